@@ -1,0 +1,19 @@
+package org.globalfs.multicast;
+
+/** One element of an instance's batch. */
+public sealed interface Entry {
+
+    /**
+     * A proposed value.
+     *
+     * @param timestamp hybrid clock stamp of the coordinator, increasing along the ring
+     * @param destinations partitions concerned (ring 0); empty in other rings
+     */
+    record Command(long timestamp, byte[] value, int[] destinations) implements Entry {}
+
+    /** The point in a home ring's order where its partition executes this instance of ring 0. */
+    record Import(long instance) implements Entry {}
+
+    /** Fills an instance that a new coordinator found without a value. */
+    record Noop() implements Entry {}
+}

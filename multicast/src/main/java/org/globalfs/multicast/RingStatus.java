@@ -1,0 +1,26 @@
+package org.globalfs.multicast;
+
+import java.util.List;
+
+/**
+ * What one process knows of one ring.
+ *
+ * @param members replica ids of the ring's acceptors
+ * @param coordinator replica id, or -1 when unknown
+ * @param ballot highest ballot seen
+ * @param decided highest instance up to which every decision is known here
+ * @param delivered highest instance that this process's learner executed
+ * @param firstAvailable first instance that is still in this process's log
+ * @param leaseRemainingMs 0 unless this process is the coordinator and holds a lease
+ * @param connected members with a live connection, this process included
+ */
+public record RingStatus(
+        int ring,
+        List<Integer> members,
+        int coordinator,
+        long ballot,
+        long decided,
+        long delivered,
+        long firstAvailable,
+        long leaseRemainingMs,
+        List<Integer> connected) {}
