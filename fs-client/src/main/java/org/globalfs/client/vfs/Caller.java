@@ -1,0 +1,102 @@
+package org.globalfs.client.vfs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** On whose behalf an operation runs, and until when somebody waits for it. */
+public final class Caller {
+    private static final int[] NO_GROUPS = {};
+
+    private final int uid;
+    private final int gid;
+    private final int pid;
+    private final long deadlineNs;
+    private volatile int @Nullable [] groups;
+    private volatile boolean cancelled;
+
+    /** {@code pid} is the calling thread's, 0 when it is not visible from here; {@code deadlineNs} is in {@link System#nanoTime} terms. */
+    public Caller(int uid, int gid, int pid, long deadlineNs) {
+        this.uid = uid;
+        this.gid = gid;
+        this.pid = pid;
+        this.deadlineNs = deadlineNs;
+    }
+
+    /** A caller that is no process of this machine, with its supplementary groups. */
+    public static Caller of(int uid, int gid, int[] groups, long deadlineNs) {
+        Caller caller = new Caller(uid, gid, 0, deadlineNs);
+        caller.groups = groups.clone();
+        return caller;
+    }
+
+    public int uid() {
+        return uid;
+    }
+
+    public int gid() {
+        return gid;
+    }
+
+    public int pid() {
+        return pid;
+    }
+
+    /** In {@link System#nanoTime} terms: after this the answer is of no use to anybody. */
+    public long deadlineNs() {
+        return deadlineNs;
+    }
+
+    /** The process was killed, or has been answered with an error already. */
+    public boolean cancelled() {
+        return cancelled;
+    }
+
+    public void cancel() {
+        cancelled = true;
+    }
+
+    /**
+     * Supplementary groups, read from {@code /proc/PID/status} at the first call; empty when that process is gone or not visible.
+     * The array is shared: do not change it.
+     */
+    public int[] groups() {
+        int[] known = groups;
+        if (known == null) {
+            known = pid == 0 ? NO_GROUPS : readGroups(pid);
+            groups = known;
+        }
+        return known;
+    }
+
+    private static int[] readGroups(int pid) {
+        String status;
+        try {
+            status = new String(Files.readAllBytes(Path.of("/proc/" + pid + "/status")), StandardCharsets.ISO_8859_1);
+        } catch (IOException gone) {
+            return NO_GROUPS;
+        }
+        int start = status.indexOf("\nGroups:");
+        if (start < 0) {
+            return NO_GROUPS;
+        }
+        int end = status.indexOf('\n', start + 1);
+        String line = status.substring(start + "\nGroups:".length(), end < 0 ? status.length() : end).trim();
+        if (line.isEmpty()) {
+            return NO_GROUPS;
+        }
+        String[] parts = line.split("\\s+", -1);
+        int[] result = new int[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            result[i] = Integer.parseUnsignedInt(parts[i]);
+        }
+        return result;
+    }
+
+    @Override
+    public String toString() {
+        return "uid " + uid + " gid " + gid + " pid " + pid;
+    }
+}
