@@ -1,0 +1,67 @@
+package org.globalfs.multicast.core;
+
+import java.util.List;
+import org.globalfs.multicast.Entry;
+
+/** The value of one instance: entries in order. */
+public final class Batch {
+
+    private final List<Entry> entries;
+    private final int sizeBytes;
+
+    public Batch(List<Entry> entries) {
+        this.entries = List.copyOf(entries);
+        int sum = 0;
+        for (Entry entry : this.entries) {
+            sum += sizeBytes(entry);
+        }
+        this.sizeBytes = sum;
+    }
+
+    static Batch of(Entry entry) {
+        return new Batch(List.of(entry));
+    }
+
+    public List<Entry> entries() {
+        return entries;
+    }
+
+    /** About what the batch takes on the wire and in the log; the core bounds its memory by it. */
+    public int sizeBytes() {
+        return sizeBytes;
+    }
+
+    /** The highest timestamp among the commands, or 0. */
+    public long lastTimestamp() {
+        long last = 0;
+        for (Entry entry : entries) {
+            if (entry instanceof Entry.Command command) {
+                last = Math.max(last, command.timestamp());
+            }
+        }
+        return last;
+    }
+
+    static int sizeBytes(Entry entry) {
+        return entry instanceof Entry.Command command ? sizeBytes(command.value(), command.destinations()) : 16;
+    }
+
+    static int sizeBytes(byte[] value, int[] destinations) {
+        return 24 + value.length + 4 * destinations.length;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Batch that && entries.equals(that.entries);
+    }
+
+    @Override
+    public int hashCode() {
+        return entries.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return entries.toString();
+    }
+}

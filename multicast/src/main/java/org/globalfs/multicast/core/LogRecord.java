@@ -1,0 +1,33 @@
+package org.globalfs.multicast.core;
+
+/**
+ * What an acceptor keeps on disk, appended in the order in which it is emitted. After a crash the log must be a prefix of
+ * what was appended, at least as long as the last completed sync; {@link PersistedState} rebuilds the state from it.
+ */
+public sealed interface LogRecord {
+
+    /** Whether the record may wait for the next sync that something else needs. */
+    default boolean lazy() {
+        return false;
+    }
+
+    /** No ballot below this one will get this acceptor's vote. */
+    record Promised(Ballot ballot) implements LogRecord {}
+
+    /** A vote; it also promises its ballot. The newest record of an instance is the one that counts. */
+    record Accepted(long instance, Ballot ballot, Batch batch) implements LogRecord {}
+
+    /** A decided value learned from a peer: every instance through this one is decided, and in this log unless trimmed. */
+    record Chosen(long instance, Batch batch) implements LogRecord {}
+
+    /** Every instance through this one is decided, and its newest record in this log is the decided value. */
+    record DecidedThrough(long instance, long lastTimestamp) implements LogRecord {
+        @Override
+        public boolean lazy() {
+            return true;
+        }
+    }
+
+    /** A checkpoint replaced everything through this instance: the log now begins after it. */
+    record StartAfter(long instance, long lastTimestamp) implements LogRecord {}
+}

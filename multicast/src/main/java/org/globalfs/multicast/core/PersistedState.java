@@ -1,0 +1,49 @@
+package org.globalfs.multicast.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/** An acceptor's state as its log tells it. */
+public record PersistedState(Ballot promised, long decided, long lastTimestamp, List<AcceptedValue> accepted) {
+
+    /** Of a member that never ran. */
+    public static final PersistedState FRESH = new PersistedState(Ballot.NONE, 0, 0, List.of());
+
+    public PersistedState {
+        accepted = List.copyOf(accepted);
+    }
+
+    /** Takes the records of a log from its oldest to its newest. */
+    public static final class Replay {
+        private final TreeMap<Long, AcceptedValue> accepted = new TreeMap<>();
+        private Ballot promised = Ballot.NONE;
+        private long decided;
+        private long lastTimestamp;
+
+        public void add(LogRecord record) {
+            switch (record) {
+                case LogRecord.Promised p -> promised = Ballot.max(promised, p.ballot());
+                case LogRecord.Accepted a -> {
+                    promised = Ballot.max(promised, a.ballot());
+                    if (a.instance() > decided) {
+                        accepted.put(a.instance(), new AcceptedValue(a.instance(), a.ballot(), a.batch()));
+                    }
+                }
+                case LogRecord.Chosen c -> decidedThrough(c.instance(), c.batch().lastTimestamp());
+                case LogRecord.DecidedThrough d -> decidedThrough(d.instance(), d.lastTimestamp());
+                case LogRecord.StartAfter s -> decidedThrough(s.instance(), s.lastTimestamp());
+            }
+        }
+
+        private void decidedThrough(long instance, long timestamp) {
+            decided = Math.max(decided, instance);
+            lastTimestamp = Math.max(lastTimestamp, timestamp);
+            accepted.headMap(decided, true).clear();
+        }
+
+        public PersistedState state() {
+            return new PersistedState(promised, decided, lastTimestamp, new ArrayList<>(accepted.values()));
+        }
+    }
+}

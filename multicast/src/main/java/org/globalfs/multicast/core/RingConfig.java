@@ -1,0 +1,90 @@
+package org.globalfs.multicast.core;
+
+import java.util.Arrays;
+import org.globalfs.protocol.Invariant;
+
+/**
+ * A ring as one of its members sees it.
+ *
+ * @param ring the ring's number, and its partition's
+ * @param self this member's replica id
+ * @param members the replica ids of all acceptors, ascending
+ * @param heartbeatNs how often the coordinator shows that it lives
+ * @param leaseNs how long a member that acknowledged a heartbeat votes for nobody else
+ * @param driftPermille by how much two members' clock rates may differ; the coordinator shortens its lease by it
+ * @param electionJitterNs spread of the candidates after a lease ends
+ * @param windowInstances undecided instances that the coordinator allows itself
+ * @param windowBytes undecided bytes that the coordinator allows itself
+ * @param batchBytes size at which an instance takes no further entry
+ * @param queueBytes size at which further proposals are refused
+ * @param catchUpDelayNs how long a missing decided instance may be on its way before a peer is asked for it
+ * @param acknowledgedAnywhere whether members other than the coordinator acknowledge commands to clients (ring global)
+ * @param seed of the election jitter
+ */
+public record RingConfig(
+        int ring,
+        int self,
+        int[] members,
+        long heartbeatNs,
+        long leaseNs,
+        int driftPermille,
+        long electionJitterNs,
+        int windowInstances,
+        int windowBytes,
+        int batchBytes,
+        int queueBytes,
+        long catchUpDelayNs,
+        boolean acknowledgedAnywhere,
+        long seed) {
+
+    private static final long MS = 1_000_000L;
+
+    public RingConfig {
+        members = members.clone();
+        Arrays.sort(members);
+        Invariant.check(Arrays.binarySearch(members, self) >= 0, "member %s is not in ring %s", self, ring);
+        Invariant.check(heartbeatNs > 0 && leaseNs > 2 * heartbeatNs, "lease must span several heartbeats");
+    }
+
+    /** The defaults of a ring whose members are at most a few ms apart (regional) or an ocean (ring 0). */
+    public static RingConfig defaults(int ring, int self, int[] members, long seed) {
+        boolean global = ring == 0;
+        return new RingConfig(
+                ring,
+                self,
+                members,
+                100 * MS,
+                800 * MS,
+                20,
+                (global ? 300 : 150) * MS,
+                64,
+                16 << 20,
+                1 << 20,
+                32 << 20,
+                40 * MS,
+                global,
+                seed);
+    }
+
+    @Override
+    public int[] members() {
+        return members.clone();
+    }
+
+    int majority() {
+        return members.length / 2 + 1;
+    }
+
+    int size() {
+        return members.length;
+    }
+
+    /** Position of a member in ascending order, or -1 for a stranger. */
+    int rank(int member) {
+        return Arrays.binarySearch(members, member);
+    }
+
+    int member(int rank) {
+        return members[rank];
+    }
+}
