@@ -28,6 +28,6 @@ public sealed interface LogRecord {
         }
     }
 
-    /** A checkpoint replaced everything through this instance: the log now begins after it. */
+    /** A checkpoint replaced everything through this instance: what the log has of it need not be decided or complete. */
     record StartAfter(long instance, long lastTimestamp) implements LogRecord {}
 }

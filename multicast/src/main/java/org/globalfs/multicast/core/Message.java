@@ -14,10 +14,11 @@ public sealed interface Message {
     record Prepare(Ballot ballot, long decided) implements Message {}
 
     /**
-     * Phase 1b: the sender's vote in each instance above {@code decided}, its own decided prefix. May be large: the
-     * transport must carry a message as large as the votes that can be outstanding (window bytes plus one batch a member).
+     * Phase 1b: the sender's vote in each instance above {@code decided}, its own decided prefix. {@code lastTimestamp} is
+     * at least that of everything the sender ever voted for. May be large: the transport must carry a message as large as
+     * the votes that can be outstanding (a few times the window's bytes).
      */
-    record Promise(Ballot ballot, long decided, List<AcceptedValue> accepted) implements Message {
+    record Promise(Ballot ballot, long decided, long lastTimestamp, List<AcceptedValue> accepted) implements Message {
         public Promise {
             accepted = List.copyOf(accepted);
         }

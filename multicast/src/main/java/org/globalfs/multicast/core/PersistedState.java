@@ -26,6 +26,7 @@ public record PersistedState(Ballot promised, long decided, long lastTimestamp, 
                 case LogRecord.Promised p -> promised = Ballot.max(promised, p.ballot());
                 case LogRecord.Accepted a -> {
                     promised = Ballot.max(promised, a.ballot());
+                    lastTimestamp = Math.max(lastTimestamp, a.batch().lastTimestamp());
                     if (a.instance() > decided) {
                         accepted.put(a.instance(), new AcceptedValue(a.instance(), a.ballot(), a.batch()));
                     }

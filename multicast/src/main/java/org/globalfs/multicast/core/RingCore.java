@@ -1,14 +1,75 @@
 package org.globalfs.multicast.core;
 
+import java.util.List;
 import org.globalfs.multicast.ImportSource;
+import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
-/** Multi-Paxos member of one ring (body follows; the signatures are what the runtime builds against). */
+/**
+ * One member of one ring: Multi-Paxos with a stable coordinator, as a pure machine. Events come in through the {@code on…}
+ * methods, and what they ask for is collected in {@link Effects}; {@link #flush} ends a round of events.
+ *
+ * <p>All calls come from one thread. Time is passed in: {@code nowNs} is monotonic and not negative (say, nanoTime less
+ * its value at start); only its rate matters, and only to the lease and to progress, never to agreement.
+ *
+ * <p>How a value is decided. The coordinator sends Accept to everybody and appends the same to its own log; each member votes
+ * once its log is durable, and sends its vote to all, so every member learns the decision by itself. A member is one of:
+ * follower (no {@link Candidacy}, no {@link Leadership}), candidate, coordinator. Invariants:
+ *
+ * <ul>
+ *   <li>Only {@link Leadership} proposes, only after phase 1 in its own ballot, at most one value an instance and ballot.
+ *   <li>{@code promised} never decreases; nothing is accepted, promised or acknowledged below it.
+ *   <li>Every decided instance's newest record in the log carries the decided value.
+ *   <li>Decided instances are delivered in order from the one after {@link PersistedState#decided}; what lies before
+ *       that in the log is for the caller to replay.
+ * </ul>
+ */
 public class RingCore {
 
+    /**
+     * A candidate may lag by this many windows behind a member that votes for it, and a vote be this far ahead of the
+     * voter's own prefix: what a member keeps in memory is bounded by it.
+     */
+    static final int LAG_WINDOWS = 4;
+
+    private final RingConfig config;
+    private final @Nullable ImportSource imports;
+    private final Journal journal = new Journal();
+    private final Prefix prefix;
+    private final Acceptor acceptor;
+    private final VoteCount votes;
+    private final CatchUp catchUp;
+    private final GrantedLease lease;
+    private final Jitter jitter;
+    private @Nullable Candidacy candidacy;
+    private @Nullable Leadership leadership;
+    private int coordinator = -1;
+    private long attempts;
+    private long highestRound;
+    private long electionNs;
+    private long lastTickNs;
+    private boolean voteDue;
+
+    RingCore(RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        this.config = config;
+        this.imports = imports;
+        this.prefix = new Prefix(state.decided(), state.lastTimestamp());
+        this.acceptor = new Acceptor(journal, prefix, state);
+        this.votes = new VoteCount(config);
+        this.catchUp = new CatchUp(config);
+        boolean fresh = state.promised().equals(Ballot.NONE) && state.decided() == 0;
+        this.lease = new GrantedLease(config.leaseNs(), fresh, nowNs);
+        this.jitter = new Jitter(config.seed(), config.electionJitterNs());
+        this.highestRound = state.promised().round();
+        long turn = config.electionJitterNs() * config.rank(config.self()) / config.size();
+        this.electionNs = lease.untilNs() + turn;
+        this.lastTickNs = nowNs;
+    }
+
     /** A member that starts, with what its log tells; {@code imports} is null for ring global. */
-    public static RingCore recover(RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
-        return new RingCore();
+    public static RingCore recover(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs);
     }
 
     /**
@@ -16,64 +77,477 @@ public class RingCore {
      * queue is full. Nothing is sent or persisted before {@link #flush}.
      */
     public boolean onPropose(byte[] value, int[] destinations, Effects effects) {
-        return false;
+        if (leadership != null) {
+            return leadership.enqueue(value, destinations);
+        }
+        if (coordinator < 0) {
+            return false;
+        }
+        effects.send(coordinator, new Message.Forward(value, destinations));
+        return true;
     }
 
-    public void onMessage(int from, Message message, long nowNs, Effects effects) {}
+    /** A message of another member; one from a stranger is ignored. */
+    public void onMessage(int from, Message message, long nowNs, Effects effects) {
+        int rank = config.rank(from);
+        if (rank < 0 || from == config.self()) {
+            return;
+        }
+        switch (message) {
+            case Message.PreVote m -> onPreVote(from, m, nowNs, effects);
+            case Message.PreVoteReply m -> onPreVoteReply(from, m, nowNs, effects);
+            case Message.Prepare m -> onPrepare(from, m, nowNs, effects);
+            case Message.Promise m -> onPromise(from, m, nowNs, effects);
+            case Message.Nack m -> onNack(m, nowNs);
+            case Message.Accept m -> onAccept(from, m, nowNs, effects);
+            case Message.Voted m -> onVoted(rank, m, nowNs, effects);
+            case Message.Heartbeat m -> onHeartbeat(from, m, nowNs, effects);
+            case Message.HeartbeatAck m -> onHeartbeatAck(rank, m, nowNs, effects);
+            case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
+            case Message.CatchUpReply m -> onCatchUpReply(rank, m, nowNs, effects);
+            case Message.TooOld m -> {
+                catchUp.heard(rank, m.decided());
+                catchUp.tooOld(rank, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
+            }
+            case Message.Forward m -> {
+                if (leadership != null) {
+                    leadership.enqueue(m.value(), m.destinations());
+                }
+            }
+        }
+    }
 
     /** To be called at {@link #nextTickNs} or a little later, after the messages that have already come in. */
-    public void onTick(long nowNs, Effects effects) {}
+    public void onTick(long nowNs, Effects effects) {
+        if (nowNs - lastTickNs > config.leaseNs() / 2) {
+            // This process stood still: heartbeats may be waiting unread, so an election must not be the first thing.
+            electionNs = Math.max(electionNs, nowNs + config.heartbeatNs() + jitter.nextNs());
+        }
+        lastTickNs = nowNs;
+        if (leadership != null && leadership.lostMajority(nowNs)) {
+            follow(-1);
+            electionNs = nowNs + config.leaseNs() + jitter.nextNs();
+        }
+        if (leadership != null) {
+            if (leadership.heartbeatDue(nowNs)) {
+                lease.grant(config.self(), nowNs);
+                leadership.heartbeat(nowNs, effects);
+            }
+        } else {
+            tickElection(nowNs, effects);
+        }
+        catchUp.tick(prefix.decided(), nowNs, effects);
+        prefix.log(journal, effects);
+    }
 
     /** The log is durable through {@link Effects#position}. */
-    public void onPersisted(long position, long nowNs, Effects effects) {}
+    public void onPersisted(long position, long nowNs, Effects effects) {
+        journal.onPersisted(position);
+        acceptor.onPersisted();
+        countOwnVote();
+        decide(nowNs, effects);
+    }
 
     /** Ring global's state moved: there may be something to import. */
-    public void onGlobalExecuted() {}
+    public void onGlobalExecuted() {
+        if (leadership != null) {
+            leadership.importsDue();
+        }
+    }
 
     /** The learner fetched a checkpoint of a peer through this instance; the log may drop everything through it. */
-    public void onCheckpointInstalled(long instance, long lastTimestamp, Effects effects) {}
+    public void onCheckpointInstalled(long instance, Effects effects) {
+        catchUp.checkpointInstalled();
+        if (instance > prefix.decided()) {
+            follow(coordinator == config.self() ? -1 : coordinator);
+            prefix.jumpTo(instance);
+            acceptor.forgetThrough(instance);
+            journal.append(new LogRecord.StartAfter(instance, prefix.lastTimestamp()), effects);
+        }
+    }
 
     /** Timestamps given from now on are above this one. */
-    public void witness(long timestamp) {}
+    public void witness(long timestamp) {
+        prefix.witness(timestamp);
+    }
 
     /** Ends a round of events: forms instances of what is queued, coalesces votes. {@code wallMs} stamps commands. */
-    public void flush(long nowNs, long wallMs, Effects effects) {}
+    public void flush(long nowNs, long wallMs, Effects effects) {
+        if (leadership != null) {
+            long before = journal.appended();
+            leadership.flush(wallMs, effects);
+            voteDue |= journal.appended() > before;
+        }
+        if (voteDue && acceptor.voting().equals(acceptor.promised())) {
+            effects.vote(new Message.Voted(acceptor.voting(), acceptor.through(), prefix.decided()));
+        }
+        voteDue = false;
+        if (effects.needsSync()) {
+            prefix.log(journal, effects);
+        }
+    }
+
+    // ---- elections
+
+    private void tickElection(long nowNs, Effects effects) {
+        if (candidacy == null) {
+            if (nowNs >= electionNs && !lease.forbids(config.self(), nowNs)) {
+                stand(nowNs, effects);
+            }
+        } else if (nowNs >= candidacy.deadlineNs()) {
+            follow(-1);
+            electionNs = nowNs + jitter.nextNs();
+        } else if (nowNs >= candidacy.resendNs()) {
+            canvass(nowNs, effects);
+        }
+    }
+
+    private void stand(long nowNs, Effects effects) {
+        coordinator = -1;
+        candidacy = new Candidacy(++attempts, config.self(), highestRound, nowNs + config.leaseNs());
+        if (config.majority() == 1) {
+            prepare(candidacy, nowNs, effects);
+        } else {
+            canvass(nowNs, effects);
+        }
+    }
+
+    /** Asks (again) for what the candidacy still lacks. */
+    private void canvass(long nowNs, Effects effects) {
+        Candidacy current = candidate();
+        current.resendAt(nowNs + config.heartbeatNs());
+        switch (current.stage()) {
+            case PRE_VOTE -> effects.send(Outbound.ALL, new Message.PreVote(current.attempt, prefix.decided()));
+            case PREPARE ->
+                effects.sendAfterPersist(Outbound.ALL, new Message.Prepare(current.ballot(), prefix.decided()));
+            case CATCH_UP -> {}
+        }
+    }
+
+    private Candidacy candidate() {
+        Candidacy current = candidacy;
+        Invariant.check(current != null, "not a candidate");
+        return current;
+    }
+
+    private void onPreVote(int from, Message.PreVote m, long nowNs, Effects effects) {
+        catchUp.heard(config.rank(from), m.decided());
+        boolean granted = leadership == null
+                && !lease.forbids(from, nowNs)
+                && m.decided() + (long) LAG_WINDOWS * config.windowInstances() >= prefix.decided();
+        if (granted && candidacy != null) {
+            granted = candidacy.stage() == Candidacy.Stage.PRE_VOTE && from < config.self();
+            if (granted) {
+                follow(-1);
+                electionNs = nowNs + config.leaseNs() / 2 + jitter.nextNs();
+            }
+        }
+        effects.send(
+                from, new Message.PreVoteReply(m.attempt(), granted, acceptor.promised(), prefix.decided()));
+    }
+
+    private void onPreVoteReply(int from, Message.PreVoteReply m, long nowNs, Effects effects) {
+        catchUp.heard(config.rank(from), m.decided());
+        highestRound = Math.max(highestRound, m.promised().round());
+        Candidacy current = candidacy;
+        if (current == null || current.stage() != Candidacy.Stage.PRE_VOTE || current.attempt != m.attempt()) {
+            return;
+        }
+        current.sawRound(m.promised().round());
+        if (m.granted()) {
+            current.support(from);
+            if (current.supporters() >= config.majority()) {
+                prepare(current, nowNs, effects);
+            }
+        }
+    }
+
+    /** A ballot that no one has used: above everything seen, durable before anybody hears of it. */
+    Ballot newBallot(long highestRoundSeen) {
+        return new Ballot(highestRoundSeen + 1, config.self());
+    }
+
+    int promisesNeeded() {
+        return config.majority();
+    }
+
+    private void prepare(Candidacy current, long nowNs, Effects effects) {
+        highestRound = Math.max(highestRound, Math.max(current.highestRound(), acceptor.promised().round()));
+        Ballot ballot = newBallot(highestRound);
+        highestRound = Math.max(highestRound, ballot.round());
+        acceptor.promise(ballot, effects);
+        current.prepare(ballot, nowNs + config.leaseNs());
+        canvass(nowNs, effects);
+        promised(current, config.self(), ownPromise(ballot), nowNs, effects);
+    }
+
+    private Message.Promise ownPromise(Ballot ballot) {
+        return new Message.Promise(ballot, prefix.decided(), prefix.lastTimestamp(), acceptor.acceptedValues());
+    }
+
+    private void onPrepare(int from, Message.Prepare m, long nowNs, Effects effects) {
+        catchUp.heard(config.rank(from), m.decided());
+        Ballot ballot = m.ballot();
+        if (ballot.node() != from || lease.forbids(from, nowNs)) {
+            return;
+        }
+        highestRound = Math.max(highestRound, ballot.round());
+        if (ballot.below(acceptor.promised())) {
+            effects.send(from, new Message.Nack(ballot, acceptor.promised()));
+            return;
+        }
+        if (ballot.above(acceptor.promised())) {
+            follow(-1);
+            acceptor.promise(ballot, effects);
+            electionNs = Math.max(electionNs, nowNs + config.leaseNs() + jitter.nextNs());
+        }
+        effects.sendAfterPersist(from, ownPromise(ballot));
+    }
+
+    private void onPromise(int from, Message.Promise m, long nowNs, Effects effects) {
+        catchUp.heard(config.rank(from), m.decided());
+        Candidacy current = candidacy;
+        if (current != null
+                && current.stage() == Candidacy.Stage.PREPARE
+                && current.ballot().equals(m.ballot())) {
+            promised(current, from, m, nowNs, effects);
+        }
+    }
+
+    private void promised(Candidacy current, int from, Message.Promise m, long nowNs, Effects effects) {
+        current.promised(from, m);
+        prefix.witness(m.lastTimestamp());
+        if (current.supporters() >= promisesNeeded()) {
+            current.catchUp(nowNs + config.leaseNs());
+            leadIfCaughtUp(nowNs, effects);
+        }
+    }
+
+    private void leadIfCaughtUp(long nowNs, Effects effects) {
+        Candidacy current = candidacy;
+        if (current == null
+                || current.stage() != Candidacy.Stage.CATCH_UP
+                || prefix.decided() < current.decided()) {
+            return;
+        }
+        Invariant.check(
+                current.ballot().equals(acceptor.promised()),
+                "elected in %s but promised %s",
+                current.ballot(),
+                acceptor.promised());
+        candidacy = null;
+        coordinator = config.self();
+        Leadership elected =
+                new Leadership(config, acceptor, prefix, votes, imports, current.ballot(), nowNs);
+        leadership = elected;
+        lease.grant(config.self(), nowNs);
+        elected.begin(current, effects);
+        elected.heartbeat(nowNs, effects);
+        voteDue = true;
+    }
+
+    private void onNack(Message.Nack m, long nowNs) {
+        highestRound = Math.max(highestRound, m.promised().round());
+        boolean mine = leadership != null && leadership.ballot().equals(m.rejected())
+                || candidacy != null && candidacy.ballot().equals(m.rejected());
+        if (mine && m.promised().above(m.rejected())) {
+            follow(-1);
+            electionNs = nowNs + jitter.nextNs();
+        }
+    }
+
+    /** Stops being candidate or coordinator. */
+    private void follow(int newCoordinator) {
+        candidacy = null;
+        leadership = null;
+        coordinator = newCoordinator;
+    }
+
+    // ---- phase 2
+
+    /** Takes a coordinator's word as its follower; false when its ballot is an old one. */
+    private boolean heed(int from, Ballot ballot, long base, long decided, Effects effects) {
+        if (ballot.node() != from) {
+            return false;
+        }
+        if (ballot.below(acceptor.promised())) {
+            effects.send(from, new Message.Nack(ballot, acceptor.promised()));
+            return false;
+        }
+        highestRound = Math.max(highestRound, ballot.round());
+        follow(from);
+        acceptor.promise(ballot, effects);
+        acceptor.enter(ballot, base, decided);
+        votes.decidedInBallot(ballot, decided);
+        catchUp.heard(config.rank(from), decided);
+        return true;
+    }
+
+    private void onAccept(int from, Message.Accept m, long nowNs, Effects effects) {
+        if (heed(from, m.ballot(), m.base(), m.decided(), effects)) {
+            if (m.instance() <= prefix.decided() + (long) LAG_WINDOWS * config.windowInstances()) {
+                acceptor.accept(m, effects);
+                voteDue = true;
+            }
+            electionNs = Math.max(electionNs, nowNs + config.leaseNs() / 2 + jitter.nextNs());
+            countOwnVote();
+            decide(nowNs, effects);
+        }
+    }
+
+    private void onVoted(int rank, Message.Voted m, long nowNs, Effects effects) {
+        catchUp.heard(rank, m.decided());
+        if (leadership != null && m.ballot().above(leadership.ballot())) {
+            follow(-1);
+            electionNs = nowNs + config.leaseNs() + jitter.nextNs();
+        }
+        votes.vote(rank, m.ballot(), m.through());
+        decide(nowNs, effects);
+    }
+
+    private void onHeartbeat(int from, Message.Heartbeat m, long nowNs, Effects effects) {
+        if (!heed(from, m.ballot(), m.base(), m.decided(), effects)) {
+            return;
+        }
+        lease.grant(from, nowNs);
+        electionNs = lease.untilNs() + jitter.nextNs();
+        countOwnVote();
+        decide(nowNs, effects);
+        Message.HeartbeatAck ack = new Message.HeartbeatAck(
+                m.ballot(), m.sentNs(), acceptor.durableThrough(), prefix.decided());
+        if (acceptor.promiseIsDurable()) {
+            effects.send(from, ack);
+        } else {
+            effects.sendAfterPersist(from, ack);
+        }
+    }
+
+    private void onHeartbeatAck(int rank, Message.HeartbeatAck m, long nowNs, Effects effects) {
+        catchUp.heard(rank, m.decided());
+        if (leadership != null && leadership.ballot().equals(m.ballot())) {
+            leadership.acknowledged(rank, m.sentNs(), m.decided(), nowNs);
+            votes.vote(rank, m.ballot(), m.through());
+            decide(nowNs, effects);
+        }
+    }
+
+    private void countOwnVote() {
+        votes.vote(config.rank(config.self()), acceptor.voting(), acceptor.durableThrough());
+    }
+
+    private void decide(long nowNs, Effects effects) {
+        while (prefix.decided() < votes.chosen()) {
+            AcceptedValue value = acceptor.accepted(prefix.decided() + 1);
+            if (value == null || value.ballot().below(votes.ballot())) {
+                break;
+            }
+            decided(value.instance(), value.batch(), effects);
+        }
+        leadIfCaughtUp(nowNs, effects);
+    }
+
+    private void decided(long instance, Batch batch, Effects effects) {
+        prefix.decide(instance);
+        prefix.witness(batch.lastTimestamp());
+        acceptor.forgetThrough(instance);
+        if (leadership != null) {
+            leadership.decided(instance, batch);
+        }
+        effects.deliver(new Decision(instance, batch));
+    }
+
+    // ---- catch-up
+
+    private void onCatchUpRequest(int from, Message.CatchUpRequest m, Effects effects) {
+        if (m.from() <= prefix.decided()) {
+            effects.read(new ReadDecided(from, m.from(), prefix.decided()));
+        } else {
+            effects.send(from, new Message.CatchUpReply(m.from(), List.of(), prefix.decided()));
+        }
+    }
+
+    private void onCatchUpReply(int rank, Message.CatchUpReply m, long nowNs, Effects effects) {
+        catchUp.heard(rank, m.decided());
+        long before = prefix.decided();
+        long instance = m.from();
+        for (Batch batch : m.batches()) {
+            if (instance == prefix.decided() + 1) {
+                learn(instance, batch, nowNs, effects);
+            }
+            instance++;
+        }
+        boolean moved = prefix.decided() > before;
+        catchUp.answered(rank, m.from(), moved, prefix.decided(), nowNs, effects);
+        if (moved && candidacy != null && candidacy.stage() == Candidacy.Stage.CATCH_UP) {
+            candidacy.extend(nowNs + config.leaseNs());
+        }
+        decide(nowNs, effects);
+    }
+
+    private void learn(long instance, Batch batch, long nowNs, Effects effects) {
+        if (leadership != null && !leadership.proposed(instance, batch)) {
+            follow(-1);
+            electionNs = nowNs + config.leaseNs() + jitter.nextNs();
+        }
+        AcceptedValue own = acceptor.accepted(instance);
+        if (own == null || !own.batch().equals(batch)) {
+            prefix.log(journal, effects);
+            journal.append(new LogRecord.Chosen(instance, batch), effects);
+            prefix.loggedThrough(instance);
+        }
+        decided(instance, batch, effects);
+    }
+
+    // ---- what the caller may ask
 
     /** Replica id of the coordinator as far as known, or -1. */
     public int coordinator() {
-        return -1;
+        return coordinator;
     }
 
     /** Whether this member is the coordinator and takes proposals. */
     public boolean leading() {
-        return false;
+        return leadership != null;
     }
 
-    /** The instance whose execution a linearizable read must wait for, or -1 without a lease. */
+    /**
+     * The instance whose execution a linearizable read must wait for, or -1 without a lease. Unless {@link
+     * RingConfig#acknowledgedAnywhere}, this relies on the coordinator alone acknowledging commands to clients.
+     */
     public long leaseInstance(long nowNs) {
-        return -1;
+        return leadership != null && leaseRemainingNs(nowNs) > 0 ? leadership.readInstance() : -1;
     }
 
     /** How long no other member can be elected, by this member's clock; 0 without a lease. */
     public long leaseRemainingNs(long nowNs) {
-        return 0;
+        return leadership == null ? 0 : Math.max(0, leadership.leaseUntilNs() - nowNs);
     }
 
     /** The decided prefix. */
     public long decided() {
-        return 0;
+        return prefix.decided();
     }
 
+    /** The highest ballot that this member promised. */
     public Ballot ballot() {
-        return Ballot.NONE;
+        return acceptor.promised();
     }
 
-    /** Highest timestamp in the decided prefix and whatever else was witnessed. */
+    /** At least the highest timestamp in anything this member voted for or learned. */
     public long lastTimestamp() {
-        return 0;
+        return prefix.lastTimestamp();
     }
 
+    /** When {@link #onTick} is due next. */
     public long nextTickNs() {
-        return 0;
+        long due = lastTickNs + config.heartbeatNs();
+        if (leadership != null) {
+            due = Math.min(due, leadership.nextTickNs());
+        } else if (candidacy != null) {
+            due = Math.min(due, Math.min(candidacy.resendNs(), candidacy.deadlineNs()));
+        } else {
+            due = Math.min(due, electionNs);
+        }
+        return Math.min(due, catchUp.nextTickNs(prefix.decided()));
     }
 }

@@ -1,0 +1,244 @@
+package org.globalfs.multicast.core;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.ImportSource;
+import org.globalfs.protocol.Invariant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The coordinator's part, for one ballot that this member was elected with: proposes, keeps the lease, sends again what got
+ * lost.
+ *
+ * <p>Instances are proposed consecutively from {@code base}. The first ones carry what phase 1 found, then comes the barrier:
+ * once it is decided, everything that earlier ballots may have decided is, and executing it makes a local read current.
+ */
+final class Leadership {
+
+    private static final int MAX_QUEUED_IMPORTS = 1024;
+    private static final int RESEND_AFTER_HEARTBEATS = 3;
+
+    private final RingConfig config;
+    private final Acceptor acceptor;
+    private final Prefix prefix;
+    private final VoteCount votes;
+    private final @Nullable ImportSource imports;
+    private final Ballot ballot;
+    private final long base;
+    private final int selfRank;
+    private final long[] echoedNs;
+    private final long[] heardNs;
+    private final long[] peerDecided;
+    private final long[] seenThrough;
+    private final long[] movedNs;
+    private final ArrayDeque<Entry> queue = new ArrayDeque<>();
+    private long queuedBytes;
+    private int queuedImports;
+    private long outstandingBytes;
+    private long next;
+    private long barrier;
+    private long heartbeatDueNs;
+    private long majorityEchoNs;
+    private long importCursor;
+    private boolean importsDue;
+
+    Leadership(
+            RingConfig config,
+            Acceptor acceptor,
+            Prefix prefix,
+            VoteCount votes,
+            @Nullable ImportSource imports,
+            Ballot ballot,
+            long nowNs) {
+        this.config = config;
+        this.acceptor = acceptor;
+        this.prefix = prefix;
+        this.votes = votes;
+        this.imports = imports;
+        this.ballot = ballot;
+        this.base = prefix.decided() + 1;
+        this.next = base;
+        this.selfRank = config.rank(config.self());
+        this.echoedNs = new long[config.size()];
+        Arrays.fill(echoedNs, nowNs - 2 * config.leaseNs());
+        this.heardNs = echoedNs.clone();
+        this.peerDecided = new long[config.size()];
+        this.seenThrough = new long[config.size()];
+        this.movedNs = new long[config.size()];
+        Arrays.fill(movedNs, nowNs);
+        this.majorityEchoNs = nowNs;
+        this.heartbeatDueNs = nowNs;
+        if (imports != null) {
+            importCursor = imports.importedThrough(config.ring());
+            importsDue = true;
+        }
+    }
+
+    /** Proposes what phase 1 found, a Noop where nothing can have been chosen, and the barrier. */
+    void begin(Candidacy won, Effects effects) {
+        acceptor.enter(ballot, base, prefix.decided());
+        while (next <= won.lastLearned()) {
+            AcceptedValue learned = won.learned(next);
+            propose(learned == null ? Batch.of(new Entry.Noop()) : learned.batch(), effects);
+        }
+        barrier = next;
+        propose(Batch.of(new Entry.Noop()), effects);
+    }
+
+    Ballot ballot() {
+        return ballot;
+    }
+
+    boolean enqueue(byte[] value, int[] destinations) {
+        int size = Batch.sizeBytes(value, destinations);
+        if (queuedBytes + size > config.queueBytes()) {
+            return false;
+        }
+        queue.add(new Entry.Command(0, value, destinations));
+        queuedBytes += size;
+        return true;
+    }
+
+    void importsDue() {
+        importsDue = imports != null;
+    }
+
+    /** Forms instances of what is queued, as far as the window allows. */
+    void flush(long wallMs, Effects effects) {
+        queueImports();
+        while (!queue.isEmpty()
+                && next - 1 - prefix.decided() < config.windowInstances()
+                && outstandingBytes < config.windowBytes()) {
+            propose(nextBatch(wallMs), effects);
+        }
+    }
+
+    private void queueImports() {
+        while (importsDue && imports != null && queuedImports < MAX_QUEUED_IMPORTS) {
+            long instance = imports.nextConcerning(config.ring(), importCursor);
+            if (instance < 0) {
+                importsDue = false;
+                return;
+            }
+            Invariant.check(instance > importCursor, "import of %s after %s", instance, importCursor);
+            importCursor = instance;
+            queuedImports++;
+            Entry entry = new Entry.Import(instance);
+            queuedBytes += Batch.sizeBytes(entry);
+            queue.add(entry);
+        }
+    }
+
+    private Batch nextBatch(long wallMs) {
+        List<Entry> entries = new ArrayList<>();
+        int bytes = 0;
+        for (Entry entry = queue.peek(); entry != null; entry = queue.peek()) {
+            int size = Batch.sizeBytes(entry);
+            if (!entries.isEmpty() && bytes + size > config.batchBytes()) {
+                break;
+            }
+            queue.remove();
+            queuedBytes -= size;
+            bytes += size;
+            if (entry instanceof Entry.Command command) {
+                entries.add(new Entry.Command(prefix.stamp(wallMs), command.value(), command.destinations()));
+            } else {
+                queuedImports--;
+                entries.add(entry);
+            }
+        }
+        return new Batch(entries);
+    }
+
+    private void propose(Batch batch, Effects effects) {
+        Message.Accept accept = new Message.Accept(ballot, base, next, batch, prefix.decided());
+        effects.send(Outbound.ALL, accept);
+        acceptor.accept(accept, effects);
+        Invariant.check(acceptor.through() >= next, "own vote for %s is missing", next);
+        outstandingBytes += batch.sizeBytes();
+        next++;
+    }
+
+    /** Whether the instance, decided elsewhere, is what this ballot proposed; if not, a higher ballot exists. */
+    boolean proposed(long instance, Batch batch) {
+        AcceptedValue own = acceptor.accepted(instance);
+        return own != null && own.ballot().equals(ballot) && own.batch().equals(batch);
+    }
+
+    void decided(long instance, Batch batch) {
+        if (instance >= base) {
+            outstandingBytes -= batch.sizeBytes();
+        }
+        acceptor.enter(ballot, base, instance);
+    }
+
+    void acknowledged(int rank, long sentNs, long decided, long nowNs) {
+        peerDecided[rank] = Math.max(peerDecided[rank], decided);
+        echoedNs[rank] = Math.max(echoedNs[rank], sentNs);
+        heardNs[rank] = nowNs;
+        majorityEchoNs = Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, config.majority()));
+    }
+
+    boolean heartbeatDue(long nowNs) {
+        return nowNs >= heartbeatDueNs;
+    }
+
+    void heartbeat(long nowNs, Effects effects) {
+        heartbeatDueNs = nowNs + config.heartbeatNs();
+        acknowledged(selfRank, nowNs, prefix.decided(), nowNs);
+        effects.send(
+                Outbound.ALL, new Message.Heartbeat(ballot, base, prefix.decided(), next - 1, nowNs));
+        for (int rank = 0; rank < config.size(); rank++) {
+            if (rank != selfRank) {
+                resend(rank, nowNs, effects);
+            }
+        }
+    }
+
+    /** A member that lives but whose vote stands still lost an Accept: it gets what is undecided once more. */
+    private void resend(int rank, long nowNs, Effects effects) {
+        long through = votes.ballot().equals(ballot) ? votes.through(rank) : 0;
+        if (through >= next - 1 || through != seenThrough[rank]) {
+            seenThrough[rank] = through;
+            movedNs[rank] = nowNs;
+            return;
+        }
+        boolean able = nowNs - heardNs[rank] < config.leaseNs()
+                && peerDecided[rank] + (long) RingCore.LAG_WINDOWS * config.windowInstances() > prefix.decided();
+        if (!able || nowNs - movedNs[rank] < RESEND_AFTER_HEARTBEATS * config.heartbeatNs()) {
+            return;
+        }
+        movedNs[rank] = nowNs;
+        long bytes = 0;
+        long from = Math.max(through, prefix.decided()) + 1;
+        for (long instance = from; instance < next && bytes < config.windowBytes() / 4; instance++) {
+            AcceptedValue value = acceptor.accepted(instance);
+            Invariant.check(value != null && value.ballot().equals(ballot), "proposal %s is gone", instance);
+            bytes += value.batch().sizeBytes();
+            effects.send(
+                    config.member(rank),
+                    new Message.Accept(ballot, base, instance, value.batch(), prefix.decided()));
+        }
+    }
+
+    boolean lostMajority(long nowNs) {
+        return nowNs - majorityEchoNs > 2 * config.leaseNs();
+    }
+
+    /** The end of the lease by this member's clock, shortened by what another's clock may run faster. */
+    long leaseUntilNs() {
+        long echoed = VoteCount.majorityOf(echoedNs, config.majority());
+        return echoed + config.leaseNs() - config.leaseNs() / 1000 * config.driftPermille();
+    }
+
+    long readInstance() {
+        return config.acknowledgedAnywhere() ? next - 1 : Math.max(barrier, prefix.decided());
+    }
+
+    long nextTickNs() {
+        return heartbeatDueNs;
+    }
+}

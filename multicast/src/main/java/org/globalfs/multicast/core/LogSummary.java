@@ -1,0 +1,42 @@
+package org.globalfs.multicast.core;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the records appended so far promise for ever: each new segment of a log begins with it, so that older ones can go. */
+public final class LogSummary {
+
+    private Ballot promised = Ballot.NONE;
+    private long decided;
+    private long lastTimestamp;
+
+    /** Takes each record once it is appended (or replayed), oldest first. */
+    public void add(LogRecord record) {
+        switch (record) {
+            case LogRecord.Promised p -> promised = Ballot.max(promised, p.ballot());
+            case LogRecord.Accepted a -> {
+                promised = Ballot.max(promised, a.ballot());
+                lastTimestamp = Math.max(lastTimestamp, a.batch().lastTimestamp());
+            }
+            case LogRecord.Chosen c -> decided(c.instance(), c.batch().lastTimestamp());
+            case LogRecord.DecidedThrough d -> decided(d.instance(), d.lastTimestamp());
+            case LogRecord.StartAfter s -> decided(s.instance(), s.lastTimestamp());
+        }
+    }
+
+    private void decided(long instance, long timestamp) {
+        decided = Math.max(decided, instance);
+        lastTimestamp = Math.max(lastTimestamp, timestamp);
+    }
+
+    public long decided() {
+        return decided;
+    }
+
+    public List<LogRecord> records() {
+        List<LogRecord> records = new ArrayList<>();
+        records.add(new LogRecord.Promised(promised));
+        records.add(new LogRecord.DecidedThrough(decided, lastTimestamp));
+        return records;
+    }
+}
