@@ -1,0 +1,5 @@
+/** Microbenchmarks. */
+@NullMarked
+package org.globalfs.bench;
+
+import org.jspecify.annotations.NullMarked;

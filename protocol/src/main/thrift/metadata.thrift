@@ -1,0 +1,335 @@
+/**
+ * Records and requests of the metadata service. Only structs live here; the calls are in
+ * metadata-service.thrift.
+ *
+ * Every integer named *Ns is nanoseconds since 1970 UTC, *Ms milliseconds. An inode number is 16 bits of
+ * birth partition and 48 bits of counter. Names are bytes, not text.
+ */
+namespace java org.globalfs.protocol.wire
+
+/** How far a partition's state machine has come: the highest executed instance of its ring. */
+struct Position {
+  1: required i32 partition;
+  2: required i64 instance;
+}
+
+/** The caller on whose behalf an operation runs. */
+struct Credentials {
+  1: required i32 uid;
+  2: required i32 gid;
+  3: optional list<i32> groups;
+}
+
+/** What stat(2) says of an inode. `version` rises with every change of the inode's attributes or content. */
+struct Attributes {
+  1: required i64 ino;
+  2: required i32 mode;       // type and permission bits, as st_mode
+  3: required i32 nlink;
+  4: required i32 uid;
+  5: required i32 gid;
+  6: required i32 rdev;
+  7: required i64 size;
+  8: required i64 allocated;  // bytes, st_blocks * 512
+  9: required i64 atimeNs;
+  10: required i64 mtimeNs;
+  11: required i64 ctimeNs;
+  12: required i64 btimeNs;
+  13: required i64 version;
+}
+
+/** Where an immutable block is: placement follows from id, region, code and placement epoch. */
+struct BlockRef {
+  1: required i64 idHigh;
+  2: required i64 idLow;
+  3: required i32 length;       // bytes of content, 1 .. 4 MiB
+  4: required i32 region;       // partition number of the region that stores it; 0: spread over all regions
+  5: required i8 dataChunks;    // k
+  6: required i8 parityChunks;  // m
+  7: required i32 epoch;        // placement epoch it was written in
+}
+
+/** A byte range of a file: a part of a block, or the bytes themselves. A range that no extent covers reads as zeros. */
+struct Extent {
+  1: required i64 offset;       // in the file
+  2: required i64 length;
+  3: optional BlockRef block;
+  4: optional i32 blockOffset;  // where in the block the range begins
+  5: optional binary data;      // instead of block: exactly `length` bytes
+}
+
+// ---------------------------------------------------------------- updates
+
+/** mknod, mkdir, symlink and open(O_CREAT): the type is in `mode`. */
+struct CreateOp {
+  1: required i64 parent;
+  2: required binary name;
+  3: required i32 mode;             // type and permission bits, the umask already applied
+  4: optional i32 rdev;
+  5: optional binary target;        // symlink's
+  6: optional bool exclusive = true; // false: an existing regular file is opened instead (existed = true)
+  7: optional bool truncate = false; // with exclusive = false: an existing file is cut to 0
+}
+
+/** unlink (directory = false) and rmdir (true). */
+struct UnlinkOp {
+  1: required i64 parent;
+  2: required binary name;
+  3: required bool directory;
+}
+
+/** flags as renameat2: 1 NOREPLACE, 2 EXCHANGE. */
+struct RenameOp {
+  1: required i64 parent;
+  2: required binary name;
+  3: required i64 newParent;
+  4: required binary newName;
+  5: required i32 flags;
+}
+
+struct LinkOp {
+  1: required i64 ino;
+  2: required i64 newParent;
+  3: required binary newName;
+}
+
+/** Absent fields stay. A time given as "now" is the command's timestamp. `handle` true: through a descriptor opened for writing (size change needs no permission). */
+struct SetAttributesOp {
+  1: required i64 ino;
+  2: optional i32 mode;
+  3: optional i32 uid;
+  4: optional i32 gid;
+  5: optional i64 size;
+  6: optional i64 atimeNs;
+  7: optional i64 mtimeNs;
+  8: optional bool atimeNow;
+  9: optional bool mtimeNow;
+  10: optional bool handle;
+}
+
+/**
+ * New content: each extent replaces what the range held; the size grows to the furthest end. mtime and ctime become
+ * the command's timestamp, set-id bits are cleared unless the caller is root. Written through a descriptor, so no
+ * permission check. append: extents' offsets count from the size at execution.
+ * attributes: a setattr of the same inode executed right after, atomically (saves tar a command).
+ */
+struct WriteOp {
+  1: required i64 ino;
+  2: required list<Extent> extents;
+  3: optional bool append = false;
+  4: optional SetAttributesOp attributes;
+}
+
+/** Says that the session lives and which inodes it holds open: unlinked ones among them are kept. */
+struct RenewSessionOp {
+  1: required list<i64> openInodes;
+  2: optional bool ended = false;    // the session ends: drop its claims and its table entry
+}
+
+/** Removes orphans that no live session claims and that are older than the grace period; their blocks join the doomed list. Proposed by the coordinator only. */
+struct CollectOrphansOp {
+  1: required i32 limit;
+}
+
+/** Blocks of the doomed list that the datastore has deleted. Proposed by the coordinator only. */
+struct BlocksDeletedOp {
+  1: required list<BlockRef> blocks;
+}
+
+/** A participant's vote in a coordinated operation, ordered in P0. */
+struct VoteOp {
+  1: required i64 transaction;      // (instance << 16 | index) of the prepare in ring global
+  2: required i32 partition;
+  3: required i32 errno;            // 0: yes
+  4: optional binary detail;        // what the other participants need to execute the commit
+}
+
+/** Ends a coordinated operation: commits if every participant voted yes in P0 by now, aborts otherwise. */
+struct DecideOp {
+  1: required i64 transaction;
+}
+
+union UpdateOp {
+  1: CreateOp create;
+  2: UnlinkOp unlink;
+  3: RenameOp rename;
+  4: LinkOp link;
+  5: SetAttributesOp setAttributes;
+  6: WriteOp write;
+  7: RenewSessionOp renewSession;
+  8: CollectOrphansOp collectOrphans;
+  9: BlocksDeletedOp blocksDeleted;
+  10: VoteOp vote;
+  11: DecideOp decide;
+}
+
+/**
+ * One update, as it travels and as it stands in the log. (session, sequence) makes it take effect once however often
+ * it is sent. Sequences of a session rise by one from 1, over all partitions together.
+ */
+struct Command {
+  1: required i64 session;
+  2: required i64 sequence;
+  3: required i64 answeredBelow;      // replies of lower sequences were received and may be forgotten
+  4: required Credentials credentials;
+  5: required i32 origin;             // partition of the client's region
+  6: required UpdateOp op;
+  7: optional i64 globalSeen = 0;     // P0 instance in the session's vector: execution keeps causality across partitions
+  8: optional bool coordinated = false; // ring global: prepare of a coordinated operation
+  9: optional list<i32> participants; // with coordinated: the partitions that vote
+}
+
+enum Status {
+  DONE = 1,        // executed: see errno
+  REDIRECT = 2,    // not executed: ask `coordinator` (replica id; -1: none known, try later)
+  RETRY = 3,       // not executed or unknown: send the same (session, sequence) again after a moment
+  ESCALATE = 4,    // not executed: touches the partitions in `participants`; submit as a coordinated command
+}
+
+struct UpdateReply {
+  1: required Status status;
+  2: required i32 errno;                 // 0 or a Linux errno
+  3: optional Position position;         // where it was executed
+  4: optional i32 coordinator;
+  5: optional Attributes attributes;     // the inode that the operation made or changed
+  6: optional Attributes parent;         // the directory after the change, when in the same partition
+  7: optional Attributes newParent;      // rename
+  8: optional bool existed;              // create
+  9: optional i64 offset;                // append: where the first extent went
+  10: optional list<i32> participants;
+  11: optional i64 globalSeen;           // P0 instance that this partition's state depends on: joins the session's vector
+  12: optional i32 leaseMs;              // > 0: the session holds grants on what is returned; its lease runs this long from when the request was sent
+  13: optional i64 removed;              // unlink, rename: inode that lost a name
+}
+
+// ---------------------------------------------------------------- reads
+
+struct LookupOp {
+  1: required i64 parent;
+  2: required binary name;
+  3: optional bool content = false;   // small files: also return the content map
+}
+
+struct GetAttributesOp {
+  1: required i64 ino;
+}
+
+/** Attributes and the content map from `offset` on; accessMask (4 read, 2 write, 1 execute) is checked against the mode when not 0. */
+struct OpenOp {
+  1: required i64 ino;
+  2: required i32 accessMask;
+}
+
+struct ContentOp {
+  1: required i64 ino;
+  2: required i64 offset;
+  3: required i64 length;
+}
+
+struct ReadDirectoryOp {
+  1: required i64 ino;
+  2: required i64 cookie;      // 0: from the start; else the cookie of the last entry received
+  3: required i32 limit;       // entries
+  4: optional bool attributes = false;
+}
+
+struct ReadLinkOp {
+  1: required i64 ino;
+}
+
+struct StatFsOp {
+}
+
+union ReadOp {
+  1: LookupOp lookup;
+  2: GetAttributesOp getAttributes;
+  3: OpenOp open;
+  4: ContentOp content;
+  5: ReadDirectoryOp readDirectory;
+  6: ReadLinkOp readLink;
+  7: StatFsOp statFs;
+}
+
+enum Consistency {
+  CAUSAL = 1,
+  STRONG = 2,
+}
+
+struct ReadRequest {
+  1: required i64 session;
+  2: required i32 partition;
+  3: required Credentials credentials;
+  4: required Consistency consistency;
+  5: required i64 seen;            // instance of `partition` in the session's vector
+  6: required i64 globalSeen;      // P0 instance in the session's vector
+  7: required ReadOp op;
+}
+
+struct DirectoryEntry {
+  1: required i64 ino;
+  2: required binary name;
+  3: required i32 type;            // S_IFMT bits of the mode
+  4: required i64 cookie;
+  5: optional Attributes attributes; // absent for a fringe dentry
+}
+
+/** Inodes and bytes, of one partition. Limits come from the storage nodes. */
+struct FileSystemStatistics {
+  1: required i64 inodes;
+  2: required i64 bytes;
+}
+
+struct ReadReply {
+  1: required Status status;
+  2: required i32 errno;
+  3: required Position position;           // the replica's, when it read
+  4: optional i32 coordinator;
+  5: optional Attributes attributes;
+  6: optional i64 ino;                     // lookup: also when the inode lives in another partition (attributes absent)
+  7: optional i32 type;                    // lookup: S_IFMT bits
+  8: optional list<Extent> extents;
+  9: optional i64 contentEnd;              // the map in `extents` is complete from the asked offset to here
+  10: optional list<DirectoryEntry> entries;
+  11: optional bool last;                  // readDirectory: no more entries
+  12: optional binary target;
+  13: optional FileSystemStatistics statistics;
+  14: optional i64 globalSeen;
+  15: optional i32 leaseMs;
+  16: optional Attributes parent;          // lookup: the directory searched (ENOENT too)
+}
+
+// ---------------------------------------------------------------- grants, status
+
+/** Long poll of a session at a partition's coordinator: renews its lease and fetches recalled grants. */
+struct RecallRequest {
+  1: required i64 session;
+  2: required i32 partition;
+  3: required i64 acknowledged;     // recalls up to this number were dropped, kernel caches included
+}
+
+struct RecallReply {
+  1: required Status status;
+  2: optional i32 coordinator;
+  3: optional i64 number;           // of the last recall in `inodes`
+  4: optional list<i64> inodes;     // grants on these are recalled: attributes, content map, and names when a directory
+  5: optional i32 leaseMs;
+}
+
+struct RingStatus {
+  1: required i32 ring;
+  2: required i32 coordinator;      // replica id, -1 unknown
+  3: required i64 decided;
+  4: required i64 applied;
+  5: required i64 imported;         // regional rings: last imported global instance
+  6: required i64 checkpointed;
+}
+
+struct ReplicaStatus {
+  1: required i32 id;
+  2: required list<RingStatus> rings;
+  3: required i64 sessions;
+}
+
+struct HashReply {
+  1: required Position position;
+  2: required binary hash;
+}

@@ -1,0 +1,5 @@
+/** Black-box tests of whole clusters. */
+@NullMarked
+package org.globalfs.systemtests;
+
+import org.jspecify.annotations.NullMarked;
