@@ -1,0 +1,43 @@
+package org.globalfs.protocol;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+
+/** A host name or address, and a TCP port; unresolved, so that it can be compared and stored. */
+public record HostPort(String host, int port) {
+    public HostPort {
+        if (host.isEmpty()) {
+            throw new IllegalArgumentException("host is empty");
+        }
+        if (port < 0 || port > 65_535) {
+            throw new IllegalArgumentException("port " + port + " is not in 0..65535");
+        }
+    }
+
+    /** Reads {@code host:port} or {@code [v6]:port}. */
+    public static HostPort parse(String text) {
+        int colon = text.lastIndexOf(':');
+        boolean bracketed = text.startsWith("[");
+        if (colon <= 0
+                || bracketed && text.charAt(colon - 1) != ']'
+                || !bracketed && text.indexOf(':') != colon) {
+            throw new IllegalArgumentException("'" + text + "' is not HOST:PORT");
+        }
+        String host = bracketed ? text.substring(1, colon - 1) : text.substring(0, colon);
+        try {
+            return new HostPort(host, Integer.parseInt(text.substring(colon + 1)));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("'" + text + "' does not end in a port number", e);
+        }
+    }
+
+    public InetSocketAddress resolve() throws UnknownHostException {
+        return new InetSocketAddress(InetAddress.getByName(host), port);
+    }
+
+    @Override
+    public String toString() {
+        return host.indexOf(':') >= 0 ? "[" + host + "]:" + port : host + ":" + port;
+    }
+}
