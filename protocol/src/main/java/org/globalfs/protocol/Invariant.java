@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class Invariant {
     private Invariant() {}
 
+    @Contract("false, _ -> fail")
     public static void check(boolean holds, String message) {
         if (!holds) {
             throw new Broken(message);
@@ -19,6 +20,7 @@ public final class Invariant {
 
     /** Arguments are only formatted, and primitives only boxed, on failure. */
     @FormatMethod
+    @Contract("false, _, _ -> fail")
     public static void check(boolean holds, @FormatString String message, long a) {
         if (!holds) {
             throw new Broken(String.format(message, a));
@@ -26,6 +28,7 @@ public final class Invariant {
     }
 
     @FormatMethod
+    @Contract("false, _, _, _ -> fail")
     public static void check(boolean holds, @FormatString String message, long a, long b) {
         if (!holds) {
             throw new Broken(String.format(message, a, b));
@@ -33,6 +36,7 @@ public final class Invariant {
     }
 
     @FormatMethod
+    @Contract("false, _, _ -> fail")
     public static void check(
             boolean holds, @FormatString String message, @Nullable Object... arguments) {
         if (!holds) {
