@@ -1,0 +1,47 @@
+package org.globalfs.protocol.discovery;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Membership within one process, for tests and tools. */
+public final class InMemoryDiscovery implements Discovery {
+    private final Map<String, Member> members = new TreeMap<>();
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void register(Member member) {
+        synchronized (members) {
+            members.put(member.role() + "/" + member.id(), member);
+        }
+        listeners.forEach(Runnable::run);
+    }
+
+    /** As if the member's process had died. */
+    public void remove(Role role, String id) {
+        synchronized (members) {
+            members.remove(role + "/" + id);
+        }
+        listeners.forEach(Runnable::run);
+    }
+
+    @Override
+    public List<Member> members(Role role) {
+        List<Member> found = new ArrayList<>();
+        synchronized (members) {
+            for (Member member : members.values()) {
+                if (member.role() == role) {
+                    found.add(member);
+                }
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public void onChange(Runnable listener) {
+        listeners.add(listener);
+    }
+}
