@@ -1,13 +1,16 @@
-/** Calls of a metadata replica and of a partition oracle. Served over framed transport with the compact protocol. */
+/**
+ * Calls of a metadata replica and of a partition oracle. Served over framed transport with the compact protocol.
+ * Every call takes one struct and answers one.
+ */
 include "metadata.thrift"
 include "oracle.thrift"
 
 service MetadataService {
-  metadata.UpdateReply update(1: i32 partition, 2: metadata.Command command)
+  metadata.UpdateReply update(1: metadata.UpdateRequest request)
   metadata.ReadReply read(1: metadata.ReadRequest request)
   metadata.RecallReply recalls(1: metadata.RecallRequest request)
-  metadata.ReplicaStatus status()
-  metadata.HashReply stateHash(1: i32 partition)
+  metadata.ReplicaStatus status(1: metadata.StatusRequest request)
+  metadata.HashReply stateHash(1: metadata.HashRequest request)
 }
 
 service OracleService {

@@ -201,6 +201,13 @@ struct UpdateReply {
   13: optional i64 removed;              // unlink, rename: inode that lost a name
 }
 
+/** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */
+struct UpdateRequest {
+  1: required i32 partition;
+  2: required Command command;
+  3: optional i32 waitMs;
+}
+
 // ---------------------------------------------------------------- reads
 
 struct LookupOp {
@@ -262,6 +269,7 @@ struct ReadRequest {
   5: required i64 seen;            // instance of `partition` in the session's vector
   6: required i64 globalSeen;      // P0 instance in the session's vector
   7: required ReadOp op;
+  8: optional i32 waitMs;          // as in UpdateRequest
 }
 
 struct DirectoryEntry {
@@ -314,6 +322,9 @@ struct RecallReply {
   5: optional i32 leaseMs;
 }
 
+struct StatusRequest {
+}
+
 struct RingStatus {
   1: required i32 ring;
   2: required i32 coordinator;      // replica id, -1 unknown
@@ -327,6 +338,12 @@ struct ReplicaStatus {
   1: required i32 id;
   2: required list<RingStatus> rings;
   3: required i64 sessions;
+}
+
+/** minimum: the replica first waits until it has applied this instance (bounded). */
+struct HashRequest {
+  1: required i32 partition;
+  2: optional i64 minimum;
 }
 
 struct HashReply {

@@ -1,0 +1,318 @@
+package org.globalfs.protocol.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.thrift.protocol.TCompactProtocol;
+import org.apache.thrift.protocol.TField;
+import org.apache.thrift.protocol.TMessage;
+import org.apache.thrift.protocol.TMessageType;
+import org.apache.thrift.protocol.TStruct;
+import org.apache.thrift.protocol.TType;
+import org.apache.thrift.transport.TSocket;
+import org.apache.thrift.transport.layered.TFramedTransport;
+import org.globalfs.protocol.rpc.RpcException.Outcome;
+import org.globalfs.protocol.wire.HashReply;
+import org.globalfs.protocol.wire.HashRequest;
+import org.globalfs.protocol.wire.LocateReply;
+import org.globalfs.protocol.wire.LocateRequest;
+import org.globalfs.protocol.wire.StatusRequest;
+import org.junit.jupiter.api.Test;
+
+class RpcTest {
+
+    private static final String HOST = "127.0.0.1";
+    private static final long TIMEOUT_MS = 20_000;
+
+    private static RpcServer serve(RpcHandler<LocateRequest, LocateReply> handler)
+            throws IOException {
+        return RpcServer.start(
+                "test", HOST, 0, new RpcServer.Calls().on(OracleCalls.LOCATE, handler));
+    }
+
+    private static LocateReply echo(LocateRequest request) {
+        return new LocateReply(0).setIno(request.getIno()).setPlacement(text(request));
+    }
+
+    private static String text(LocateRequest request) {
+        return request.isSetPath()
+                ? StandardCharsets.UTF_8.decode(request.bufferForPath()).toString()
+                : "";
+    }
+
+    private static LocateRequest request(long ino, String path) {
+        return new LocateRequest()
+                .setIno(ino)
+                .setPath(ByteBuffer.wrap(path.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Test
+    void callBringsItsReply() throws Exception {
+        try (RpcServer server = serve(RpcTest::echo);
+                RpcClient client = new RpcClient(HOST, server.port())) {
+            for (int size : new int[] {0, 1, 1000, 16_379, 16_384, 100_000, 5_000_000}) {
+                String path = "p".repeat(size);
+                LocateReply reply =
+                        client.call(OracleCalls.LOCATE, request(size, path), TIMEOUT_MS);
+                assertThat(reply.getIno()).isEqualTo(size);
+                assertThat(reply.getPlacement()).isEqualTo(path);
+            }
+        }
+    }
+
+    @Test
+    void manyThreadsShareAClient() throws Exception {
+        try (RpcServer server = serve(RpcTest::echo);
+                RpcClient client = new RpcClient(HOST, server.port());
+                ExecutorService threads = Executors.newFixedThreadPool(24)) {
+            List<Future<?>> all = new ArrayList<>();
+            for (int t = 0; t < 24; t++) {
+                long base = t * 1_000_000L;
+                all.add(
+                        threads.submit(() -> {
+                            for (int i = 0; i < 300; i++) {
+                                LocateReply reply =
+                                        client.call(
+                                                OracleCalls.LOCATE,
+                                                request(base + i, "x" + i),
+                                                TIMEOUT_MS);
+                                assertThat(reply.getIno()).isEqualTo(base + i);
+                                assertThat(reply.getPlacement()).isEqualTo("x" + i);
+                            }
+                            return null;
+                        }));
+            }
+            for (Future<?> one : all) {
+                one.get(60, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @Test
+    void failureOfTheHandlerIsRefusedAndTheConnectionStays() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        try (RpcServer server =
+                        serve(request -> {
+                            if (calls.incrementAndGet() == 1) {
+                                throw new IOException("disk is gone");
+                            }
+                            return echo(request);
+                        });
+                RpcClient client = new RpcClient(HOST, server.port())) {
+            assertThatThrownBy(() -> client.call(OracleCalls.LOCATE, request(1, ""), TIMEOUT_MS))
+                    .isInstanceOfSatisfying(
+                            RpcException.class,
+                            e -> assertThat(e.outcome()).isEqualTo(Outcome.REFUSED))
+                    .hasMessageContaining("disk is gone");
+            assertThat(client.call(OracleCalls.LOCATE, request(2, ""), TIMEOUT_MS).getIno())
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void unknownCallIsRefusedByName() throws Exception {
+        try (RpcServer server = serve(RpcTest::echo);
+                RpcClient client = new RpcClient(HOST, server.port())) {
+            assertThatThrownBy(() ->
+                            client.call(MetadataCalls.STATUS, new StatusRequest(), TIMEOUT_MS))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContaining("no call named status");
+        }
+    }
+
+    @Test
+    void replyWithoutItsRequiredFieldIsRefusedNotHung() throws Exception {
+        RpcServer.Calls calls =
+                new RpcServer.Calls().on(MetadataCalls.STATE_HASH, request -> new HashReply());
+        try (RpcServer server = RpcServer.start("test", HOST, 0, calls);
+                RpcClient client = new RpcClient(HOST, server.port())) {
+            assertThatThrownBy(() ->
+                            client.call(MetadataCalls.STATE_HASH, new HashRequest(1), TIMEOUT_MS))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContaining("cannot be encoded");
+        }
+    }
+
+    @Test
+    void nobodyListeningMeansNotSent() throws Exception {
+        int port;
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = probe.getLocalPort();
+        }
+        try (RpcClient client = new RpcClient(HOST, port)) {
+            assertThatThrownBy(() -> client.call(OracleCalls.LOCATE, request(1, ""), TIMEOUT_MS))
+                    .isInstanceOfSatisfying(
+                            RpcException.class,
+                            e -> assertThat(e.outcome()).isEqualTo(Outcome.NOT_SENT))
+                    .hasMessageContaining(HOST + ":" + port);
+        }
+    }
+
+    @Test
+    void slowServerMeansUnknownAndLaterRepliesAreNotMixedUp() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        try (RpcServer server =
+                        serve(request -> {
+                            if (request.getIno() == 1) {
+                                release.await();
+                            }
+                            return echo(request);
+                        });
+                RpcClient client = new RpcClient(HOST, server.port())) {
+            assertThatThrownBy(() -> client.call(OracleCalls.LOCATE, request(1, ""), 100))
+                    .isInstanceOfSatisfying(
+                            RpcException.class,
+                            e -> assertThat(e.outcome()).isEqualTo(Outcome.UNKNOWN));
+            release.countDown();
+            assertThat(client.call(OracleCalls.LOCATE, request(2, ""), TIMEOUT_MS).getIno())
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void clientReconnectsToARestartedServer() throws Exception {
+        int port;
+        RpcClient client;
+        try (RpcServer server = serve(RpcTest::echo)) {
+            port = server.port();
+            client = new RpcClient(HOST, port);
+            client.call(OracleCalls.LOCATE, request(1, ""), TIMEOUT_MS);
+        }
+        try (RpcServer again =
+                        RpcServer.start(
+                                "test",
+                                HOST,
+                                port,
+                                new RpcServer.Calls().on(OracleCalls.LOCATE, RpcTest::echo));
+                client) {
+            assertThat(again.port()).isEqualTo(port);
+            // The pooled connection of the old server fails once; then everything is fresh.
+            assertThatThrownBy(() -> client.call(OracleCalls.LOCATE, request(2, ""), TIMEOUT_MS))
+                    .isInstanceOf(RpcException.class);
+            assertThat(client.call(OracleCalls.LOCATE, request(3, ""), TIMEOUT_MS).getIno())
+                    .isEqualTo(3);
+        }
+    }
+
+    @Test
+    void closingTheServerEndsCallsInProgress() throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        RpcServer server =
+                serve(request -> {
+                    inside.countDown();
+                    new CountDownLatch(1).await();
+                    return echo(request);
+                });
+        try (RpcClient client = new RpcClient(HOST, server.port());
+                ExecutorService thread = Executors.newSingleThreadExecutor()) {
+            Future<LocateReply> call =
+                    thread.submit(
+                            () -> client.call(OracleCalls.LOCATE, request(1, ""), TIMEOUT_MS));
+            inside.await();
+            server.close();
+            assertThatThrownBy(() -> call.get(10, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(RpcException.class);
+        }
+    }
+
+    @Test
+    void busyPortIsNamed() throws Exception {
+        try (ServerSocket holder = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertThatThrownBy(() ->
+                            RpcServer.start(
+                                    "metadata replica 4",
+                                    HOST,
+                                    holder.getLocalPort(),
+                                    new RpcServer.Calls()))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("metadata replica 4")
+                    .hasMessageContaining(HOST + ":" + holder.getLocalPort());
+        }
+    }
+
+    @Test
+    void garbageAndOversizeDropTheConnectionOnly() throws Exception {
+        try (RpcServer server =
+                RpcServer.start(
+                        "test",
+                        HOST,
+                        0,
+                        new RpcServer.Calls().on(OracleCalls.LOCATE, RpcTest::echo),
+                        10_000,
+                        100)) {
+            for (byte[] bytes :
+                    List.of(
+                            "GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII),
+                            new byte[] {0, 0, 0, 0},
+                            new byte[] {0, 0, 0, 5, 1, 2, 3, 4, 5},
+                            new byte[] {(byte) 0xff, 0, 0, 0},
+                            new byte[] {0, 1, 0, 0})) {
+                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                    OutputStream out = socket.getOutputStream();
+                    out.write(bytes);
+                    assertThat(socket.getInputStream().read()).isEqualTo(-1);
+                } catch (IOException reset) {
+                    assertThat(reset).hasMessageContaining("reset");
+                }
+            }
+            try (RpcClient client = new RpcClient(HOST, server.port())) {
+                assertThat(client.call(OracleCalls.LOCATE, request(3, ""), TIMEOUT_MS).getIno())
+                        .isEqualTo(3);
+                assertThatThrownBy(() ->
+                                client.call(
+                                        OracleCalls.LOCATE,
+                                        request(3, "x".repeat(20_000)),
+                                        TIMEOUT_MS))
+                        .isInstanceOf(RpcException.class);
+            }
+        }
+    }
+
+    /**
+     * What any other Thrift library writes: libthrift's own framed transport and compact protocol.
+     */
+    @Test
+    void speaksStandardThrift() throws Exception {
+        try (RpcServer server = serve(RpcTest::echo);
+                TSocket socket = new TSocket(HOST, server.port());
+                TFramedTransport framed = new TFramedTransport(socket)) {
+            framed.open();
+            TCompactProtocol protocol = new TCompactProtocol(framed);
+            protocol.writeMessageBegin(new TMessage("locate", TMessageType.CALL, 77));
+            protocol.writeStructBegin(new TStruct("locate_args"));
+            protocol.writeFieldBegin(new TField("request", TType.STRUCT, (short) 1));
+            request(12, "/a").write(protocol);
+            protocol.writeFieldEnd();
+            protocol.writeFieldStop();
+            protocol.writeStructEnd();
+            protocol.writeMessageEnd();
+            framed.flush();
+
+            TMessage message = protocol.readMessageBegin();
+            assertThat(message.name).isEqualTo("locate");
+            assertThat(message.type).isEqualTo(TMessageType.REPLY);
+            assertThat(message.seqid).isEqualTo(77);
+            protocol.readStructBegin();
+            TField field = protocol.readFieldBegin();
+            assertThat(field.id).isZero();
+            LocateReply reply = new LocateReply();
+            reply.read(protocol);
+            assertThat(reply.getIno()).isEqualTo(12);
+        }
+    }
+}
