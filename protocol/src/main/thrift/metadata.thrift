@@ -148,6 +148,15 @@ struct DecideOp {
   1: required i64 transaction;
 }
 
+/**
+ * Says, in ring global, that a partition's replicas have imported through this instance and will not ask again: P0
+ * forgets its older verdicts for the partition. Proposed by the partition's coordinator only.
+ */
+struct ConfirmImportsOp {
+  1: required i32 partition;
+  2: required i64 through;
+}
+
 union UpdateOp {
   1: CreateOp create;
   2: UnlinkOp unlink;
@@ -160,6 +169,7 @@ union UpdateOp {
   9: BlocksDeletedOp blocksDeleted;
   10: VoteOp vote;
   11: DecideOp decide;
+  12: ConfirmImportsOp confirmImports;
 }
 
 /**
@@ -176,13 +186,15 @@ struct Command {
   7: optional i64 globalSeen = 0;     // P0 instance in the session's vector: execution keeps causality across partitions
   8: optional bool coordinated = false; // ring global: prepare of a coordinated operation
   9: optional list<i32> participants; // with coordinated: the partitions that vote
+  10: optional i64 expectedSource;    // copied from an ESCALATE reply: what the (old) name points to
+  11: optional i64 expectedTarget;    // copied from an ESCALATE reply: what the new name points to
 }
 
 enum Status {
   DONE = 1,        // executed: see errno
   REDIRECT = 2,    // not executed: ask `coordinator` (replica id; -1: none known, try later)
   RETRY = 3,       // not executed or unknown: send the same (session, sequence) again after a moment
-  ESCALATE = 4,    // not executed: touches the partitions in `participants`; submit as a coordinated command
+  ESCALATE = 4,    // not executed: one partition in `participants` executes it alone; several: submit to ring global as a coordinated command
 }
 
 struct UpdateReply {
@@ -199,6 +211,8 @@ struct UpdateReply {
   11: optional i64 globalSeen;           // P0 instance that this partition's state depends on: joins the session's vector
   12: optional i32 leaseMs;              // > 0: the session holds grants on what is returned; its lease runs this long from when the request was sent
   13: optional i64 removed;              // unlink, rename: inode that lost a name
+  14: optional i64 expectedSource;       // ESCALATE: copy into the coordinated command
+  15: optional i64 expectedTarget;       // likewise
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */

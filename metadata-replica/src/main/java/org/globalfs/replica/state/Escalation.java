@@ -1,0 +1,34 @@
+package org.globalfs.replica.state;
+
+import java.util.List;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateReply;
+
+/**
+ * What to submit where after a reply with status ESCALATE: the same (session, sequence), to another
+ * partition.
+ */
+public record Escalation(int partition, Command command) {
+
+    /** One participant: its ring alone suffices. Several: ring 0 coordinates. */
+    public static Escalation of(Command command, UpdateReply reply) {
+        if (reply.getStatus() != Status.ESCALATE) {
+            throw new IllegalArgumentException("reply is " + reply.getStatus());
+        }
+        List<Integer> participants = reply.getParticipants();
+        if (participants.size() == 1) {
+            return new Escalation(participants.getFirst(), command);
+        }
+        Command coordinated = new Command(command);
+        coordinated.setCoordinated(true);
+        coordinated.setParticipants(participants);
+        if (reply.isSetExpectedSource()) {
+            coordinated.setExpectedSource(reply.getExpectedSource());
+        }
+        if (reply.isSetExpectedTarget()) {
+            coordinated.setExpectedTarget(reply.getExpectedTarget());
+        }
+        return new Escalation(0, coordinated);
+    }
+}

@@ -1,0 +1,78 @@
+package org.globalfs.replica.state.model;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The one record of {@link Table#SYSTEM}: how far the partition is, and what it counts. Kept in
+ * memory, stored per instance.
+ */
+public final class Counters {
+
+    private static final int FORMAT = 1;
+
+    public final int partition;
+    public long applied;
+    public long importedThrough;
+    public long globalSeen;
+
+    /** Highest timestamp executed: a command's time is never below it. */
+    public long timestamp;
+
+    /** Counter of the next inode number. */
+    public long nextInode;
+
+    public long inodes;
+    public long bytes;
+    public long orphans;
+    public long doomed;
+
+    /** Partition 0: counters of the inode numbers given out in other partitions' names. */
+    public final Map<Integer, Long> given = new TreeMap<>();
+
+    /** Partition 0: through which instance each partition's verdicts are forgotten. */
+    public final Map<Integer, Long> trimmed = new TreeMap<>();
+
+    public Counters(int partition) {
+        this.partition = partition;
+        nextInode = 2;
+    }
+
+    public byte[] encode() {
+        Packer out =
+                new Packer(96).u8(FORMAT).varint(partition).varint(applied).varint(importedThrough);
+        out.varint(globalSeen).i64(timestamp).varint(nextInode).varint(inodes).varint(bytes);
+        out.varint(orphans).varint(doomed);
+        pack(out, given);
+        pack(out, trimmed);
+        return out.done();
+    }
+
+    private static void pack(Packer out, Map<Integer, Long> map) {
+        out.varint(map.size());
+        map.forEach((key, value) -> out.varint(key).varint(value));
+    }
+
+    public static Counters decode(byte[] value) {
+        Unpacker in = new Unpacker(value).version(FORMAT, "partition state");
+        Counters counters = new Counters(in.varint32());
+        counters.applied = in.varint();
+        counters.importedThrough = in.varint();
+        counters.globalSeen = in.varint();
+        counters.timestamp = in.i64();
+        counters.nextInode = in.varint();
+        counters.inodes = in.varint();
+        counters.bytes = in.varint();
+        counters.orphans = in.varint();
+        counters.doomed = in.varint();
+        unpack(in, counters.given);
+        unpack(in, counters.trimmed);
+        return counters;
+    }
+
+    private static void unpack(Unpacker in, Map<Integer, Long> map) {
+        for (long left = in.varint(); left > 0; left--) {
+            map.put(in.varint32(), in.varint());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package org.globalfs.replica.state.model;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Keys of the tables: big-endian, so that bytewise order is numeric order of non-negative numbers.
+ */
+public final class Keys {
+
+    private static final VarHandle LONG =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+    private Keys() {}
+
+    /** Key of the only record of {@link Table#SYSTEM}. */
+    public static byte[] system() {
+        return new byte[] {'s', 't', 'a', 't', 'e'};
+    }
+
+    public static byte[] of(long number) {
+        byte[] key = new byte[8];
+        LONG.set(key, 0, number);
+        return key;
+    }
+
+    public static byte[] of(long first, long second) {
+        byte[] key = new byte[16];
+        LONG.set(key, 0, first);
+        LONG.set(key, 8, second);
+        return key;
+    }
+
+    public static byte[] of(long parent, byte[] name) {
+        byte[] key = new byte[8 + name.length];
+        LONG.set(key, 0, parent);
+        System.arraycopy(name, 0, key, 8, name.length);
+        return key;
+    }
+
+    public static byte[] tail(byte[] key) {
+        return Arrays.copyOfRange(key, 8, key.length);
+    }
+
+    public static long getLong(byte[] bytes, int at) {
+        return (long) LONG.get(bytes, at);
+    }
+
+    static void putLong(byte[] bytes, int at, long value) {
+        LONG.set(bytes, at, value);
+    }
+
+    public static boolean startsWith(byte[] key, byte[] prefix) {
+        return key.length >= prefix.length
+                && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
+    }
+}

@@ -1,0 +1,22 @@
+package org.globalfs.replica.state.model;
+
+/** Limits of the file system that users can meet; docs name them. */
+public final class Limits {
+
+    public static final int NAME_MAX = 255;
+
+    /** Longest symlink target, as Linux's PATH_MAX without the terminating zero. */
+    public static final int SYMLINK_MAX = 4095;
+
+    public static final int LINK_MAX = 65_000;
+
+    /** 1 EiB. */
+    public static final long FILE_SIZE_MAX = 1L << 60;
+
+    /** Bytes that one extent may hold itself, and up to which adjacent ones are joined. */
+    public static final int INLINE_MAX = 16 << 10;
+
+    public static final int BLOCK_MAX = 4 << 20;
+
+    private Limits() {}
+}

@@ -1,0 +1,31 @@
+package org.globalfs.replica.state.model;
+
+/** A keyed set of records. Keys sort bytewise; docs/formats/metadata-state.md has their layout. */
+public enum Table {
+    /** ino → attributes and what else an inode is. */
+    INODE,
+    /** parent, name → ino, type, cookie. */
+    DENTRY,
+    /** parent, cookie → ino, type, name: the order of readdir. */
+    COOKIE,
+    /** ino, offset → bytes or part of a block. */
+    EXTENT,
+    /** block id → number of extents that refer to it, and where it is. */
+    BLOCK,
+    /** session, sequence → recorded reply; session → what it holds open. */
+    SESSION,
+    /** ino → since when it has no name. */
+    ORPHAN,
+    /** block id → a block that nothing refers to. */
+    DOOMED,
+    /** transaction → locks and vote of a prepared coordinated operation. */
+    INTENT,
+    /**
+     * partition, ring-0 instance → what that instance means for the partition. In partition 0 only.
+     */
+    VERDICT,
+    /** transaction → votes of an undecided coordinated operation. In partition 0 only. */
+    TRANSACTION,
+    /** One record: position, counters. */
+    SYSTEM
+}

@@ -1,0 +1,113 @@
+package org.globalfs.replica.state.model;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Stored form of the verdicts of one instance for one partition. */
+public final class VerdictCodec {
+
+    private static final int FORMAT = 1;
+    private static final int PREPARE = 1;
+    private static final int COMMIT = 2;
+    private static final int ABORT = 3;
+    private static final int REMOVE_ENTRY = 1;
+    private static final int PUT_ENTRY = 2;
+    private static final int DROP_LINK = 3;
+    private static final int ADD_LINK = 4;
+    private static final int RENAMED = 5;
+    private static final int CREATE_DIRECTORY = 6;
+
+    private VerdictCodec() {}
+
+    public static byte[] encode(List<Verdict> verdicts) {
+        Packer out = new Packer(128).u8(FORMAT).varint(verdicts.size());
+        for (Verdict verdict : verdicts) {
+            switch (verdict) {
+                case Verdict.Prepare v ->
+                        out.u8(PREPARE)
+                                .i64(v.timestamp())
+                                .i64(v.transaction())
+                                .i64(v.source())
+                                .i64(v.target())
+                                .blob(v.command());
+                case Verdict.Commit v -> {
+                    out.u8(COMMIT).i64(v.timestamp()).i64(v.transaction());
+                    out.varint(v.effects().size());
+                    v.effects().forEach(effect -> pack(out, effect));
+                }
+                case Verdict.Abort v -> out.u8(ABORT).i64(v.timestamp()).i64(v.transaction());
+            }
+        }
+        return out.done();
+    }
+
+    public static List<Verdict> decode(byte[] value) {
+        Unpacker in = new Unpacker(value).version(FORMAT, "verdict");
+        List<Verdict> verdicts = new ArrayList<>();
+        for (long left = in.varint(); left > 0; left--) {
+            verdicts.add(
+                    switch (in.u8()) {
+                        case PREPARE ->
+                                new Verdict.Prepare(
+                                        in.i64(), in.i64(), in.i64(), in.i64(), in.blob());
+                        case COMMIT -> new Verdict.Commit(in.i64(), in.i64(), effects(in));
+                        case ABORT -> new Verdict.Abort(in.i64(), in.i64());
+                        default -> throw new CorruptRecordException("verdict of unknown kind");
+                    });
+        }
+        return verdicts;
+    }
+
+    private static List<Effect> effects(Unpacker in) {
+        List<Effect> effects = new ArrayList<>();
+        for (long left = in.varint(); left > 0; left--) {
+            effects.add(effect(in));
+        }
+        return effects;
+    }
+
+    private static void pack(Packer out, Effect effect) {
+        switch (effect) {
+            case Effect.RemoveEntry e ->
+                    out.u8(REMOVE_ENTRY).varint(e.partition()).i64(e.parent()).blob(e.name());
+            case Effect.PutEntry e ->
+                    out.u8(PUT_ENTRY)
+                            .varint(e.partition())
+                            .i64(e.parent())
+                            .blob(e.name())
+                            .i64(e.ino())
+                            .varint(e.type());
+            case Effect.DropLink e -> out.u8(DROP_LINK).varint(e.partition()).i64(e.ino());
+            case Effect.AddLink e -> out.u8(ADD_LINK).varint(e.partition()).i64(e.ino());
+            case Effect.Renamed e ->
+                    out.u8(RENAMED).varint(e.partition()).i64(e.ino()).i64(e.parent());
+            case Effect.CreateDirectory e -> {
+                out.u8(CREATE_DIRECTORY).varint(e.partition()).i64(e.ino()).varint(e.mode());
+                out.unsigned(e.uid()).unsigned(e.gid()).i64(e.timeNs()).i64(e.parent());
+            }
+        }
+    }
+
+    private static Effect effect(Unpacker in) {
+        int kind = in.u8();
+        int partition = in.varint32();
+        return switch (kind) {
+            case REMOVE_ENTRY -> new Effect.RemoveEntry(partition, in.i64(), in.blob());
+            case PUT_ENTRY ->
+                    new Effect.PutEntry(partition, in.i64(), in.blob(), in.i64(), in.varint32());
+            case DROP_LINK -> new Effect.DropLink(partition, in.i64());
+            case ADD_LINK -> new Effect.AddLink(partition, in.i64());
+            case RENAMED -> new Effect.Renamed(partition, in.i64(), in.i64());
+            case CREATE_DIRECTORY ->
+                    new Effect.CreateDirectory(
+                            partition,
+                            in.i64(),
+                            in.varint32(),
+                            in.varint32(),
+                            in.varint32(),
+                            in.i64(),
+                            in.i64());
+            default -> throw new CorruptRecordException("effect of unknown kind");
+        };
+    }
+}

@@ -1,0 +1,163 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.List;
+import java.util.Set;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Effect;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Limits;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.jspecify.annotations.Nullable;
+
+/** mknod, mkdir, symlink and open(O_CREAT). */
+final class Create {
+
+    private final Tree tree;
+    private final Content content;
+    private final Locks locks;
+    private final Outbox outbox;
+
+    Create(Tree tree, Content content, Locks locks, Outbox outbox) {
+        this.tree = tree;
+        this.content = content;
+        this.locks = locks;
+        this.outbox = outbox;
+    }
+
+    UpdateReply execute(Call call, CreateOp op) {
+        if (!tree.isHere(op.getParent())) {
+            return Replies.escalate(Set.of(Partitions.of(op.getParent())));
+        }
+        Place place = Place.find(tree, call.caller(), op.getParent(), op.getName());
+        if (place.unreachable != null) {
+            return Replies.failed(place.unreachable);
+        }
+        if (locks.entry(op.getParent(), op.getName()) || locks.inode(op.getParent())) {
+            return Replies.retry();
+        }
+        int mode = Mode.type(op.getMode()) == 0 ? op.getMode() | Mode.REGULAR : op.getMode();
+        if (place.dentry != null) {
+            boolean mayExist = !op.isExclusive() && Mode.isRegular(mode);
+            return mayExist ? open(call, op, place, place.dentry) : Replies.failed(Errno.EEXIST);
+        }
+        Errno refused = place.addable(call.caller());
+        if (refused == null) {
+            refused = invalid(call, op, mode);
+        }
+        return refused != null ? Replies.failed(refused) : make(call, op, mode, place);
+    }
+
+    private static @Nullable Errno invalid(Call call, CreateOp op, int mode) {
+        return switch (Mode.type(mode)) {
+            case Mode.REGULAR, Mode.DIRECTORY, Mode.FIFO, Mode.SOCKET -> null;
+            case Mode.BLOCK_DEVICE, Mode.CHARACTER_DEVICE ->
+                    call.caller().isRoot() ? null : Errno.EPERM;
+            case Mode.SYMLINK ->
+                    !op.isSetTarget() || op.getTarget().length == 0
+                            ? Errno.ENOENT
+                            : op.getTarget().length > Limits.SYMLINK_MAX
+                                    ? Errno.ENAMETOOLONG
+                                    : null;
+            default -> Errno.EINVAL;
+        };
+    }
+
+    /** open(O_CREAT) of a name that exists. Whether it may be opened is the reader's check. */
+    private UpdateReply open(Call call, CreateOp op, Place place, Dentry dentry) {
+        if (dentry.type() == Mode.DIRECTORY) {
+            return Replies.failed(Errno.EISDIR);
+        }
+        if (!tree.isHere(dentry.ino())) {
+            // Its attributes are elsewhere: the client looks it up again and opens it there.
+            return Replies.failed(Errno.ESTALE);
+        }
+        Inode inode = tree.existing(dentry.ino());
+        if (op.isTruncate() && inode.isRegular()) {
+            if (!call.caller().may(inode, Caller.WRITE)) {
+                return Replies.failed(Errno.EACCES);
+            }
+            content.truncate(inode, 0);
+            if (!call.caller().isRoot()) {
+                inode.mode = Mode.withoutSetId(inode.mode);
+            }
+            inode.modified(call.nowNs());
+            tree.store(inode);
+        }
+        return Replies.done()
+                .setExisted(true)
+                .setAttributes(inode.attributes())
+                .setParent(place.parent().attributes());
+    }
+
+    private UpdateReply make(Call call, CreateOp op, int mode, Place place) {
+        Inode parent = place.parent();
+        boolean directory = Mode.isDirectory(mode);
+        boolean elsewhere =
+                directory
+                        && call.origin() != tree.partition()
+                        && (parent.flags & Inode.PLACEMENT_CREATOR) != 0;
+        long ino = elsewhere ? tree.newInoOf(call.origin()) : tree.newIno();
+        Inode inode = fresh(call, op, mode, parent, ino);
+        if (elsewhere) {
+            outbox.effects(
+                    List.of(
+                            new Effect.CreateDirectory(
+                                    call.origin(),
+                                    ino,
+                                    inode.mode,
+                                    inode.uid,
+                                    inode.gid,
+                                    call.nowNs(),
+                                    parent.ino)));
+        } else {
+            tree.add(inode);
+        }
+        tree.addEntry(parent, op.getName(), ino, inode.type(), call.nowNs());
+        return Replies.done()
+                .setExisted(false)
+                .setAttributes(inode.attributes())
+                .setParent(parent.attributes());
+    }
+
+    private static Inode fresh(Call call, CreateOp op, int mode, Inode parent, long ino) {
+        Inode inode = new Inode(ino);
+        inode.mode = mode & (Mode.TYPE | Mode.PERMISSIONS);
+        inode.uid = call.caller().uid();
+        inode.gid = call.caller().gid();
+        if ((parent.mode & Mode.SET_GID) != 0) {
+            inode.gid = parent.gid;
+            if (Mode.isDirectory(mode)) {
+                inode.mode |= Mode.SET_GID;
+            } else if ((mode & Mode.GROUP_EXECUTE) != 0
+                    && !call.caller().isRoot()
+                    && !call.caller().inGroup(parent.gid)) {
+                inode.mode &= ~Mode.SET_GID;
+            }
+        }
+        inode.atimeNs = call.nowNs();
+        inode.mtimeNs = call.nowNs();
+        inode.ctimeNs = call.nowNs();
+        inode.btimeNs = call.nowNs();
+        inode.version = 1;
+        inode.nlink = 1;
+        switch (Mode.type(mode)) {
+            case Mode.DIRECTORY -> {
+                inode.nlink = 2;
+                inode.parent = parent.ino;
+                inode.nextCookie = Tree.FIRST_COOKIE;
+                inode.flags = parent.flags;
+            }
+            case Mode.SYMLINK -> {
+                inode.target = op.getTarget();
+                inode.size = inode.target.length;
+            }
+            case Mode.BLOCK_DEVICE, Mode.CHARACTER_DEVICE -> inode.rdev = op.getRdev();
+            default -> {}
+        }
+        return inode;
+    }
+}

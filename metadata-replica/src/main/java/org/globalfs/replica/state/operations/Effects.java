@@ -1,0 +1,78 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.List;
+import java.util.Objects;
+import org.globalfs.protocol.Invariant;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Effect;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Mode;
+import org.jspecify.annotations.Nullable;
+
+/** Applies what a multi-partition operation was decided to change here. */
+final class Effects {
+
+    private final Tree tree;
+
+    Effects(Tree tree) {
+        this.tree = tree;
+    }
+
+    void apply(List<Effect> effects, long nowNs) {
+        for (Effect effect : effects) {
+            if (effect.partition() == tree.partition()) {
+                apply(effect, nowNs);
+            }
+        }
+    }
+
+    private void apply(Effect effect, long nowNs) {
+        switch (effect) {
+            case Effect.RemoveEntry e -> {
+                Dentry dentry = tree.dentry(e.parent(), e.name());
+                Invariant.check(
+                        dentry != null, "entry of directory %x to remove is missing", e.parent());
+                tree.removeEntry(
+                        tree.existing(e.parent()), e.name(), Objects.requireNonNull(dentry), nowNs);
+            }
+            case Effect.PutEntry e -> putEntry(e, tree.dentry(e.parent(), e.name()), nowNs);
+            case Effect.DropLink e -> tree.dropLink(tree.existing(e.ino()), nowNs);
+            case Effect.AddLink e -> tree.addLink(tree.existing(e.ino()), nowNs);
+            case Effect.Renamed e -> {
+                Inode inode = tree.existing(e.ino());
+                if (inode.isDirectory()) {
+                    inode.parent = e.parent();
+                }
+                inode.changed(nowNs);
+                tree.store(inode);
+            }
+            case Effect.CreateDirectory e -> tree.add(directory(e));
+        }
+    }
+
+    private void putEntry(Effect.PutEntry effect, @Nullable Dentry old, long nowNs) {
+        Inode parent = tree.existing(effect.parent());
+        if (old == null) {
+            tree.addEntry(parent, effect.name(), effect.ino(), effect.type(), nowNs);
+        } else {
+            tree.repoint(parent, effect.name(), old, effect.ino(), effect.type(), nowNs);
+        }
+    }
+
+    private static Inode directory(Effect.CreateDirectory effect) {
+        Inode inode = new Inode(effect.ino());
+        inode.mode = effect.mode();
+        inode.uid = effect.uid();
+        inode.gid = effect.gid();
+        inode.nlink = 2;
+        inode.version = 1;
+        inode.parent = effect.parent();
+        inode.nextCookie = Tree.FIRST_COOKIE;
+        inode.atimeNs = effect.timeNs();
+        inode.mtimeNs = effect.timeNs();
+        inode.ctimeNs = effect.timeNs();
+        inode.btimeNs = effect.timeNs();
+        Invariant.check(Mode.isDirectory(inode.mode), "inode %x is not a directory", inode.ino);
+        return inode;
+    }
+}

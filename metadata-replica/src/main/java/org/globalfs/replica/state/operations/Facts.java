@@ -1,0 +1,108 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.globalfs.replica.state.model.Packer;
+import org.globalfs.replica.state.model.Unpacker;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one partition contributes to the decision of a coordinated operation: its vote, and what the
+ * rules need to know of records that only it has.
+ *
+ * @param refusal 0: yes; a positive errno; {@link #LOCKED} or {@link #MISDIRECTED}
+ * @param source what the old name points to, when that directory is here
+ * @param target what the new name points to, when that directory is here and the name exists
+ * @param inodes of the inodes concerned, those that are here
+ */
+record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<OfInode> inodes) {
+
+    /** Another undecided operation holds a record. */
+    static final int LOCKED = -1;
+
+    /** A name points to an inode of a partition that was not asked. */
+    static final int MISDIRECTED = -2;
+
+    private static final int FORMAT = 1;
+
+    /**
+     * @param mustOwn the caller may take the name away only when the inode is his (sticky
+     *     directory)
+     */
+    record Named(long ino, int type, boolean mustOwn) {}
+
+    /** What the caller may do with an inode; {@code empty} of a directory. */
+    record OfInode(long ino, int type, boolean owned, boolean writable, boolean empty) {}
+
+    static Facts refused(int refusal) {
+        return new Facts(refusal, null, null, List.of());
+    }
+
+    @Nullable OfInode of(long ino) {
+        for (OfInode inode : inodes) {
+            if (inode.ino() == ino) {
+                return inode;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * These facts and another partition's; the first refusal in the order misdirected, locked,
+     * errno.
+     */
+    Facts with(Facts other) {
+        List<OfInode> all = new ArrayList<>(inodes);
+        all.addAll(other.inodes);
+        int both =
+                refusal == 0
+                        ? other.refusal
+                        : other.refusal == 0 || other.refusal > 0
+                                ? refusal
+                                : Math.min(refusal, other.refusal);
+        return new Facts(
+                both,
+                source != null ? source : other.source,
+                target != null ? target : other.target,
+                all);
+    }
+
+    byte[] encode() {
+        Packer out = new Packer(64).u8(FORMAT).i64(refusal);
+        pack(out, source);
+        pack(out, target);
+        out.varint(inodes.size());
+        for (OfInode inode : inodes) {
+            out.i64(inode.ino).varint(inode.type);
+            out.u8((inode.owned ? 1 : 0) | (inode.writable ? 2 : 0) | (inode.empty ? 4 : 0));
+        }
+        return out.done();
+    }
+
+    private static void pack(Packer out, @Nullable Named named) {
+        out.u8(named == null ? 0 : named.mustOwn ? 2 : 1);
+        if (named != null) {
+            out.i64(named.ino).varint(named.type);
+        }
+    }
+
+    static Facts decode(byte[] value) {
+        Unpacker in = new Unpacker(value).version(FORMAT, "vote");
+        int refusal = (int) in.i64();
+        Named source = named(in);
+        Named target = named(in);
+        List<OfInode> inodes = new ArrayList<>();
+        for (long left = in.varint(); left > 0; left--) {
+            long ino = in.i64();
+            int type = in.varint32();
+            int bits = in.u8();
+            inodes.add(new OfInode(ino, type, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0));
+        }
+        return new Facts(refusal, source, target, inodes);
+    }
+
+    private static @Nullable Named named(Unpacker in) {
+        int kind = in.u8();
+        return kind == 0 ? null : new Named(in.i64(), in.varint32(), kind == 2);
+    }
+}

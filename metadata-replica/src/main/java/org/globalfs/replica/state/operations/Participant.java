@@ -1,0 +1,246 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.LinkOp;
+import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.UnlinkOp;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.operations.Locks.DirectoryMoves;
+import org.globalfs.replica.state.operations.Locks.EntryLock;
+import org.globalfs.replica.state.operations.Locks.InodeLock;
+import org.globalfs.replica.state.operations.Locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A partition's part in the prepare of a coordinated operation: looks at the records that are here,
+ * says what to hold, and gathers the facts for the decision. Changes nothing itself. One instance
+ * serves one prepare.
+ */
+final class Participant {
+
+    private final Tree tree;
+    private final Locks held;
+    private final Caller caller;
+    private final Set<Lock> wanted = new LinkedHashSet<>();
+    private final List<Facts.OfInode> inodes = new ArrayList<>();
+    private int refusal;
+    private Facts.@Nullable Named source;
+    private Facts.@Nullable Named target;
+
+    private Participant(Tree tree, Locks held, Caller caller) {
+        this.tree = tree;
+        this.held = held;
+        this.caller = caller;
+    }
+
+    /**
+     * Prepares here.
+     *
+     * @param sourceHint inode that the old name is believed to point to, 0 unknown
+     * @param targetHint inode that the new name is believed to point to, 0 unknown or none
+     */
+    static Prepared prepare(
+            Tree tree, Locks held, Command command, long sourceHint, long targetHint) {
+        Participant participant = new Participant(tree, held, Caller.of(command.getCredentials()));
+        switch (command.getOp().getSetField()) {
+            case UNLINK -> participant.unlink(command.getOp().getUnlink(), sourceHint);
+            case RENAME -> participant.rename(command.getOp().getRename(), sourceHint, targetHint);
+            case LINK -> participant.link(command.getOp().getLink());
+            default -> participant.refuse(Errno.EINVAL);
+        }
+        return participant.outcome();
+    }
+
+    private Prepared outcome() {
+        Facts facts = new Facts(refusal, source, target, inodes);
+        return new Prepared(facts, refusal == 0 ? wanted : Set.of());
+    }
+
+    private void refuse(Errno errno) {
+        if (refusal == 0) {
+            refusal = errno.number();
+        }
+    }
+
+    /** Misdirection and locks outweigh an errno: with better knowledge the errno may be another. */
+    private void refuse(int stronger) {
+        refusal = refusal >= 0 ? stronger : Math.min(refusal, stronger);
+    }
+
+    private void want(Lock lock) {
+        if (held.holder(lock) != null) {
+            refuse(Facts.LOCKED);
+        }
+        wanted.add(lock);
+    }
+
+    private void unlink(UnlinkOp op, long sourceHint) {
+        long ino = sourceHint;
+        if (tree.isHere(op.getParent())) {
+            Dentry dentry = sourceEntry(op.getParent(), op.getName(), sourceHint);
+            if (dentry == null) {
+                return;
+            }
+            Errno wrong = Remove.wrongKind(op.isDirectory(), dentry.type());
+            if (wrong != null) {
+                refuse(wrong);
+            }
+            ino = dentry.ino();
+        }
+        Inode inode = known(ino);
+        if (inode != null && inode.isDirectory()) {
+            wantEmpty(inode);
+        }
+    }
+
+    private void link(LinkOp op) {
+        if (tree.isHere(op.getIno())) {
+            Errno bad = Link.unlinkable(tree.inode(op.getIno()));
+            if (bad != null) {
+                refuse(bad);
+                return;
+            }
+            known(op.getIno());
+            want(new InodeLock(op.getIno()));
+        }
+        if (tree.isHere(op.getNewParent())) {
+            Place place = reach(op.getNewParent(), op.getNewName());
+            if (place == null) {
+                return;
+            }
+            refuseWhenAny(place.dentry != null ? Errno.EEXIST : place.addable(caller));
+            wantToAdd(place);
+        }
+    }
+
+    private void rename(RenameOp op, long sourceHint, long targetHint) {
+        boolean exchange = (op.getFlags() & Rename.EXCHANGE) != 0;
+        long sourceIno = sourceHint;
+        long targetIno = targetHint;
+        if (tree.isHere(op.getParent())) {
+            Dentry dentry = sourceEntry(op.getParent(), op.getName(), sourceHint);
+            if (dentry == null) {
+                return;
+            }
+            sourceIno = dentry.ino();
+        }
+        if (tree.isHere(op.getNewParent())) {
+            Place place = reach(op.getNewParent(), op.getNewName());
+            if (place == null) {
+                return;
+            }
+            targetIno = targetEntry(op, place, targetHint, exchange);
+        }
+        boolean otherParent = op.getParent() != op.getNewParent();
+        Inode moved = known(sourceIno);
+        if (moved != null && moved.isDirectory() && otherParent) {
+            wantToMove(moved, op.getNewParent());
+        }
+        Inode replaced = known(targetIno);
+        if (replaced != null && replaced.isDirectory()) {
+            if (!exchange) {
+                wantEmpty(replaced);
+            } else if (otherParent) {
+                wantToMove(replaced, op.getParent());
+            }
+        }
+    }
+
+    private long targetEntry(RenameOp op, Place place, long hint, boolean exchange) {
+        Dentry dentry = place.dentry;
+        wantToAdd(place);
+        if (dentry == null) {
+            refuseWhenAny(exchange ? Errno.ENOENT : place.addable(caller));
+            return 0;
+        }
+        refuseWhenAny(
+                (op.getFlags() & Rename.NOREPLACE) != 0 ? Errno.EEXIST : place.removable(caller));
+        target =
+                new Facts.Named(
+                        dentry.ino(), dentry.type(), caller.mustOwnEntriesOf(place.parent()));
+        if (!tree.isHere(dentry.ino()) && dentry.ino() != hint) {
+            refuse(Facts.MISDIRECTED);
+        }
+        return dentry.ino();
+    }
+
+    /** Holds the name that is to vanish; null when that is refused already. */
+    private @Nullable Dentry sourceEntry(long parent, byte[] name, long hint) {
+        Place place = reach(parent, name);
+        if (place == null) {
+            return null;
+        }
+        want(new EntryLock(parent, name));
+        Dentry dentry = place.dentry;
+        if (dentry == null) {
+            refuse(Errno.ENOENT);
+            return null;
+        }
+        refuseWhenAny(place.removable(caller));
+        source =
+                new Facts.Named(
+                        dentry.ino(), dentry.type(), caller.mustOwnEntriesOf(place.parent()));
+        if (!tree.isHere(dentry.ino()) && dentry.ino() != hint) {
+            refuse(Facts.MISDIRECTED);
+        }
+        return dentry;
+    }
+
+    private @Nullable Place reach(long parent, byte[] name) {
+        Place place = Place.find(tree, caller, parent, name);
+        if (place.unreachable != null) {
+            refuse(place.unreachable);
+            return null;
+        }
+        return place;
+    }
+
+    private void refuseWhenAny(@Nullable Errno errno) {
+        if (errno != null) {
+            refuse(errno);
+        }
+    }
+
+    private void wantToAdd(Place place) {
+        if (held.inode(place.parent().ino)) {
+            refuse(Facts.LOCKED);
+        }
+        want(new EntryLock(place.parent().ino, place.name));
+    }
+
+    /** An inode of the operation, when it lives here: adds what the rules need to know of it. */
+    private @Nullable Inode known(long ino) {
+        Inode inode = ino != 0 && tree.isHere(ino) ? tree.inode(ino) : null;
+        if (inode != null) {
+            boolean empty = inode.isDirectory() && inode.entries == 0;
+            inodes.add(
+                    new Facts.OfInode(
+                            ino,
+                            inode.type(),
+                            caller.owns(inode),
+                            caller.may(inode, Caller.WRITE),
+                            empty));
+        }
+        return inode;
+    }
+
+    private void wantEmpty(Inode directory) {
+        if (held.anyEntryOf(directory.ino)) {
+            refuse(Facts.LOCKED);
+        }
+        want(new InodeLock(directory.ino));
+    }
+
+    private void wantToMove(Inode directory, long newParent) {
+        want(new DirectoryMoves());
+        if (tree.isHere(newParent) && tree.isAncestor(directory.ino, newParent)) {
+            refuse(Errno.EINVAL);
+        }
+    }
+}

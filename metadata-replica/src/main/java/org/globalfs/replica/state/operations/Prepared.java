@@ -1,0 +1,53 @@
+package org.globalfs.replica.state.operations;
+
+import java.nio.ByteBuffer;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.globalfs.replica.state.model.CorruptRecordException;
+import org.globalfs.replica.state.model.Packer;
+import org.globalfs.replica.state.model.Unpacker;
+import org.globalfs.replica.state.operations.Locks.DirectoryMoves;
+import org.globalfs.replica.state.operations.Locks.EntryLock;
+import org.globalfs.replica.state.operations.Locks.InodeLock;
+import org.globalfs.replica.state.operations.Locks.Lock;
+
+/**
+ * A partition's share of an undecided coordinated operation: its vote, and what it holds for it
+ * (nothing after a no).
+ */
+record Prepared(Facts facts, Set<Lock> locks) {
+
+    private static final int FORMAT = 1;
+    private static final int ENTRY = 1;
+    private static final int INODE = 2;
+    private static final int MOVES = 3;
+
+    byte[] encode() {
+        Packer out = new Packer(96).u8(FORMAT).blob(facts.encode()).varint(locks.size());
+        for (Lock lock : locks) {
+            switch (lock) {
+                case EntryLock entry ->
+                        out.u8(ENTRY).i64(entry.parent()).blob(entry.name().array());
+                case InodeLock inode -> out.u8(INODE).i64(inode.ino());
+                case DirectoryMoves moves -> out.u8(MOVES);
+            }
+        }
+        return out.done();
+    }
+
+    static Prepared decode(byte[] value) {
+        Unpacker in = new Unpacker(value).version(FORMAT, "intent");
+        Facts facts = Facts.decode(in.blob());
+        Set<Lock> locks = new LinkedHashSet<>();
+        for (long left = in.varint(); left > 0; left--) {
+            locks.add(
+                    switch (in.u8()) {
+                        case ENTRY -> new EntryLock(in.i64(), ByteBuffer.wrap(in.blob()));
+                        case INODE -> new InodeLock(in.i64());
+                        case MOVES -> new DirectoryMoves();
+                        default -> throw new CorruptRecordException("lock of unknown kind");
+                    });
+        }
+        return new Prepared(facts, locks);
+    }
+}

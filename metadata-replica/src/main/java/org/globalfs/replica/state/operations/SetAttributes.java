@@ -1,0 +1,126 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.Set;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Limits;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * chmod, chown, truncate and utimensat, alone or combined, by Linux's rules (setattr_prepare,
+ * notify_change).
+ */
+final class SetAttributes {
+
+    private final Tree tree;
+    private final Content content;
+
+    SetAttributes(Tree tree, Content content) {
+        this.tree = tree;
+        this.content = content;
+    }
+
+    UpdateReply execute(Call call, SetAttributesOp op) {
+        if (!tree.isHere(op.getIno())) {
+            return Replies.escalate(Set.of(Partitions.of(op.getIno())));
+        }
+        Inode inode = tree.inode(op.getIno());
+        if (inode == null) {
+            return Replies.failed(Errno.ESTALE);
+        }
+        Errno refused = refused(call.caller(), inode, op);
+        if (refused != null) {
+            return Replies.failed(refused);
+        }
+        apply(call, inode, op);
+        tree.store(inode);
+        return Replies.done().setAttributes(inode.attributes());
+    }
+
+    static @Nullable Errno refused(Caller caller, Inode inode, SetAttributesOp op) {
+        Errno size = op.isSetSize() ? sizeRefused(caller, inode, op) : null;
+        if (size != null) {
+            return size;
+        }
+        boolean otherOwner = op.isSetUid() && op.getUid() != inode.uid && !caller.isRoot();
+        boolean ownersGroup =
+                caller.uid() == inode.uid
+                        && (op.getGid() == inode.gid || caller.inGroup(op.getGid()));
+        boolean otherGroup = op.isSetGid() && !caller.isRoot() && !ownersGroup;
+        boolean keepsUid = op.isSetUid() && !caller.owns(inode);
+        boolean otherMode = op.isSetMode() && !caller.owns(inode);
+        if (otherOwner || otherGroup || keepsUid || otherMode) {
+            return Errno.EPERM;
+        }
+        return timesRefused(caller, inode, op);
+    }
+
+    private static @Nullable Errno sizeRefused(Caller caller, Inode inode, SetAttributesOp op) {
+        if (inode.isDirectory()) {
+            return Errno.EISDIR;
+        }
+        if (!inode.isRegular() || op.getSize() < 0) {
+            return Errno.EINVAL;
+        }
+        if (op.getSize() > Limits.FILE_SIZE_MAX) {
+            return Errno.EFBIG;
+        }
+        boolean allowed = op.isHandle() || caller.may(inode, Caller.WRITE);
+        return allowed ? null : Errno.EACCES;
+    }
+
+    private static @Nullable Errno timesRefused(Caller caller, Inode inode, SetAttributesOp op) {
+        boolean explicit = op.isSetAtimeNs() || op.isSetMtimeNs();
+        boolean now = op.isAtimeNow() || op.isMtimeNow();
+        if (!explicit && !now || caller.owns(inode)) {
+            return null;
+        }
+        if (explicit) {
+            return Errno.EPERM;
+        }
+        // A size change through a descriptor may carry its own "now".
+        return caller.may(inode, Caller.WRITE) || op.isHandle() && op.isSetSize()
+                ? null
+                : Errno.EACCES;
+    }
+
+    void apply(Call call, Inode inode, SetAttributesOp op) {
+        Caller caller = call.caller();
+        if (op.isSetSize()) {
+            content.truncate(inode, op.getSize());
+            inode.mtimeNs = call.nowNs();
+            if (!caller.isRoot()) {
+                inode.mode = Mode.withoutSetId(inode.mode);
+            }
+        }
+        if (op.isSetUid() || op.isSetGid()) {
+            inode.uid = op.isSetUid() ? op.getUid() : inode.uid;
+            inode.gid = op.isSetGid() ? op.getGid() : inode.gid;
+            if (!inode.isDirectory()) {
+                inode.mode = Mode.withoutSetId(inode.mode);
+            }
+        }
+        if (op.isSetMode()) {
+            int mode = op.getMode() & Mode.PERMISSIONS;
+            if (!caller.isRoot() && !caller.inGroup(inode.gid)) {
+                mode &= ~Mode.SET_GID;
+            }
+            inode.mode = inode.type() | mode;
+        }
+        if (op.isAtimeNow()) {
+            inode.atimeNs = call.nowNs();
+        } else if (op.isSetAtimeNs()) {
+            inode.atimeNs = op.getAtimeNs();
+        }
+        if (op.isMtimeNow()) {
+            inode.mtimeNs = call.nowNs();
+        } else if (op.isSetMtimeNs()) {
+            inode.mtimeNs = op.getMtimeNs();
+        }
+        inode.changed(call.nowNs());
+    }
+}

@@ -1,0 +1,185 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.Objects;
+import org.globalfs.protocol.Invariant;
+import org.globalfs.replica.state.model.Counters;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.MutableRecords;
+import org.globalfs.replica.state.model.Packer;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Records;
+import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.model.Unpacker;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Inodes and directory entries of one partition, and the changes that keep them consistent with
+ * each other: link counts, entry counts, both orders of a directory's entries, orphans.
+ */
+public final class Tree {
+
+    /** Cookies 1 and 2 are left to "." and "..". */
+    public static final long FIRST_COOKIE = 3;
+
+    private final MutableRecords records;
+    private final Counters counters;
+
+    public Tree(MutableRecords records, Counters counters) {
+        this.records = records;
+        this.counters = counters;
+    }
+
+    public int partition() {
+        return counters.partition;
+    }
+
+    public boolean isHere(long ino) {
+        return Partitions.of(ino) == counters.partition;
+    }
+
+    public @Nullable Inode inode(long ino) {
+        return inode(records, ino);
+    }
+
+    public static @Nullable Inode inode(Records records, long ino) {
+        byte[] value = records.get(Table.INODE, Keys.of(ino));
+        return value == null ? null : Inode.decode(ino, value);
+    }
+
+    public @Nullable Dentry dentry(long parent, byte[] name) {
+        return dentry(records, parent, name);
+    }
+
+    public static @Nullable Dentry dentry(Records records, long parent, byte[] name) {
+        byte[] value = records.get(Table.DENTRY, Keys.of(parent, name));
+        return value == null ? null : Dentry.decode(value);
+    }
+
+    /** An inode that the caller knows to exist. */
+    public Inode existing(long ino) {
+        Inode inode = inode(ino);
+        Invariant.check(inode != null, "inode %x is missing", ino);
+        return Objects.requireNonNull(inode);
+    }
+
+    public void store(Inode inode) {
+        records.put(Table.INODE, Keys.of(inode.ino), inode.encode());
+    }
+
+    /** Number of the next inode born here. */
+    public long newIno() {
+        return Partitions.ino(counters.partition, counters.nextInode++);
+    }
+
+    /** Number of the next inode that partition 0 makes in another partition's name. */
+    public long newInoOf(int partition) {
+        long counter = counters.given.merge(partition, 1L, Long::sum);
+        return Partitions.ino(partition, Partitions.GIVEN_BY_GLOBAL | counter);
+    }
+
+    /** Stores a new inode. */
+    public void add(Inode inode) {
+        counters.inodes++;
+        store(inode);
+    }
+
+    /** Forgets an inode that has no name and no content left. */
+    public void forget(Inode inode) {
+        counters.inodes--;
+        records.delete(Table.INODE, Keys.of(inode.ino));
+    }
+
+    /** Adds a name that must not exist and stores the directory. */
+    public void addEntry(Inode parent, byte[] name, long ino, int type, long nowNs) {
+        Dentry dentry = new Dentry(ino, type, parent.nextCookie++);
+        parent.entries++;
+        if (type == Mode.DIRECTORY) {
+            parent.nlink++;
+        }
+        put(parent.ino, name, dentry);
+        parent.modified(nowNs);
+        store(parent);
+    }
+
+    /** Removes a name and stores the directory. */
+    public void removeEntry(Inode parent, byte[] name, Dentry dentry, long nowNs) {
+        parent.entries--;
+        if (dentry.type() == Mode.DIRECTORY) {
+            parent.nlink--;
+        }
+        records.delete(Table.DENTRY, Keys.of(parent.ino, name));
+        records.delete(Table.COOKIE, Keys.of(parent.ino, dentry.cookie()));
+        parent.modified(nowNs);
+        store(parent);
+    }
+
+    /**
+     * Lets a name point to another inode, in the same place of readdir's order, and stores the
+     * directory.
+     */
+    public void repoint(Inode parent, byte[] name, Dentry old, long ino, int type, long nowNs) {
+        parent.nlink += (type == Mode.DIRECTORY ? 1 : 0) - (old.type() == Mode.DIRECTORY ? 1 : 0);
+        put(parent.ino, name, new Dentry(ino, type, old.cookie()));
+        parent.modified(nowNs);
+        store(parent);
+    }
+
+    private void put(long parent, byte[] name, Dentry dentry) {
+        records.put(Table.DENTRY, Keys.of(parent, name), dentry.encode());
+        records.put(Table.COOKIE, Keys.of(parent, dentry.cookie()), dentry.encodeByCookie(name));
+    }
+
+    /** Takes one name from an inode and stores it; without any left it becomes an orphan. */
+    public void dropLink(Inode inode, long nowNs) {
+        inode.nlink = inode.isDirectory() ? 0 : inode.nlink - 1;
+        inode.changed(nowNs);
+        store(inode);
+        if (inode.nlink == 0) {
+            counters.orphans++;
+            records.put(Table.ORPHAN, Keys.of(inode.ino), new Packer(10).u8(1).i64(nowNs).done());
+        }
+    }
+
+    /** Gives an inode one more name and stores it. */
+    public void addLink(Inode inode, long nowNs) {
+        if (inode.nlink == 0) {
+            unorphan(inode.ino);
+        }
+        inode.nlink++;
+        inode.changed(nowNs);
+        store(inode);
+    }
+
+    public void unorphan(long ino) {
+        counters.orphans--;
+        records.delete(Table.ORPHAN, Keys.of(ino));
+    }
+
+    /** Since when an orphan, from a value of {@link Table#ORPHAN}. */
+    public static long orphanedAtNs(byte[] value) {
+        return new Unpacker(value).version(1, "orphan").i64();
+    }
+
+    /**
+     * Whether {@code directory} is {@code below} or an ancestor of it. Directories of other
+     * partitions never lie between directories of this one and the root's partition, so the walk
+     * may end where the chain leaves.
+     */
+    public boolean isAncestor(long directory, long below) {
+        long at = below;
+        while (at != directory) {
+            if (at == Partitions.ROOT || !isHere(at)) {
+                return false;
+            }
+            Inode inode = inode(at);
+            if (inode == null || inode.nlink == 0) {
+                return false;
+            }
+            at = inode.parent;
+        }
+        return true;
+    }
+}

@@ -1,0 +1,107 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.Set;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.WriteOp;
+import org.globalfs.replica.state.model.Blocks;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Limits;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Piece;
+import org.jspecify.annotations.Nullable;
+
+/** New content of a file, with an optional setattr right after. */
+final class Write {
+
+    private final Tree tree;
+    private final Content content;
+    private final SetAttributes setAttributes;
+
+    Write(Tree tree, Content content, SetAttributes setAttributes) {
+        this.tree = tree;
+        this.content = content;
+        this.setAttributes = setAttributes;
+    }
+
+    UpdateReply execute(Call call, WriteOp op) {
+        if (!tree.isHere(op.getIno())) {
+            return Replies.escalate(Set.of(Partitions.of(op.getIno())));
+        }
+        Inode inode = tree.inode(op.getIno());
+        Errno refused = refused(call.caller(), inode, op);
+        if (refused != null || inode == null) {
+            return Replies.failed(refused == null ? Errno.ESTALE : refused);
+        }
+        UpdateReply reply = Replies.done();
+        long base = op.isAppend() ? inode.size : 0;
+        if (!op.getExtents().isEmpty()) {
+            for (Extent extent : op.getExtents()) {
+                content.write(inode, Piece.of(extent, base + extent.getOffset()));
+            }
+            if (!call.caller().isRoot()) {
+                inode.mode = Mode.withoutSetId(inode.mode);
+            }
+            inode.modified(call.nowNs());
+            if (op.isAppend()) {
+                reply.setOffset(base + op.getExtents().getFirst().getOffset());
+            }
+        }
+        if (op.isSetAttributes()) {
+            setAttributes.apply(call, inode, op.getAttributes());
+        }
+        tree.store(inode);
+        return reply.setAttributes(inode.attributes());
+    }
+
+    private @Nullable Errno refused(Caller caller, @Nullable Inode inode, WriteOp op) {
+        if (inode == null) {
+            return Errno.ESTALE;
+        }
+        if (!inode.isRegular()) {
+            return inode.isDirectory() ? Errno.EISDIR : Errno.EINVAL;
+        }
+        long base = op.isAppend() ? inode.size : 0;
+        for (Extent extent : op.getExtents()) {
+            Errno bad = unsound(extent);
+            if (bad != null) {
+                return bad;
+            }
+            if (extent.getOffset() > Limits.FILE_SIZE_MAX - base - extent.getLength()) {
+                return Errno.EFBIG;
+            }
+            if (extent.isSetBlock() && content.isDoomed(extent.getBlock())) {
+                return Errno.EIO;
+            }
+        }
+        if (!op.isSetAttributes()) {
+            return null;
+        }
+        return op.getAttributes().getIno() == op.getIno()
+                ? SetAttributes.refused(caller, inode, op.getAttributes())
+                : Errno.EINVAL;
+    }
+
+    private static @Nullable Errno unsound(Extent extent) {
+        long length = extent.getLength();
+        if (extent.getOffset() < 0 || length <= 0 || extent.isSetData() == extent.isSetBlock()) {
+            return Errno.EINVAL;
+        }
+        if (length > Limits.FILE_SIZE_MAX) {
+            return Errno.EFBIG;
+        }
+        if (extent.isSetData()) {
+            boolean fits =
+                    extent.bufferForData().remaining() == length && length <= Limits.INLINE_MAX;
+            return fits ? null : Errno.EINVAL;
+        }
+        long from = extent.getBlockOffset();
+        boolean inside =
+                Blocks.isSound(extent.getBlock())
+                        && from >= 0
+                        && from + length <= extent.getBlock().getLength();
+        return inside ? null : Errno.EINVAL;
+    }
+}

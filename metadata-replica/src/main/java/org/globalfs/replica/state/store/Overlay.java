@@ -1,0 +1,176 @@
+package org.globalfs.replica.state.store;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.MutableRecords;
+import org.globalfs.replica.state.model.Table;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.WriteBatch;
+
+/**
+ * Uncommitted changes of one instance over the store: reads see them, {@link #commit} writes them
+ * as one batch.
+ */
+public final class Overlay implements MutableRecords {
+
+    /** Stands for a deleted record; recognised by identity. */
+    private static final byte[] DELETED = new byte[0];
+
+    private final Store store;
+    private final Map<Table, NavigableMap<byte[], byte[]>> changes = new EnumMap<>(Table.class);
+    private final Map<Table, RocksIterator> iterators = new EnumMap<>(Table.class);
+
+    public Overlay(Store store) {
+        this.store = store;
+        for (Table table : Table.values()) {
+            changes.put(table, new TreeMap<>(Arrays::compareUnsigned));
+        }
+    }
+
+    private NavigableMap<byte[], byte[]> changes(Table table) {
+        return Objects.requireNonNull(changes.get(table));
+    }
+
+    @Override
+    public byte @Nullable [] get(Table table, byte[] key) {
+        byte[] changed = changes(table).get(key);
+        if (changed != null) {
+            return changed == DELETED ? null : changed;
+        }
+        return store.get(table, key);
+    }
+
+    @Override
+    public void put(Table table, byte[] key, byte[] value) {
+        changes(table).put(key, value);
+    }
+
+    @Override
+    public void delete(Table table, byte[] key) {
+        changes(table).put(key, DELETED);
+    }
+
+    /** An iterator over what is committed, kept until the next commit. */
+    private RocksIterator iterator(Table table) {
+        return iterators.computeIfAbsent(table, store::iterate);
+    }
+
+    @Override
+    public void scan(Table table, byte[] prefix, byte[] from, Visitor visitor) {
+        RocksIterator stored = iterator(table);
+        stored.seek(from);
+        Iterator<Map.Entry<byte[], byte[]>> changed =
+                pendingChanges(table, prefix, from).iterator();
+        Map.@Nullable Entry<byte[], byte[]> change = changed.hasNext() ? changed.next() : null;
+        while (true) {
+            byte[] key = stored.isValid() ? stored.key() : null;
+            if (key != null && !Keys.startsWith(key, prefix)) {
+                key = null;
+            }
+            if (key == null && change == null) {
+                store.check(stored);
+                return;
+            }
+            int order =
+                    key == null
+                            ? 1
+                            : change == null ? -1 : Arrays.compareUnsigned(key, change.getKey());
+            if (order < 0) {
+                if (!visitor.visit(Objects.requireNonNull(key), stored.value())) {
+                    return;
+                }
+                stored.next();
+                continue;
+            }
+            if (order == 0) {
+                stored.next();
+            }
+            Map.Entry<byte[], byte[]> visited = Objects.requireNonNull(change);
+            if (visited.getValue() != DELETED
+                    && !visitor.visit(visited.getKey(), visited.getValue())) {
+                return;
+            }
+            change = changed.hasNext() ? changed.next() : null;
+        }
+    }
+
+    /** A copy, because a visitor may change records. */
+    private List<Map.Entry<byte[], byte[]>> pendingChanges(
+            Table table, byte[] prefix, byte[] from) {
+        List<Map.Entry<byte[], byte[]>> pending = new ArrayList<>();
+        for (Map.Entry<byte[], byte[]> change : changes(table).tailMap(from, true).entrySet()) {
+            if (!Keys.startsWith(change.getKey(), prefix)) {
+                break;
+            }
+            pending.add(Map.entry(change.getKey(), change.getValue()));
+        }
+        return pending;
+    }
+
+    @Override
+    public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
+        RocksIterator stored = iterator(table);
+        stored.seekForPrev(at);
+        Map.@Nullable Entry<byte[], byte[]> change = changes(table).floorEntry(at);
+        while (true) {
+            byte[] key =
+                    stored.isValid() && Keys.startsWith(stored.key(), prefix) ? stored.key() : null;
+            if (change != null && !Keys.startsWith(change.getKey(), prefix)) {
+                change = null;
+            }
+            if (key == null && change == null) {
+                store.check(stored);
+                return null;
+            }
+            int order =
+                    key == null
+                            ? -1
+                            : change == null ? 1 : Arrays.compareUnsigned(key, change.getKey());
+            if (order > 0) {
+                return new Row(Objects.requireNonNull(key), stored.value());
+            }
+            Map.Entry<byte[], byte[]> candidate = Objects.requireNonNull(change);
+            if (candidate.getValue() != DELETED) {
+                return new Row(candidate.getKey(), candidate.getValue());
+            }
+            if (order == 0) {
+                stored.prev();
+            }
+            change = changes(table).lowerEntry(candidate.getKey());
+        }
+    }
+
+    /** Writes all changes atomically and starts anew. */
+    public void commit() {
+        iterators.values().forEach(RocksIterator::close);
+        iterators.clear();
+        try (WriteBatch batch = new WriteBatch()) {
+            for (Map.Entry<Table, NavigableMap<byte[], byte[]>> table : changes.entrySet()) {
+                for (Map.Entry<byte[], byte[]> change : table.getValue().entrySet()) {
+                    if (change.getValue() == DELETED) {
+                        store.delete(batch, table.getKey(), change.getKey());
+                    } else {
+                        store.put(batch, table.getKey(), change.getKey(), change.getValue());
+                    }
+                }
+                table.getValue().clear();
+            }
+            store.write(batch);
+        }
+    }
+
+    /** Frees native iterators; uncommitted changes are dropped. */
+    public void close() {
+        iterators.values().forEach(RocksIterator::close);
+        iterators.clear();
+    }
+}

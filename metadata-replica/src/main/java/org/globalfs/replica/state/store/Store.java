@@ -1,0 +1,209 @@
+package org.globalfs.replica.state.store;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.globalfs.replica.state.model.Table;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.Cache;
+import org.rocksdb.Checkpoint;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.CompressionType;
+import org.rocksdb.DBOptions;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.LRUCache;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Snapshot;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+
+/**
+ * RocksDB with a column family a table. Its write-ahead log is off: after a crash it stands at its
+ * last flush, which is atomic over all tables, and the ring's log is replayed from there.
+ */
+public final class Store implements AutoCloseable {
+
+    static {
+        RocksDB.loadLibrary();
+    }
+
+    private final RocksDB db;
+    private final DBOptions dbOptions;
+    private final ColumnFamilyOptions tableOptions;
+    private final BloomFilter bloom;
+    private final Cache cache;
+    private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
+    private final ReadOptions readOptions = new ReadOptions();
+    private final Map<Table, ColumnFamilyHandle> handles = new EnumMap<>(Table.class);
+
+    private Store(Path folder, StateOptions options) throws RocksDBException {
+        cache = new LRUCache(options.blockCacheBytes());
+        bloom = new BloomFilter(10, false);
+        tableOptions =
+                new ColumnFamilyOptions()
+                        .setTableFormatConfig(
+                                new BlockBasedTableConfig()
+                                        .setBlockCache(cache)
+                                        .setFilterPolicy(bloom)
+                                        .setCacheIndexAndFilterBlocks(true)
+                                        .setPinL0FilterAndIndexBlocksInCache(true)
+                                        .setBlockSize(8 << 10)
+                                        .setFormatVersion(5))
+                        .setWriteBufferSize(options.writeBufferBytes())
+                        .setArenaBlockSize(256 << 10)
+                        .setMemtableWholeKeyFiltering(true)
+                        .setMemtablePrefixBloomSizeRatio(0.02)
+                        .setLevelCompactionDynamicLevelBytes(true)
+                        .setCompressionType(CompressionType.LZ4_COMPRESSION);
+        dbOptions =
+                new DBOptions()
+                        .setCreateIfMissing(true)
+                        .setCreateMissingColumnFamilies(true)
+                        .setAtomicFlush(true)
+                        .setDbWriteBufferSize(options.writeBufferBytes())
+                        .setMaxBackgroundJobs(2)
+                        .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+                        .setKeepLogFileNum(2)
+                        .setStatsDumpPeriodSec(0)
+                        .setStatsPersistPeriodSec(0);
+        List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
+        for (Table table : Table.values()) {
+            byte[] name =
+                    table == Table.SYSTEM
+                            ? RocksDB.DEFAULT_COLUMN_FAMILY
+                            : table.name()
+                                    .toLowerCase(Locale.ROOT)
+                                    .getBytes(StandardCharsets.US_ASCII);
+            descriptors.add(new ColumnFamilyDescriptor(name, tableOptions));
+        }
+        List<ColumnFamilyHandle> opened = new ArrayList<>();
+        db = RocksDB.open(dbOptions, folder.toString(), descriptors, opened);
+        for (Table table : Table.values()) {
+            handles.put(table, opened.get(table.ordinal()));
+        }
+    }
+
+    public static Store open(Path folder, StateOptions options) {
+        try {
+            Files.createDirectories(folder);
+            return new Store(folder, options);
+        } catch (IOException | RocksDBException e) {
+            throw new StateException(
+                    "cannot open the metadata store " + folder + ": " + e.getMessage(), e);
+        }
+    }
+
+    private ColumnFamilyHandle handle(Table table) {
+        return Objects.requireNonNull(handles.get(table));
+    }
+
+    byte @Nullable [] get(Table table, byte[] key) {
+        return get(table, key, readOptions);
+    }
+
+    byte @Nullable [] get(Table table, byte[] key, ReadOptions options) {
+        try {
+            return db.get(handle(table), options, key);
+        } catch (RocksDBException e) {
+            throw failed("read", e);
+        }
+    }
+
+    RocksIterator iterate(Table table) {
+        return iterate(table, readOptions);
+    }
+
+    RocksIterator iterate(Table table, ReadOptions options) {
+        return db.newIterator(handle(table), options);
+    }
+
+    /** Tells the end of the rows from a failure to read them. */
+    void check(RocksIterator rows) {
+        try {
+            rows.status();
+        } catch (RocksDBException e) {
+            throw failed("read", e);
+        }
+    }
+
+    Snapshot snapshot() {
+        return db.getSnapshot();
+    }
+
+    void release(Snapshot snapshot) {
+        db.releaseSnapshot(snapshot);
+    }
+
+    void put(WriteBatch batch, Table table, byte[] key, byte[] value) {
+        try {
+            batch.put(handle(table), key, value);
+        } catch (RocksDBException e) {
+            throw failed("write", e);
+        }
+    }
+
+    void delete(WriteBatch batch, Table table, byte[] key) {
+        try {
+            batch.delete(handle(table), key);
+        } catch (RocksDBException e) {
+            throw failed("write", e);
+        }
+    }
+
+    void write(WriteBatch batch) {
+        try {
+            db.write(writeOptions, batch);
+        } catch (RocksDBException e) {
+            throw failed("write", e);
+        }
+    }
+
+    /** Makes all that was written durable, all tables at one point. */
+    public void flush() {
+        try (FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
+            db.flush(options, new ArrayList<>(handles.values()));
+        } catch (RocksDBException e) {
+            throw failed("flush", e);
+        }
+    }
+
+    /** Copies (by hard links where possible) into a folder that must not exist. */
+    public void checkpoint(Path folder) {
+        try (Checkpoint checkpoint = Checkpoint.create(db)) {
+            checkpoint.createCheckpoint(folder.toString());
+        } catch (RocksDBException e) {
+            throw failed("checkpoint into " + folder, e);
+        }
+    }
+
+    private static StateException failed(String what, RocksDBException e) {
+        return new StateException("metadata store failed to " + what + ": " + e.getMessage(), e);
+    }
+
+    @Override
+    public void close() {
+        handles.values().forEach(ColumnFamilyHandle::close);
+        db.close();
+        dbOptions.close();
+        tableOptions.close();
+        bloom.close();
+        cache.close();
+        writeOptions.close();
+        readOptions.close();
+    }
+}
