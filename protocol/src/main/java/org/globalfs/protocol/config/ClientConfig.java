@@ -1,0 +1,67 @@
+package org.globalfs.protocol.config;
+
+import java.nio.file.Path;
+
+/**
+ * One client: the cluster to reach, where it stands, and how its mount behaves.
+ *
+ * @param datacenter empty when unknown; then every replica of the region is equally near
+ */
+public record ClientConfig(
+        String cluster, String zookeeper, String region, String datacenter, Mount mount) {
+
+    /**
+     * How a mount behaves.
+     *
+     * @param inlineMaxBytes content up to this size is kept beside the metadata, without a block
+     * @param cacheBytes memory for file content
+     * @param requestTimeoutMs after this long without an answer a request fails with EIO
+     * @param threads kernel requests served at once
+     * @param allowOther users other than the mounting one may use the mount
+     * @param sync every write is durable before it returns
+     * @param readOnly nothing can be changed through this mount
+     */
+    public record Mount(
+            int inlineMaxBytes,
+            long cacheBytes,
+            long requestTimeoutMs,
+            int threads,
+            boolean allowOther,
+            boolean sync,
+            boolean readOnly) {}
+
+    public static final Mount DEFAULT_MOUNT =
+            new Mount(16 << 10, 128L << 20, 60_000, 4, false, false, false);
+
+    public static ClientConfig read(Path file) throws ConfigException {
+        Yaml yaml = Yaml.read(file);
+        String cluster = ServerConfig.name(yaml, "cluster");
+        String zookeeper = yaml.text("zookeeper");
+        String region = ServerConfig.name(yaml, "region");
+        String datacenter = yaml.has("datacenter") ? ServerConfig.name(yaml, "datacenter") : "";
+        Mount mount = DEFAULT_MOUNT;
+        if (yaml.has("mount")) {
+            Yaml options = yaml.mapping("mount");
+            mount =
+                    new Mount(
+                            inlineMax(options),
+                            options.sizeBytes("cache", DEFAULT_MOUNT.cacheBytes),
+                            options.durationMs("requestTimeout", DEFAULT_MOUNT.requestTimeoutMs),
+                            (int) options.integer("threads", 1, 64, DEFAULT_MOUNT.threads),
+                            options.flag("allowOther", DEFAULT_MOUNT.allowOther),
+                            options.flag("sync", DEFAULT_MOUNT.sync),
+                            options.flag("readOnly", DEFAULT_MOUNT.readOnly));
+            options.finish();
+        }
+        yaml.finish();
+        return new ClientConfig(cluster, zookeeper, region, datacenter, mount);
+    }
+
+    private static int inlineMax(Yaml options) throws ConfigException {
+        long bytes = options.sizeBytes("inlineMax", DEFAULT_MOUNT.inlineMaxBytes);
+        if (bytes > 64 << 10) {
+            throw options.error("inlineMax", bytes + " bytes is more than 64KiB: choose less");
+        }
+        return (int) bytes;
+    }
+}

@@ -1,0 +1,5 @@
+/** Configuration: strict YAML read into records. */
+@NullMarked
+package org.globalfs.protocol.config;
+
+import org.jspecify.annotations.NullMarked;

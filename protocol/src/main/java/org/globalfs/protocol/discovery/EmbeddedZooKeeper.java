@@ -1,0 +1,74 @@
+package org.globalfs.protocol.discovery;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.globalfs.protocol.HostPort;
+
+/** One ZooKeeper server inside this process, for development and tests; its folder is kept. */
+public final class EmbeddedZooKeeper implements AutoCloseable {
+    private static final int TICK_MS = 2_000;
+    private static final int MAX_CONNECTIONS = 1_000;
+
+    private final NIOServerCnxnFactory connections;
+    private final ZooKeeperServer server;
+    private final FileTxnSnapLog log;
+    private final HostPort address;
+
+    private EmbeddedZooKeeper(
+            NIOServerCnxnFactory connections,
+            ZooKeeperServer server,
+            FileTxnSnapLog log,
+            HostPort address) {
+        this.connections = connections;
+        this.server = server;
+        this.log = log;
+        this.address = address;
+    }
+
+    /** Starts at an address; port 0 takes a free one. Throws BindException when it is taken. */
+    public static EmbeddedZooKeeper start(Path folder, String bind, int port) throws IOException {
+        // The admin server needs Jetty; SASL needs a login configuration: neither is here.
+        System.setProperty("zookeeper.admin.enableServer", "false");
+        System.setProperty("zookeeper.sasl.client", "false");
+        System.setProperty("zookeeper.4lw.commands.whitelist", "srvr,mntr");
+        Files.createDirectories(folder);
+        FileTxnSnapLog log = new FileTxnSnapLog(folder.toFile(), folder.toFile());
+        ZooKeeperServer server = new ZooKeeperServer(log, TICK_MS, "");
+        NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
+        try {
+            connections.configure(new InetSocketAddress(bind, port), MAX_CONNECTIONS);
+            connections.startup(server);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            connections.shutdown();
+            throw new InterruptedIOException("interrupted while ZooKeeper was starting");
+        } catch (IOException | RuntimeException e) {
+            connections.shutdown();
+            log.close();
+            throw e;
+        }
+        return new EmbeddedZooKeeper(
+                connections, server, log, new HostPort(bind, connections.getLocalPort()));
+    }
+
+    public HostPort address() {
+        return address;
+    }
+
+    public String connectString() {
+        return address.toString();
+    }
+
+    @Override
+    public void close() throws IOException {
+        connections.shutdown();
+        server.shutdown();
+        log.close();
+    }
+}

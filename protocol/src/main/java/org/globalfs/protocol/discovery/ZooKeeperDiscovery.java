@@ -1,0 +1,348 @@
+package org.globalfs.protocol.discovery;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.cache.ChildData;
+import org.apache.curator.framework.recipes.cache.CuratorCache;
+import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
+import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.retry.BoundedExponentialBackoffRetry;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Discovery in ZooKeeper, under {@code /globalfs/CLUSTER}.
+ *
+ * <p>A member is an ephemeral node {@code members/ROLE/ID~INCARNATION}. The incarnation lets a
+ * process that was killed and restarted announce itself at once beside its stale node, which lives
+ * on until its session runs out: of several nodes with one id the youngest counts. Epochs are
+ * persistent nodes {@code placement/NUMBER}; creating one is the compare-and-set.
+ *
+ * <p>Both are mirrored here. While the connection is down the mirror keeps its last content.
+ */
+public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperDiscovery.class);
+
+    /** Numbers in ids order as numbers: 2 before 10. */
+    private static final Comparator<Member> BY_ID =
+            Comparator.comparingInt((Member m) -> m.id().length()).thenComparing(Member::id);
+
+    private static final int SESSION_TIMEOUT_MS = 6_000;
+    private static final int CONNECTION_TIMEOUT_MS = 5_000;
+    private static final int REGISTER_TIMEOUT_MS = 10_000;
+
+    /** Before any storage node has ever joined. */
+    private static final Epoch NONE = new Epoch(0, List.of());
+
+    private record Seen(Member member, long created) {}
+
+    private final CuratorFramework client;
+    private final String root;
+    private final CuratorCache memberCache;
+    private final CuratorCache epochCache;
+    private final Map<String, Seen> seen = new ConcurrentHashMap<>();
+    private final ConcurrentSkipListMap<Integer, Epoch> epochs = new ConcurrentSkipListMap<>();
+    private final Map<String, PersistentNode> announced = new HashMap<>();
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+    private ZooKeeperDiscovery(CuratorFramework client, String cluster) {
+        this.client = client;
+        root = "/globalfs/" + cluster;
+        memberCache = CuratorCache.build(client, root + "/members");
+        epochCache = CuratorCache.build(client, root + "/placement");
+    }
+
+    /** Connects, and waits until the view is complete. */
+    public static ZooKeeperDiscovery connect(String zookeeper, String cluster, long timeoutMs)
+            throws IOException {
+        CuratorFramework client;
+        try {
+            client =
+                    CuratorFrameworkFactory.builder()
+                            .connectString(zookeeper)
+                            .sessionTimeoutMs(SESSION_TIMEOUT_MS)
+                            .connectionTimeoutMs(CONNECTION_TIMEOUT_MS)
+                            .retryPolicy(new BoundedExponentialBackoffRetry(50, 1_000, 5))
+                            .build();
+        } catch (IllegalArgumentException e) {
+            throw new IOException("'" + zookeeper + "' is not a ZooKeeper connect string", e);
+        }
+        client.start();
+        ZooKeeperDiscovery discovery = new ZooKeeperDiscovery(client, cluster);
+        try {
+            discovery.open(zookeeper, timeoutMs);
+        } catch (IOException | RuntimeException e) {
+            discovery.close();
+            throw e;
+        }
+        return discovery;
+    }
+
+    private void open(String zookeeper, long timeoutMs) throws IOException {
+        CountDownLatch mirrored = new CountDownLatch(2);
+        memberCache
+                .listenable()
+                .addListener(
+                        CuratorCacheListener.builder()
+                                .forAll((type, before, after) -> onMember(before, after))
+                                .forInitialized(mirrored::countDown)
+                                .build());
+        epochCache
+                .listenable()
+                .addListener(
+                        CuratorCacheListener.builder()
+                                .forAll((type, before, after) -> onEpoch(after))
+                                .forInitialized(mirrored::countDown)
+                                .build());
+        try {
+            if (!client.blockUntilConnected((int) timeoutMs, TimeUnit.MILLISECONDS)) {
+                throw unreachable(zookeeper, timeoutMs);
+            }
+            memberCache.start();
+            epochCache.start();
+            if (!mirrored.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+                throw unreachable(zookeeper, timeoutMs);
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private static IOException unreachable(String zookeeper, long timeoutMs) {
+        return new IOException(
+                "ZooKeeper at "
+                        + zookeeper
+                        + " did not answer within "
+                        + timeoutMs
+                        + " ms: start it, or correct the key 'zookeeper'");
+    }
+
+    /** Returns once the node is there, or, ZooKeeper being away, once it is sure to be made. */
+    @Override
+    public void register(Member member) {
+        unregister(member.role(), member.id());
+        String path =
+                root + "/members/" + member.role() + "/" + member.id() + "~" + UUID.randomUUID();
+        PersistentNode node =
+                new PersistentNode(
+                        client,
+                        CreateMode.EPHEMERAL,
+                        false,
+                        path,
+                        Records.encode(member).getBytes(UTF_8));
+        synchronized (announced) {
+            announced.put(member.role() + "/" + member.id(), node);
+        }
+        node.start();
+        try {
+            if (!node.waitForInitialCreate(REGISTER_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+                LOG.warn(
+                        "ZooKeeper has not taken the announcement of {} {} yet; trying on",
+                        member.role(),
+                        member.id());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Takes an announcement of this process back; quiet when there is none. */
+    public void unregister(Role role, String id) {
+        PersistentNode node;
+        synchronized (announced) {
+            node = announced.remove(role + "/" + id);
+        }
+        if (node != null) {
+            close(node);
+        }
+    }
+
+    @Override
+    public List<Member> members(Role role) {
+        Map<String, Seen> youngest = new HashMap<>();
+        for (Seen each : seen.values()) {
+            if (each.member.role() == role) {
+                youngest.merge(each.member.id(), each, (a, b) -> a.created >= b.created ? a : b);
+            }
+        }
+        return youngest.values().stream().map(Seen::member).sorted(BY_ID).toList();
+    }
+
+    @Override
+    public void onChange(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    @Override
+    public Epoch newest() {
+        Map.Entry<Integer, Epoch> last = epochs.lastEntry();
+        return last == null ? NONE : last.getValue();
+    }
+
+    @Override
+    public Epoch epoch(int number) throws IOException {
+        Epoch known = number == 0 ? NONE : epochs.get(number);
+        if (known != null) {
+            return known;
+        }
+        try {
+            Epoch epoch = Records.epoch(number, read(epochPath(number)));
+            epochs.putIfAbsent(number, epoch);
+            return epoch;
+        } catch (KeeperException.NoNodeException e) {
+            throw new IOException("placement epoch " + number + " does not exist", e);
+        } catch (IOException e) {
+            throw e;
+        } catch (Exception e) {
+            throw failed("reading placement epoch " + number, e);
+        }
+    }
+
+    @Override
+    public Epoch join(StorageSite site) throws IOException {
+        while (true) {
+            try {
+                Epoch newest = newestStored();
+                if (newest.nodes().contains(site)) {
+                    return newest;
+                }
+                Epoch next = with(newest, site);
+                client.create()
+                        .creatingParentsIfNeeded()
+                        .withMode(CreateMode.PERSISTENT)
+                        .forPath(epochPath(next.number()), Records.encode(next).getBytes(UTF_8));
+                epochs.put(next.number(), next);
+                return next;
+            } catch (KeeperException.NodeExistsException e) {
+                LOG.debug("another storage node published an epoch first; joining the next", e);
+            } catch (IOException e) {
+                throw e;
+            } catch (Exception e) {
+                throw failed("publishing a placement epoch", e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        List<PersistentNode> nodes;
+        synchronized (announced) {
+            nodes = new ArrayList<>(announced.values());
+            announced.clear();
+        }
+        nodes.forEach(ZooKeeperDiscovery::close);
+        epochCache.close();
+        memberCache.close();
+        client.close();
+    }
+
+    /** The list with one site added or replaced, as the next epoch. */
+    private static Epoch with(Epoch epoch, StorageSite site) {
+        List<StorageSite> nodes = new ArrayList<>(epoch.nodes());
+        nodes.removeIf(node -> node.id().equals(site.id()));
+        nodes.add(site);
+        nodes.sort(Comparator.comparing(StorageSite::id));
+        return new Epoch(epoch.number() + 1, nodes);
+    }
+
+    private void changed() {
+        listeners.forEach(Runnable::run);
+    }
+
+    private Epoch newestStored() throws Exception {
+        List<String> numbers;
+        try {
+            numbers = client.getChildren().forPath(root + "/placement");
+        } catch (KeeperException.NoNodeException e) {
+            return NONE;
+        }
+        int newest = numbers.stream().mapToInt(Integer::parseInt).max().orElse(0);
+        return newest == 0 ? NONE : Records.epoch(newest, read(epochPath(newest)));
+    }
+
+    private String read(String path) throws Exception {
+        return new String(client.getData().forPath(path), UTF_8);
+    }
+
+    /** Zero-padded, so that a listing is in order. */
+    private String epochPath(int number) {
+        return String.format("%s/placement/%08d", root, number);
+    }
+
+    private void onMember(@Nullable ChildData before, @Nullable ChildData after) {
+        if (after == null) {
+            if (before != null && seen.remove(before.getPath()) != null) {
+                changed();
+            }
+            return;
+        }
+        String[] parts = after.getPath().substring(root.length()).split("/", -1);
+        if (parts.length != 4 || after.getData() == null) {
+            return;
+        }
+        try {
+            Member member =
+                    Records.member(Role.valueOf(parts[2]), new String(after.getData(), UTF_8));
+            seen.put(after.getPath(), new Seen(member, after.getStat().getCzxid()));
+            changed();
+        } catch (IOException | IllegalArgumentException e) {
+            LOG.warn("ignoring {} in ZooKeeper: {}", after.getPath(), e.getMessage());
+        }
+    }
+
+    private void onEpoch(@Nullable ChildData after) {
+        if (after == null
+                || after.getData() == null
+                || after.getPath().equals(root + "/placement")) {
+            return;
+        }
+        String name = after.getPath().substring(after.getPath().lastIndexOf('/') + 1);
+        try {
+            int number = Integer.parseInt(name);
+            epochs.putIfAbsent(number, Records.epoch(number, new String(after.getData(), UTF_8)));
+        } catch (IOException | NumberFormatException e) {
+            LOG.warn("ignoring {} in ZooKeeper: {}", after.getPath(), e.getMessage());
+        }
+    }
+
+    private static void close(PersistentNode node) {
+        try {
+            node.close();
+        } catch (IOException e) {
+            // The session's end removes the node all the same.
+            LOG.info("an announcement could not be taken back: {}", e.getMessage());
+        }
+    }
+
+    private static IOException failed(String doing, Exception e) {
+        if (e instanceof InterruptedException interruption) {
+            return interrupted(interruption);
+        }
+        return new IOException(doing + " in ZooKeeper failed: " + e.getMessage(), e);
+    }
+
+    private static IOException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        IOException io = new InterruptedIOException("interrupted while waiting for ZooKeeper");
+        io.initCause(e);
+        return io;
+    }
+}

@@ -1,0 +1,155 @@
+package org.globalfs.protocol.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.globalfs.protocol.HostPort;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ServerConfigTest {
+    private static final String GOOD =
+            """
+            cluster: demo
+            zookeeper: 127.0.0.1:2181
+            region: us-west
+            datacenter: a
+            data: data/us-west-a
+            durability: disk
+            roles:
+              replica:
+                id: 1
+              oracle:
+                port: 7301
+              storage:
+                - id: s1
+                  port: 7401
+                - id: s2
+                  port: 7402
+                  data: /srv/s2
+                  capacity: 2GiB
+            topology:
+              - region: us-west
+                partition: 1
+                replicas:
+                  - id: 1
+                    datacenter: a
+                    ring: 127.0.0.1:7101
+                    rpc: 127.0.0.1:7201
+                  - id: 2
+                    datacenter: b
+                    ring: 127.0.0.1:7102
+                    rpc: 127.0.0.1:7202
+              - region: eu-west
+                partition: 3
+                replicas:
+                  - {id: 7, datacenter: a, ring: "127.0.0.1:7107", rpc: "127.0.0.1:7207"}
+            """;
+
+    @TempDir Path folder;
+
+    @Test
+    void readsEveryKey() throws Exception {
+        ServerConfig config = read(GOOD);
+        assertThat(config.name()).isEqualTo("us-west-a");
+        assertThat(config.bind()).isEqualTo("127.0.0.1");
+        assertThat(config.partition()).isEqualTo(1);
+        assertThat(config.data()).isEqualTo(folder.resolve("data/us-west-a"));
+        assertThat(config.roles().replica().orElseThrow().id()).isEqualTo(1);
+        assertThat(config.roles().storage().get(0).data())
+                .isEqualTo(folder.resolve("data/us-west-a/storage/s1"));
+        assertThat(config.roles().storage().get(1).capacityBytes()).isEqualTo(2L << 30);
+        assertThat(config.topology().members(0)).containsExactly(1, 2, 7);
+        assertThat(config.topology().members(1)).containsExactly(1, 2);
+        assertThat(config.topology().regionOf(7).name()).isEqualTo("eu-west");
+        assertThat(config.topology().replica(7).rpc()).isEqualTo(new HostPort("127.0.0.1", 7207));
+    }
+
+    @Test
+    void aProcessThatOnlyHostsZooKeeperNeedsNoPlace() throws Exception {
+        ServerConfig config =
+                read(
+                        "cluster: c\nzookeeper: 127.0.0.1:1\ndata: d\nroles:\n  zookeeper: {port: 1}\n");
+        assertThat(config.roles().zookeeper().orElseThrow().port()).isEqualTo(1);
+        assertThat(config.name()).isEqualTo("zookeeper");
+    }
+
+    /** Each row: text of the good file, what replaces it, and what the error must say. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "cluster: demo | clutser: demo | cluster: is missing: add it",
+                "durability: disk | durabilty: disk | durabilty: unknown key: did you mean 'durability'?",
+                "durability: disk | colour: red | colour: unknown key: remove it; known here: advertise",
+                "durability: disk | durability: maybe | durability: 'maybe' is not one of disk, memory",
+                "durability: disk | durability: | durability: has no value",
+                "durability: disk | region: x | region: is given twice: keep one",
+                "region: us-west | region: mars | 'mars' is not in the topology (us-west, eu-west)",
+                "region: us-west | region: us/west | 'us/west' is not a name",
+                "datacenter: a | datacenter: q | 'q' but the topology puts replica 1 in a",
+                "port: 7301 | port: 70000 | roles.oracle.port: 70000 is not between 1 and 65535",
+                "port: 7301 | port: seven | roles.oracle.port: 'seven' is not a whole number",
+                "port: 7301 | port: [1] | roles.oracle.port: must be a single value",
+                "port: 7301 | prot: 7301 | roles.oracle.port: is missing",
+                "capacity: 2GiB | capacity: 2 gigs | roles.storage[1].capacity: '2 gigs' is not a size",
+                "id: s2 | id: s1 | roles.storage[1].id: 's1' is another storage node's",
+                "partition: 3 | partition: 1 | topology[1].partition: 1 is another region's",
+                "127.0.0.1:7202 | 127.0.0.1:7201 | topology[0].replicas[1].rpc: 127.0.0.1:7201 is used twice",
+                "127.0.0.1:7202 | localhost | topology[0].replicas[1].rpc: 'localhost' is not HOST:PORT",
+                "durability: disk | bind: 0.0.0.0 | advertise: others cannot reach 0.0.0.0",
+            })
+    void namesFileKeyAndRemedy(String from, String to, String says) {
+        assertThat(GOOD).contains(from);
+        assertThatThrownBy(() -> read(GOOD.replaceFirst(from, to)))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("server.yaml:")
+                .hasMessageContaining(says);
+    }
+
+    @Test
+    void aMissingFileAndOneThatIsNoMappingAreRefused() {
+        assertThatThrownBy(() -> ServerConfig.read(folder.resolve("none.yaml")))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("none.yaml: no such file");
+        assertThatThrownBy(() -> read("- a\n- b\n")).hasMessageContaining("must be a mapping");
+        assertThatThrownBy(() -> read("")).hasMessageContaining("must be a mapping");
+        assertThatThrownBy(() -> read("a: [")).hasMessageContaining("not valid YAML");
+    }
+
+    @Test
+    void aClientIsReadWithItsMountOptions() throws Exception {
+        Path file = folder.resolve("client.yaml");
+        Files.writeString(
+                file,
+                """
+                cluster: demo
+                zookeeper: 127.0.0.1:2181
+                region: us-west
+                mount:
+                  cache: 64MiB
+                  requestTimeout: 30s
+                  sync: true
+                """);
+        ClientConfig config = ClientConfig.read(file);
+        assertThat(config.mount().cacheBytes()).isEqualTo(64L << 20);
+        assertThat(config.mount().requestTimeoutMs()).isEqualTo(30_000);
+        assertThat(config.mount().sync()).isTrue();
+        assertThat(config.mount().threads()).isEqualTo(ClientConfig.DEFAULT_MOUNT.threads());
+        Files.writeString(file, Files.readString(file).replace("sync: true", "sync: yes"));
+        assertThatThrownBy(() -> ClientConfig.read(file))
+                .hasMessageContaining("client.yaml:7: mount.sync: 'yes' is neither true nor false");
+    }
+
+    private ServerConfig read(String text) throws ConfigException, IOException {
+        Path file = folder.resolve("server.yaml");
+        Files.writeString(file, text);
+        return ServerConfig.read(file);
+    }
+}

@@ -1,0 +1,137 @@
+package org.globalfs.protocol.discovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.globalfs.protocol.HostPort;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ZooKeeperDiscoveryTest {
+    @TempDir Path folder;
+    private EmbeddedZooKeeper zookeeper;
+
+    @BeforeEach
+    void start() throws IOException {
+        zookeeper = EmbeddedZooKeeper.start(folder, "127.0.0.1", 0);
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        zookeeper.close();
+    }
+
+    @Test
+    void membersComeGoAndAreReplaced() throws IOException {
+        try (ZooKeeperDiscovery watcher = connect();
+                ZooKeeperDiscovery one = connect()) {
+            AtomicInteger changes = new AtomicInteger();
+            watcher.onChange(changes::incrementAndGet);
+            one.register(member("10", 1010));
+            one.register(member("2", 1002));
+            await().until(() -> watcher.members(Role.REPLICA).size() == 2);
+            assertThat(watcher.members(Role.REPLICA))
+                    .containsExactly(member("2", 1002), member("10", 1010));
+            assertThat(watcher.members(Role.STORAGE)).isEmpty();
+            assertThat(changes.get()).isPositive();
+
+            // The same id from a restarted process, the first one's session still alive.
+            try (ZooKeeperDiscovery again = connect()) {
+                again.register(member("2", 2002));
+                await().until(() -> watcher.members(Role.REPLICA).contains(member("2", 2002)));
+                assertThat(watcher.members(Role.REPLICA)).hasSize(2);
+                one.unregister(Role.REPLICA, "2");
+                await().until(() -> watcher.members(Role.REPLICA).contains(member("2", 2002)));
+            }
+            await().until(() -> watcher.members(Role.REPLICA).equals(List.of(member("10", 1010))));
+        }
+    }
+
+    @Test
+    void theViewOutlivesZooKeeperAndMembersReturn() throws IOException {
+        try (ZooKeeperDiscovery watcher = connect();
+                ZooKeeperDiscovery one = connect()) {
+            one.register(member("1", 1001));
+            Epoch epoch = one.join(site("a", 1));
+            await().until(() -> watcher.members(Role.REPLICA).size() == 1);
+            await().until(() -> watcher.newest().equals(epoch));
+            int port = zookeeper.address().port();
+            zookeeper.close();
+            assertThat(watcher.members(Role.REPLICA)).containsExactly(member("1", 1001));
+            assertThat(watcher.newest()).isEqualTo(epoch);
+            assertThat(watcher.epoch(1)).isEqualTo(epoch);
+            zookeeper = EmbeddedZooKeeper.start(folder, "127.0.0.1", port);
+            one.register(member("3", 1003));
+            await().until(() -> watcher.members(Role.REPLICA).size() == 2);
+        }
+    }
+
+    @Test
+    void concurrentJoinsLoseNoSite() throws Exception {
+        int nodes = 8;
+        try (ZooKeeperDiscovery watcher = connect();
+                ExecutorService threads = Executors.newFixedThreadPool(nodes)) {
+            List<Future<Epoch>> joins = new ArrayList<>();
+            for (int i = 0; i < nodes; i++) {
+                StorageSite site = site("s" + i, 2000 + i);
+                joins.add(threads.submit(() -> watcher.join(site)));
+            }
+            for (Future<Epoch> join : joins) {
+                join.get();
+            }
+            assertThat(watcher.newest().number()).isEqualTo(nodes);
+            assertThat(watcher.newest().nodes()).hasSize(nodes);
+            assertThat(watcher.join(site("s3", 2003)).number()).isEqualTo(nodes);
+            assertThat(watcher.join(site("s3", 9)).nodes()).hasSize(nodes).contains(site("s3", 9));
+            try (ZooKeeperDiscovery late = connect()) {
+                assertThat(late.newest().number()).isEqualTo(nodes + 1);
+                assertThat(late.epoch(3).nodes()).hasSize(3);
+                assertThatThrownBy(() -> late.epoch(99)).hasMessageContaining("does not exist");
+            }
+        }
+    }
+
+    @Test
+    void anAbsentServerAndABusyPortAreNamed() throws IOException {
+        int port = zookeeper.address().port();
+        assertThatThrownBy(() -> EmbeddedZooKeeper.start(folder.resolve("2"), "127.0.0.1", port))
+                .isInstanceOf(BindException.class);
+        zookeeper.close();
+        assertThatThrownBy(() -> ZooKeeperDiscovery.connect("127.0.0.1:" + port, "demo", 300))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("ZooKeeper at 127.0.0.1:" + port)
+                .hasMessageContaining("'zookeeper'");
+    }
+
+    private ZooKeeperDiscovery connect() throws IOException {
+        return ZooKeeperDiscovery.connect(zookeeper.connectString(), "demo", 10_000);
+    }
+
+    private static Member member(String id, int port) {
+        return new Member(
+                Role.REPLICA,
+                id,
+                "us-west",
+                1,
+                "a",
+                new HostPort("127.0.0.1", port),
+                Map.of("load", "3", "note", "a: b"));
+    }
+
+    private static StorageSite site(String id, int port) {
+        return new StorageSite(id, "us-west", 1, "a", new HostPort("127.0.0.1", port), 1);
+    }
+}
