@@ -1,6 +1,7 @@
 package org.globalfs.client.vfs;
 
 import java.nio.ByteBuffer;
+import org.globalfs.protocol.Errno;
 
 /**
  * A file system as the kernel's protocol sees it: inodes, names in bytes, explicit callers.
@@ -33,6 +34,12 @@ public interface FileSystem extends AutoCloseable {
 
     /** The inode behind a name. Missing: ENOENT, or {@link Entry#absent} to let the kernel remember that. */
     Entry lookup(Caller caller, long parent, byte[] name) throws FsException;
+
+    /** The inode itself, by number: for file handles (NFS export, open_by_handle_at). ESTALE when it is gone. */
+    default Entry lookupInode(Caller caller, long ino) throws FsException {
+        AttributesReply reply = getAttributes(caller, ino, NO_HANDLE);
+        return new Entry(reply.stat(), 0, reply.timeoutNs());
+    }
 
     /** The kernel dropped {@code lookups} of its references to the inode. */
     default void forget(long ino, long lookups) {}
@@ -95,7 +102,7 @@ public interface FileSystem extends AutoCloseable {
 
     /** SEEK_DATA (3) and SEEK_HOLE (4) of lseek(2). ENXIO beyond the end. ENOSYS: the kernel treats every file as one extent from then on. */
     default long seek(Caller caller, long ino, long handle, long offset, int whence) throws FsException {
-        throw FsException.of(org.globalfs.protocol.Errno.ENOSYS);
+        throw FsException.of(Errno.ENOSYS);
     }
 
     OpenResult openDirectory(Caller caller, long ino, int flags) throws FsException;

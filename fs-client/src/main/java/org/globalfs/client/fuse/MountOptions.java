@@ -1,0 +1,130 @@
+package org.globalfs.client.fuse;
+
+import java.time.Duration;
+
+/**
+ * How a file system is mounted. Start from {@link #defaults()} and change what differs.
+ *
+ * @param source what {@code mount} and {@code df} show as the source
+ * @param readers threads that wait for requests at the same time
+ * @param maxThreads threads that work on requests at the same time; further ones wait in the kernel
+ * @param requestTimeout a request that takes longer is answered EIO, whatever became of it
+ * @param allowOther other users than the one who mounts may use it (needs root, or {@code user_allow_other} in {@code /etc/fuse.conf})
+ * @param defaultPermissions the kernel checks modes and owners. Without it, names and attributes that it caches are open to everybody and
+ *     access(2) is asked of the file system
+ * @param allowSetId set-id bits count when programs are run from here (root only)
+ * @param allowDevices device nodes work (root only)
+ * @param readOnly the kernel refuses changes
+ * @param readAheadKb how far the kernel reads ahead (only root can raise it above 128)
+ * @param ioSizeBytes st_blksize: how much programs that ask read or write at a time
+ * @param explicitInvalidation cached content is dropped only through {@link org.globalfs.client.vfs.KernelCache} or at an open without keepCache. Without it also
+ *     whenever attributes come back with another mtime, which includes the caller's own writes: safe for a file system that does not hear of other
+ *     clients' changes, wasteful for one that does
+ * @param trace log each request
+ * @param unmountAtExit a shutdown hook flushes and unmounts, so that SIGTERM leaves no dead mountpoint
+ */
+public record MountOptions(
+        String source,
+        int readers,
+        int maxThreads,
+        Duration requestTimeout,
+        boolean allowOther,
+        boolean defaultPermissions,
+        boolean allowSetId,
+        boolean allowDevices,
+        boolean readOnly,
+        int readAheadKb,
+        int ioSizeBytes,
+        boolean explicitInvalidation,
+        boolean trace,
+        boolean unmountAtExit) {
+
+    public MountOptions {
+        require(!source.isEmpty() && source.indexOf(',') < 0, "source must be neither empty nor hold a comma");
+        require(readers >= 1 && readers <= 64, "readers must be 1 to 64");
+        require(maxThreads >= readers && maxThreads <= 1024, "maxThreads must be from readers to 1024");
+        require(!requestTimeout.isNegative() && !requestTimeout.isZero(), "requestTimeout must be positive");
+        require(readAheadKb >= 0, "readAheadKb must not be negative");
+        require(ioSizeBytes >= 4096 && Integer.bitCount(ioSizeBytes) == 1, "ioSizeBytes must be a power of two from 4096 on");
+    }
+
+    private static void require(boolean condition, String message) {
+        if (!condition) {
+            throw new IllegalArgumentException(message);
+        }
+    }
+
+    public static MountOptions defaults() {
+        return new MountOptions(
+                "globalfs",
+                4,
+                64,
+                Duration.ofSeconds(60),
+                Libc.effectiveUid() == 0,
+                true,
+                false,
+                false,
+                false,
+                1024,
+                128 << 10,
+                false,
+                false,
+                true);
+    }
+
+    public MountOptions withSource(String value) {
+        return new MountOptions(value, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withReaders(int value) {
+        return new MountOptions(source, value, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withMaxThreads(int value) {
+        return new MountOptions(source, readers, value, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withRequestTimeout(Duration value) {
+        return new MountOptions(source, readers, maxThreads, value, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withAllowOther(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, value, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withDefaultPermissions(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, value, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withAllowSetId(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, value, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withAllowDevices(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, value, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withReadOnly(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, value, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withReadAheadKb(int value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, value, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withIoSizeBytes(int value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, value, explicitInvalidation, trace, unmountAtExit);
+    }
+
+    public MountOptions withExplicitInvalidation(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, value, trace, unmountAtExit);
+    }
+
+    public MountOptions withTrace(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, value, unmountAtExit);
+    }
+
+    public MountOptions withUnmountAtExit(boolean value) {
+        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, value);
+    }
+}

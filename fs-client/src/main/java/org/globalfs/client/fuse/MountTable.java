@@ -1,0 +1,57 @@
+package org.globalfs.client.fuse;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The mounts of this process's namespace, read from {@code /proc/self/mountinfo} without touching any of them. */
+final class MountTable {
+
+    /** One mount; {@code device} is "major:minor". */
+    record Mount(String device, String mountpoint, String type) {}
+
+    private MountTable() {}
+
+    /** The topmost mount at exactly this path; null if there is none. */
+    static @Nullable Mount at(Path mountpoint) throws IOException {
+        String wanted = mountpoint.toAbsolutePath().normalize().toString();
+        Mount found = null;
+        String table = new String(Files.readAllBytes(Path.of("/proc/self/mountinfo")), StandardCharsets.ISO_8859_1);
+        for (String line : table.split("\n", -1)) {
+            Mount mount = parse(line);
+            if (mount != null && mount.mountpoint.equals(wanted)) {
+                found = mount;
+            }
+        }
+        return found;
+    }
+
+    /** A line is: id parent major:minor root mountpoint options fields* - type source options. */
+    static @Nullable Mount parse(String line) {
+        String[] fields = line.split(" ", -1);
+        for (int i = 6; i + 1 < fields.length; i++) {
+            if (fields[i].equals("-")) {
+                return new Mount(fields[2], unescape(fields[4]), fields[i + 1]);
+            }
+        }
+        return null;
+    }
+
+    /** Blanks and backslashes are written as three octal digits; bytes are taken for UTF-8. */
+    private static String unescape(String field) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(field.length());
+        for (int i = 0; i < field.length(); i++) {
+            char c = field.charAt(i);
+            if (c == '\\' && i + 3 < field.length()) {
+                bytes.write(Integer.parseInt(field.substring(i + 1, i + 4), 8));
+                i += 3;
+            } else {
+                bytes.write(c);
+            }
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+}

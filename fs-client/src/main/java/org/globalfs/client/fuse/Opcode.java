@@ -1,0 +1,97 @@
+package org.globalfs.client.fuse;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All requests of the protocol up to 7.45. Those that are not served are answered ENOSYS, which for most of them tells the kernel never to ask again; what applications
+ * then see is said beside each.
+ */
+enum Opcode {
+    LOOKUP(1),
+    FORGET(2),
+    GETATTR(3),
+    SETATTR(4),
+    READLINK(5),
+    SYMLINK(6),
+    MKNOD(8),
+    MKDIR(9),
+    UNLINK(10),
+    RMDIR(11),
+    RENAME(12),
+    LINK(13),
+    OPEN(14),
+    READ(15),
+    WRITE(16),
+    STATFS(17),
+    RELEASE(18),
+    FSYNC(20),
+    /** Not served: EOPNOTSUPP from then on. */
+    SETXATTR(21),
+    /** Not served: EOPNOTSUPP from then on; also spares the question for {@code security.capability} before each write. */
+    GETXATTR(22),
+    /** Not served: EOPNOTSUPP from then on. */
+    LISTXATTR(23),
+    /** Not served: EOPNOTSUPP from then on. */
+    REMOVEXATTR(24),
+    FLUSH(25),
+    INIT(26),
+    OPENDIR(27),
+    READDIR(28),
+    RELEASEDIR(29),
+    FSYNCDIR(30),
+    /** Not served and, as POSIX_LOCKS is not negotiated, never asked: the kernel keeps locks by itself. */
+    GETLK(31),
+    /** As GETLK. */
+    SETLK(32),
+    /** As GETLK. */
+    SETLKW(33),
+    ACCESS(34),
+    CREATE(35),
+    INTERRUPT(36),
+    /** Not served: FIBMAP and swap files fail. */
+    BMAP(37),
+    DESTROY(38),
+    /** Not served: ENOTTY. */
+    IOCTL(39),
+    /** Not served: files are always ready. */
+    POLL(40),
+    /** Answer to a notification that is never sent. */
+    NOTIFY_REPLY(41),
+    BATCH_FORGET(42),
+    /** Not served: EOPNOTSUPP from then on; glibc's posix_fallocate writes zeros instead. */
+    FALLOCATE(43),
+    READDIRPLUS(44),
+    RENAME2(45),
+    LSEEK(46),
+    /** Not served: the kernel copies through the page cache. */
+    COPY_FILE_RANGE(47),
+    /** Only of virtiofs. */
+    SETUPMAPPING(48),
+    /** Only of virtiofs. */
+    REMOVEMAPPING(49),
+    SYNCFS(50),
+    /** Not served: open(O_TMPFILE) fails with EOPNOTSUPP and programs fall back to a named file. */
+    TMPFILE(51),
+    STATX(52),
+    /** As COPY_FILE_RANGE. */
+    COPY_FILE_RANGE_64(53);
+
+    private static final @Nullable Opcode[] BY_NUMBER = new Opcode[64];
+
+    static {
+        for (Opcode opcode : values()) {
+            BY_NUMBER[opcode.number] = opcode;
+        }
+    }
+
+    final int number;
+
+    Opcode(int number) {
+        this.number = number;
+    }
+
+    /** Null for a number that is not known here. */
+    static @Nullable Opcode of(int number) {
+        return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;
+    }
+}

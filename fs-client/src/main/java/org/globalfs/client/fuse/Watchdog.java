@@ -1,0 +1,142 @@
+package org.globalfs.client.fuse;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.protocol.Errno;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers for workers that take too long: EIO once the request's time is over, EINTR once the process that waits for it was killed.
+ *
+ * <p>The kernel reports any signal (INTERRUPT), but waits on for the answer. EINTR is given only when the signal ends the process: nobody then sees it, while a program that merely has
+ * a handler (a shell's SIGCHLD, a profiler's timer) does not expect EINTR from stat(2) or rename(2), which no local file system gives. As a second signal is
+ * not reported, interrupted requests are looked at until they end.
+ */
+final class Watchdog implements Runnable {
+    private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
+    private static final long LONGEST_TICK_NS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    /** An interrupt can be read before the request that it is about is known to belong to a worker. */
+    private static final long UNMATCHED_NS = TimeUnit.SECONDS.toNanos(2);
+
+    private final long timeoutNs;
+    private final OperationStatistics statistics;
+    private final Map<Long, Long> interrupted = new ConcurrentHashMap<>();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final MemorySegment memory = Libc.pages(4096);
+    private final ByteBuffer bytes = memory.asByteBuffer().order(ByteOrder.nativeOrder());
+    private final MemorySegment errnoState = Libc.newState();
+    private volatile @Nullable WorkerPool pool;
+
+    Watchdog(long timeoutNs, OperationStatistics statistics) {
+        this.timeoutNs = timeoutNs;
+        this.statistics = statistics;
+    }
+
+    void start(WorkerPool watched, String name) {
+        pool = watched;
+        Thread.ofPlatform().name("fuse-watchdog-" + name).daemon().start(this);
+    }
+
+    void end() {
+        ended.countDown();
+    }
+
+    /** The process that waits for this request has a signal. */
+    void interrupt(long unique) {
+        interrupted.put(unique, System.nanoTime());
+        checkInterrupted();
+    }
+
+    @Override
+    public void run() {
+        long tickNs = Math.max(TimeUnit.MILLISECONDS.toNanos(5), Math.min(LONGEST_TICK_NS, timeoutNs / 4));
+        try {
+            while (!ended.await(tickNs, TimeUnit.NANOSECONDS)) {
+                try {
+                    checkDeadlines();
+                    checkInterrupted();
+                } catch (RuntimeException | Error e) {
+                    log.error("the watchdog of a mount met a failure", e);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void checkDeadlines() {
+        WorkerPool watched = pool;
+        if (watched == null) {
+            return;
+        }
+        for (Worker worker : watched.workers()) {
+            long unique = worker.pending();
+            if (unique != 0 && System.nanoTime() - worker.startNs() > timeoutNs) {
+                String what = worker.describe();
+                if (answerFor(watched, worker, unique, Errno.EIO)) {
+                    statistics.countTimeout();
+                    log.warn("answered EIO to a request that ran out of time: {}", what);
+                }
+            }
+        }
+    }
+
+    private void checkInterrupted() {
+        WorkerPool watched = pool;
+        if (interrupted.isEmpty() || watched == null) {
+            return;
+        }
+        long now = System.nanoTime();
+        Iterator<Map.Entry<Long, Long>> each = interrupted.entrySet().iterator();
+        while (each.hasNext()) {
+            Map.Entry<Long, Long> entry = each.next();
+            Worker worker = holder(watched, entry.getKey());
+            if (worker == null) {
+                if (now - entry.getValue() > UNMATCHED_NS) {
+                    each.remove();
+                }
+            } else if (PendingSignals.fatal(worker.caller().pid())) {
+                if (answerFor(watched, worker, entry.getKey(), Errno.EINTR)) {
+                    statistics.countInterrupt();
+                }
+                each.remove();
+            }
+        }
+    }
+
+    private static @Nullable Worker holder(WorkerPool watched, long unique) {
+        for (Worker worker : watched.workers()) {
+            if (worker.pending() == unique) {
+                return worker;
+            }
+        }
+        return null;
+    }
+
+    private boolean answerFor(WorkerPool watched, Worker worker, long unique, Errno errno) {
+        FuseDevice device = worker.device();
+        if (!worker.giveUp(unique)) {
+            return false;
+        }
+        synchronized (bytes) {
+            bytes.putInt(FuseLayout.OutHeader.LEN, FuseLayout.OutHeader.SIZE_OF);
+            bytes.putInt(FuseLayout.OutHeader.ERROR, -errno.number());
+            bytes.putLong(FuseLayout.OutHeader.UNIQUE, unique);
+            long written = Libc.write(device.fd(), memory.address(), FuseLayout.OutHeader.SIZE_OF, errnoState);
+            if (written < 0) {
+                log.info("the kernel no longer waits for request {}: {}", unique, Errno.of((int) -written));
+            }
+        }
+        watched.gaveUp();
+        return true;
+    }
+}
