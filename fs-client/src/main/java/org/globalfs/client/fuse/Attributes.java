@@ -53,7 +53,9 @@ final class Attributes {
         out.putInt(at + FuseLayout.Attr.BLKSIZE, ioSizeBytes);
     }
 
-    /** struct fuse_statx_out with all basic fields and the time of birth; the area must be zeroed. */
+    /**
+     * struct fuse_statx_out with all basic fields and the time of birth; the area must be zeroed.
+     */
     static void putStatx(ByteBuffer out, int start, AttributesReply reply, int ioSizeBytes) {
         Stat stat = reply.stat();
         long timeoutNs = Math.max(0, reply.timeoutNs());
@@ -75,7 +77,9 @@ final class Attributes {
         putTime(out, at + FuseLayout.Statx.MTIME, stat.mtimeNs());
         // the kernel's own encoding: 12 bits of major in the middle, 20 bits of minor around them
         out.putInt(at + FuseLayout.Statx.RDEV_MAJOR, (stat.rdev() & 0xfff00) >>> 8);
-        out.putInt(at + FuseLayout.Statx.RDEV_MINOR, (stat.rdev() & 0xff) | ((stat.rdev() >>> 12) & 0xfff00));
+        out.putInt(
+                at + FuseLayout.Statx.RDEV_MINOR,
+                (stat.rdev() & 0xff) | ((stat.rdev() >>> 12) & 0xfff00));
     }
 
     private static void putTime(ByteBuffer out, int at, long timeNs) {
@@ -83,7 +87,10 @@ final class Attributes {
         out.putInt(at + FuseLayout.SxTime.TV_NSEC, nanoseconds(timeNs));
     }
 
-    /** Nanoseconds since 1970 of a request's two fields; what 64 bits cannot hold (before 1678, after 2261) becomes the nearest that they can. */
+    /**
+     * Nanoseconds since 1970 of a request's two fields; what 64 bits cannot hold (before 1678,
+     * after 2261) becomes the nearest that they can.
+     */
     static long time(long seconds, int nanoseconds) {
         long furthest = Long.MAX_VALUE / NS - 1;
         long bounded = Math.max(-furthest, Math.min(furthest, seconds));

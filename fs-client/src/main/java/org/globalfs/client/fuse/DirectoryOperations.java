@@ -10,8 +10,8 @@ import org.globalfs.client.vfs.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests on open directories. "." and ".." are added here, at the kernel's offsets 0 and 1; entries of the file system follow from offset 2 on, their cookies
- * raised by 2.
+ * Requests on open directories. "." and ".." are added here, at the kernel's offsets 0 and 1;
+ * entries of the file system follow from offset 2 on, their cookies raised by 2.
  */
 final class DirectoryOperations {
     private static final byte[] SELF = {'.'};
@@ -27,7 +27,8 @@ final class DirectoryOperations {
     }
 
     void open(Exchange x) throws FsException {
-        OpenResult result = fileSystem.openDirectory(x.caller(), x.node(), x.int32(FuseLayout.OpenIn.FLAGS));
+        OpenResult result =
+                fileSystem.openDirectory(x.caller(), x.node(), x.int32(FuseLayout.OpenIn.FLAGS));
         x.opened(x.node(), result.handle(), true);
         int at = x.clear(FuseLayout.OpenOut.SIZE_OF);
         FileOperations.putOpen(x.memory(), at, result);
@@ -71,7 +72,8 @@ final class DirectoryOperations {
     }
 
     void sync(Exchange x) throws FsException {
-        boolean dataOnly = (x.int32(FuseLayout.FsyncIn.FSYNC_FLAGS) & FuseFlags.FSYNC_FDATASYNC) != 0;
+        boolean dataOnly =
+                (x.int32(FuseLayout.FsyncIn.FSYNC_FLAGS) & FuseFlags.FSYNC_FDATASYNC) != 0;
         fileSystem.syncDirectory(x.caller(), x.node(), x.int64(FuseLayout.FsyncIn.FH), dataOnly);
         x.answerEmpty();
     }

@@ -9,7 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one place that every operation passes: finds what serves the request, times, counts and logs it, and turns what was thrown into an errno.
+ * The one place that every operation passes: finds what serves the request, times, counts and logs
+ * it, and turns what was thrown into an errno.
  */
 final class Dispatcher {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
@@ -23,7 +24,11 @@ final class Dispatcher {
     private final FileOperations files;
     private final DirectoryOperations directories;
 
-    Dispatcher(FileSystem fileSystem, KernelCache kernelCache, OperationStatistics statistics, MountOptions options) {
+    Dispatcher(
+            FileSystem fileSystem,
+            KernelCache kernelCache,
+            OperationStatistics statistics,
+            MountOptions options) {
         this.fileSystem = fileSystem;
         this.kernelCache = kernelCache;
         this.statistics = statistics;
@@ -34,7 +39,10 @@ final class Dispatcher {
         directories = new DirectoryOperations(fileSystem, options.ioSizeBytes());
     }
 
-    /** Runs the request in the exchange, which then holds the answer; returns its errno, 0 for success. Never throws. */
+    /**
+     * Runs the request in the exchange, which then holds the answer; returns its errno, 0 for
+     * success. Never throws.
+     */
     int run(Exchange x, long startNs) {
         Opcode opcode = Opcode.of(x.opcode());
         int errno;
@@ -112,8 +120,9 @@ final class Dispatcher {
     }
 
     /**
-     * The answer reached nobody: the kernel was answered for the request before, or gave it up. What the answer would have handed over is taken back, and what
-     * the kernel believes about the names and inodes concerned is no longer trusted.
+     * The answer reached nobody: the kernel was answered for the request before, or gave it up.
+     * What the answer would have handed over is taken back, and what the kernel believes about the
+     * names and inodes concerned is no longer trusted.
      */
     void takeBack(Exchange x, int errno) {
         Opcode opcode = Opcode.of(x.opcode());

@@ -10,10 +10,12 @@ import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.protocol.Invariant;
 
 /**
- * One worker's memory: the request that it works on and the answer that it makes. Used by its worker only, and reused for each request.
+ * One worker's memory: the request that it works on and the answer that it makes. Used by its
+ * worker only, and reused for each request.
  *
- * <p>A request is read to {@link #REQUEST}, so that the content of a write begins at {@link #PAYLOAD}. Content and directory listings are answered out of the same
- * pages, the header right before them; all other answers are made in a small area behind.
+ * <p>A request is read to {@link #REQUEST}, so that the content of a write begins at {@link
+ * #PAYLOAD}. Content and directory listings are answered out of the same pages, the header right
+ * before them; all other answers are made in a small area behind.
  */
 final class Exchange {
     static final int MAX_TRANSFER = 1 << 20;
@@ -73,11 +75,12 @@ final class Exchange {
         opcode = bytes.getInt(REQUEST + FuseLayout.InHeader.OPCODE);
         unique = bytes.getLong(REQUEST + FuseLayout.InHeader.UNIQUE);
         node = bytes.getLong(REQUEST + FuseLayout.InHeader.NODEID);
-        caller = new Caller(
-                bytes.getInt(REQUEST + FuseLayout.InHeader.UID),
-                bytes.getInt(REQUEST + FuseLayout.InHeader.GID),
-                bytes.getInt(REQUEST + FuseLayout.InHeader.PID),
-                nowNs + timeoutNs);
+        caller =
+                new Caller(
+                        bytes.getInt(REQUEST + FuseLayout.InHeader.UID),
+                        bytes.getInt(REQUEST + FuseLayout.InHeader.GID),
+                        bytes.getInt(REQUEST + FuseLayout.InHeader.PID),
+                        nowNs + timeoutNs);
         answered = false;
         fromPayload = false;
         answerLength = 0;
@@ -130,13 +133,17 @@ final class Exchange {
     /** The content of a write: a view of the request's memory. */
     ByteBuffer content(int size) {
         Invariant.check(
-                size >= 0 && HEADER + FuseLayout.WriteIn.SIZE_OF + size <= length, "a write is shorter than it says");
+                size >= 0 && HEADER + FuseLayout.WriteIn.SIZE_OF + size <= length,
+                "a write is shorter than it says");
         return bytes.slice(PAYLOAD, size);
     }
 
     // ---------------------------------------------------------------- answer
 
-    /** The worker's whole memory, in the machine's byte order: answers are put at {@link #OUT} or {@link #PAYLOAD}. */
+    /**
+     * The worker's whole memory, in the machine's byte order: answers are put at {@link #OUT} or
+     * {@link #PAYLOAD}.
+     */
     ByteBuffer memory() {
         return bytes;
     }
@@ -189,7 +196,9 @@ final class Exchange {
         return answerLength;
     }
 
-    /** Writes the answer's header; returns where the answer begins. {@code errno} is positive or 0. */
+    /**
+     * Writes the answer's header; returns where the answer begins. {@code errno} is positive or 0.
+     */
     long seal(int errno) {
         int body = errno == 0 ? answerLength : 0;
         int start = fromPayload && errno == 0 ? PAYLOAD - OUT_HEADER : SMALL;
@@ -203,7 +212,8 @@ final class Exchange {
         return OUT_HEADER + (errno == 0 ? answerLength : 0);
     }
 
-    // ---------------------------------------------------------------- what an answer that nobody gets would leave behind
+    // ---------------------------------------------------------------- what an answer that nobody
+    // gets would leave behind
 
     /** The answer carries an open handle. */
     void opened(long inode, long handle, boolean directory) {

@@ -33,8 +33,9 @@ final class FileOperations {
         int flags = x.int32(FuseLayout.CreateIn.FLAGS);
         int mode = x.int32(FuseLayout.CreateIn.MODE);
         x.touches(x.node(), name);
-        Created created = fileSystem.create(
-                x.caller(), x.node(), name, Stat.REGULAR | (mode & ~Stat.TYPE_MASK), flags);
+        Created created =
+                fileSystem.create(
+                        x.caller(), x.node(), name, Stat.REGULAR | (mode & ~Stat.TYPE_MASK), flags);
         Stat stat = created.entry().stat();
         if (stat == null) {
             throw Invariant.broken("create answered without attributes");
@@ -48,10 +49,11 @@ final class FileOperations {
     }
 
     static void putOpen(ByteBuffer out, int at, OpenResult result) {
-        int flags = (result.keepCache() ? FuseFlags.FOPEN_KEEP_CACHE : 0)
-                | (result.directIo() ? FuseFlags.FOPEN_DIRECT_IO : 0)
-                | (result.noFlush() ? FuseFlags.FOPEN_NOFLUSH : 0)
-                | (result.cacheDirectory() ? FuseFlags.FOPEN_CACHE_DIR : 0);
+        int flags =
+                (result.keepCache() ? FuseFlags.FOPEN_KEEP_CACHE : 0)
+                        | (result.directIo() ? FuseFlags.FOPEN_DIRECT_IO : 0)
+                        | (result.noFlush() ? FuseFlags.FOPEN_NOFLUSH : 0)
+                        | (result.cacheDirectory() ? FuseFlags.FOPEN_CACHE_DIR : 0);
         out.putLong(at + FuseLayout.OpenOut.FH, result.handle());
         out.putInt(at + FuseLayout.OpenOut.OPEN_FLAGS, flags);
     }
@@ -81,7 +83,8 @@ final class FileOperations {
         long offset = x.int64(FuseLayout.LseekIn.OFFSET);
         int whence = x.int32(FuseLayout.LseekIn.WHENCE);
         long found = fileSystem.seek(x.caller(), x.node(), handle, offset, whence);
-        x.memory().putLong(x.clear(FuseLayout.LseekOut.SIZE_OF) + FuseLayout.LseekOut.OFFSET, found);
+        x.memory()
+                .putLong(x.clear(FuseLayout.LseekOut.SIZE_OF) + FuseLayout.LseekOut.OFFSET, found);
         x.answer(FuseLayout.LseekOut.SIZE_OF);
     }
 
@@ -96,7 +99,8 @@ final class FileOperations {
     }
 
     void sync(Exchange x) throws FsException {
-        boolean dataOnly = (x.int32(FuseLayout.FsyncIn.FSYNC_FLAGS) & FuseFlags.FSYNC_FDATASYNC) != 0;
+        boolean dataOnly =
+                (x.int32(FuseLayout.FsyncIn.FSYNC_FLAGS) & FuseFlags.FSYNC_FDATASYNC) != 0;
         fileSystem.sync(x.caller(), x.node(), x.int64(FuseLayout.FsyncIn.FH), dataOnly);
         x.answerEmpty();
     }

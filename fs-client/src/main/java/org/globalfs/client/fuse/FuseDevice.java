@@ -3,7 +3,9 @@ package org.globalfs.client.fuse;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.protocol.Errno;
 
-/** One descriptor of {@code /dev/fuse}. A request that was read from it must be answered through it. */
+/**
+ * One descriptor of {@code /dev/fuse}. A request that was read from it must be answered through it.
+ */
 final class FuseDevice {
     static final String PATH = "/dev/fuse";
 
@@ -23,10 +25,14 @@ final class FuseDevice {
         Errno errno = Errno.of(-fd);
         throw new MountException(
                 switch (errno) {
-                    case ENOENT, ENODEV, ENXIO -> PATH + " is missing: load the kernel's module with 'modprobe fuse'"
-                            + " (a container must be started with --device /dev/fuse --cap-add SYS_ADMIN)";
-                    case EACCES, EPERM -> "no permission to open " + PATH
-                            + ": a container must be started with --device /dev/fuse --cap-add SYS_ADMIN";
+                    case ENOENT, ENODEV, ENXIO ->
+                            PATH
+                                    + " is missing: load the kernel's module with 'modprobe fuse'"
+                                    + " (a container must be started with --device /dev/fuse --cap-add SYS_ADMIN)";
+                    case EACCES, EPERM ->
+                            "no permission to open "
+                                    + PATH
+                                    + ": a container must be started with --device /dev/fuse --cap-add SYS_ADMIN";
                     default -> "cannot open " + PATH + ": " + errno;
                 });
     }
@@ -36,8 +42,9 @@ final class FuseDevice {
     }
 
     /**
-     * A further descriptor of the same mount with a queue of its own for requests being worked on. Where the device may not be opened again (a user whose mount
-     * fusermount3 made), the same one serves for all threads.
+     * A further descriptor of the same mount with a queue of its own for requests being worked on.
+     * Where the device may not be opened again (a user whose mount fusermount3 made), the same one
+     * serves for all threads.
      */
     FuseDevice another() {
         int other = Libc.open(PATH, Libc.O_RDWR | Libc.O_CLOEXEC);

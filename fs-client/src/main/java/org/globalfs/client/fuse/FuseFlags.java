@@ -1,10 +1,15 @@
 package org.globalfs.client.fuse;
 
-/** Flag bits and codes of the protocol, named as in {@code linux/fuse.h} without the prefix {@code FUSE_}. */
+/**
+ * Flag bits and codes of the protocol, named as in {@code linux/fuse.h} without the prefix {@code
+ * FUSE_}.
+ */
 final class FuseFlags {
     static final int MAJOR = 7;
 
-    /** The oldest minor version spoken: the first of Linux 5.x with everything that is relied on. */
+    /**
+     * The oldest minor version spoken: the first of Linux 5.x with everything that is relied on.
+     */
     static final int OLDEST_MINOR = 31;
 
     /** The newest minor version whose structures are known here. */
@@ -52,7 +57,9 @@ final class FuseFlags {
     static final int NOTIFY_INVAL_ENTRY = 3;
     static final int NOTIFY_DELETE = 6;
 
-    /** The bit that tells the number of an interrupt from that of the request that it interrupts. */
+    /**
+     * The bit that tells the number of an interrupt from that of the request that it interrupts.
+     */
     static final long INT_REQ_BIT = 1;
 
     /** {@code _IOR(229, 0, uint32_t)}. */

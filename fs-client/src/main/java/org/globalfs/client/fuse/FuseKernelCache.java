@@ -15,8 +15,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends invalidations to the kernel from one thread of its own, in order.
  *
- * <p>The kernel runs a notification inside the write(2) that brings it, and waits there: INVAL_INODE for pages that are being read or written, INVAL_ENTRY and DELETE for
- * the directory's lock, which every request that changes a name in it holds until it is answered. So a notification from the thread that answers such a request never returns.
+ * <p>The kernel runs a notification inside the write(2) that brings it, and waits there:
+ * INVAL_INODE for pages that are being read or written, INVAL_ENTRY and DELETE for the directory's
+ * lock, which every request that changes a name in it holds until it is answered. So a notification
+ * from the thread that answers such a request never returns.
  */
 final class FuseKernelCache implements KernelCache, Runnable {
     private static final Logger log = LoggerFactory.getLogger(FuseKernelCache.class);
@@ -142,7 +144,8 @@ final class FuseKernelCache implements KernelCache, Runnable {
         }
         bytes.put(at + size, notice.name);
         bytes.put(at + size + length, (byte) 0);
-        int code = notice.deletedChild == 0 ? FuseFlags.NOTIFY_INVAL_ENTRY : FuseFlags.NOTIFY_DELETE;
+        int code =
+                notice.deletedChild == 0 ? FuseFlags.NOTIFY_INVAL_ENTRY : FuseFlags.NOTIFY_DELETE;
         send(code, size + length + 1);
     }
 
@@ -156,7 +159,8 @@ final class FuseKernelCache implements KernelCache, Runnable {
             return;
         }
         switch (Errno.of((int) -result)) {
-            // nothing of it is cached; or the mount is being removed; or the name is a directory still in use, or a mountpoint
+            // nothing of it is cached; or the mount is being removed; or the name is a directory
+            // still in use, or a mountpoint
             case ENOENT, ENODEV, ENOTCONN, ECONNABORTED, ENOTEMPTY, EBUSY, ENOTDIR -> {}
             default -> log.warn("the kernel refused an invalidation: {}", Errno.of((int) -result));
         }

@@ -1,8 +1,9 @@
 package org.globalfs.client.fuse;
 
 /**
- * Byte offsets of the fields of the kernel's structures, named as in {@code linux/fuse.h}: class {@code EntryOut} is {@code struct
- * fuse_entry_out}, constant {@code NODEID} its field {@code nodeid}, and {@code SIZE_OF} the whole structure's size. Those since protocol 7.39 come last.
+ * Byte offsets of the fields of the kernel's structures, named as in {@code linux/fuse.h}: class
+ * {@code EntryOut} is {@code struct fuse_entry_out}, constant {@code NODEID} its field {@code
+ * nodeid}, and {@code SIZE_OF} the whole structure's size. Those since protocol 7.39 come last.
  */
 final class FuseLayout {
     private FuseLayout() {}

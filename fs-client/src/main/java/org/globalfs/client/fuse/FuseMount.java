@@ -15,9 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file system mounted on a directory. It ends by {@link #close}, by umount(8) from outside, or by the end of the process; the file system is closed with it.
+ * A file system mounted on a directory. It ends by {@link #close}, by umount(8) from outside, or by
+ * the end of the process; the file system is closed with it.
  *
- * <p>The process that serves a mount must not use it by path: a thread that waits for the kernel can stop the garbage collector or hold a lock that the answer needs.
+ * <p>The process that serves a mount must not use it by path: a thread that waits for the kernel
+ * can stop the garbage collector or hold a lock that the answer needs.
  */
 public final class FuseMount implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(FuseMount.class);
@@ -40,7 +42,8 @@ public final class FuseMount implements AutoCloseable {
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile @Nullable Thread exitHook;
 
-    private FuseMount(FileSystem fileSystem, Path mountpoint, FuseDevice device, MountOptions options) {
+    private FuseMount(
+            FileSystem fileSystem, Path mountpoint, FuseDevice device, MountOptions options) {
         this.fileSystem = fileSystem;
         this.mountpoint = mountpoint;
         this.device = device;
@@ -49,21 +52,33 @@ public final class FuseMount implements AutoCloseable {
         kernelCache = new FuseKernelCache(device, name);
         watchdog = new Watchdog(timeoutNs, statistics);
         Dispatcher dispatcher = new Dispatcher(fileSystem, kernelCache, statistics, options);
-        pool = new WorkerPool(options.readers(), options.maxThreads(), (owner, number) -> {
-            FuseDevice own = device.another();
-            if (own != device) {
-                devices.add(own);
-            }
-            return new Worker(owner, own, dispatcher, watchdog, timeoutNs, "fuse-" + name + "-" + number);
-        });
+        pool =
+                new WorkerPool(
+                        options.readers(),
+                        options.maxThreads(),
+                        (owner, number) -> {
+                            FuseDevice own = device.another();
+                            if (own != device) {
+                                devices.add(own);
+                            }
+                            return new Worker(
+                                    owner,
+                                    own,
+                                    dispatcher,
+                                    watchdog,
+                                    timeoutNs,
+                                    "fuse-" + name + "-" + number);
+                        });
     }
 
     /**
-     * Mounts and serves. The mountpoint is an existing directory; a dead GlobalFS mount there is removed first.
+     * Mounts and serves. The mountpoint is an existing directory; a dead GlobalFS mount there is
+     * removed first.
      *
      * @throws MountException naming what is wrong and the mend; the file system is not closed then
      */
-    public static FuseMount mount(FileSystem fileSystem, Path mountpoint, MountOptions options) throws IOException {
+    public static FuseMount mount(FileSystem fileSystem, Path mountpoint, MountOptions options)
+            throws IOException {
         Path real = Mounter.resolve(mountpoint);
         FuseDevice device = Mounter.mount(real, options);
         FuseMount mount;
@@ -119,7 +134,10 @@ public final class FuseMount implements AutoCloseable {
         ended.await();
     }
 
-    /** Makes everything durable and unmounts; users that do not leave within two seconds lose the connection (ENOTCONN). Returns when it is done. */
+    /**
+     * Makes everything durable and unmounts; users that do not leave within two seconds lose the
+     * connection (ENOTCONN). Returns when it is done.
+     */
     @Override
     public void close() {
         try {

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** libfuse's set-uid program {@code fusermount3}: mounts for users and sends the device's descriptor back through a socket. */
+/**
+ * libfuse's set-uid program {@code fusermount3}: mounts for users and sends the device's descriptor
+ * back through a socket.
+ */
 final class FuserMount {
     private static final Logger log = LoggerFactory.getLogger(FuserMount.class);
 
@@ -45,8 +48,12 @@ final class FuserMount {
             throw new MountException("cannot make a socket pair: " + Errno.of(-sockets[0]));
         }
         try {
-            Outcome outcome = run(
-                    new String[] {program, "-o", String.join(",", data), "--", mountpoint.toString()}, sockets[1]);
+            Outcome outcome =
+                    run(
+                            new String[] {
+                                program, "-o", String.join(",", data), "--", mountpoint.toString()
+                            },
+                            sockets[1]);
             if (outcome.exitCode != 0) {
                 throw new MountException("cannot mount on " + mountpoint + ": " + outcome.errors);
             }
@@ -66,9 +73,10 @@ final class FuserMount {
         if (program == null) {
             return false;
         }
-        String[] command = lazily
-                ? new String[] {program, "-u", "-z", "--", mountpoint.toString()}
-                : new String[] {program, "-u", "--", mountpoint.toString()};
+        String[] command =
+                lazily
+                        ? new String[] {program, "-u", "-z", "--", mountpoint.toString()}
+                        : new String[] {program, "-u", "--", mountpoint.toString()};
         try {
             Outcome outcome = run(command, -1);
             if (outcome.exitCode != 0) {

@@ -13,31 +13,35 @@ import org.globalfs.protocol.Errno;
  *   <li>ASYNC_READ, BIG_WRITES, MAX_PAGES: reads and writes of 1 MiB, read-ahead in parallel.
  *   <li>ATOMIC_O_TRUNC: open(O_TRUNC) is one request.
  *   <li>PARALLEL_DIROPS: lookups and listings of one directory run at the same time.
- *   <li>DO_READDIRPLUS with READDIRPLUS_AUTO: attributes come with a listing when the kernel sees that they are used.
+ *   <li>DO_READDIRPLUS with READDIRPLUS_AUTO: attributes come with a listing when the kernel sees
+ *       that they are used.
  *   <li>CACHE_SYMLINKS: an inode's link target never changes, so it may be kept.
- *   <li>HANDLE_KILLPRIV: the file system clears set-id bits on write, truncation and chown by itself; spares the kernel a question before each chown. Not V2, whose
- *       flags say who may keep them: the replica decides that by the caller's uid.
+ *   <li>HANDLE_KILLPRIV: the file system clears set-id bits on write, truncation and chown by
+ *       itself; spares the kernel a question before each chown. Not V2, whose flags say who may
+ *       keep them: the replica decides that by the caller's uid.
  *   <li>EXPORT_SUPPORT: inodes can be found by number (name_to_handle_at, NFS).
  *   <li>AUTO_INVAL_DATA or EXPLICIT_INVAL_DATA as {@link MountOptions#explicitInvalidation} says.
  *   <li>DIRECT_IO_ALLOW_MMAP: mmap works on files opened with directIo.
- *   <li>Not WRITEBACK_CACHE: it hides other clients' changes of size. Not DONT_MASK: the kernel applies the umask. Not POSIX_LOCKS and FLOCK_LOCKS:
- *       locks are the local kernel's. Not ASYNC_DIO: its reads cannot be interrupted.
+ *   <li>Not WRITEBACK_CACHE: it hides other clients' changes of size. Not DONT_MASK: the kernel
+ *       applies the umask. Not POSIX_LOCKS and FLOCK_LOCKS: locks are the local kernel's. Not
+ *       ASYNC_DIO: its reads cannot be interrupted.
  * </ul>
  */
 final class InitNegotiation {
-    private static final long WANTED = FuseFlags.ASYNC_READ
-            | FuseFlags.ATOMIC_O_TRUNC
-            | FuseFlags.EXPORT_SUPPORT
-            | FuseFlags.BIG_WRITES
-            | FuseFlags.DO_READDIRPLUS
-            | FuseFlags.READDIRPLUS_AUTO
-            | FuseFlags.PARALLEL_DIROPS
-            | FuseFlags.HANDLE_KILLPRIV
-            | FuseFlags.ABORT_ERROR
-            | FuseFlags.MAX_PAGES
-            | FuseFlags.CACHE_SYMLINKS
-            | FuseFlags.INIT_EXT
-            | FuseFlags.DIRECT_IO_ALLOW_MMAP;
+    private static final long WANTED =
+            FuseFlags.ASYNC_READ
+                    | FuseFlags.ATOMIC_O_TRUNC
+                    | FuseFlags.EXPORT_SUPPORT
+                    | FuseFlags.BIG_WRITES
+                    | FuseFlags.DO_READDIRPLUS
+                    | FuseFlags.READDIRPLUS_AUTO
+                    | FuseFlags.PARALLEL_DIROPS
+                    | FuseFlags.HANDLE_KILLPRIV
+                    | FuseFlags.ABORT_ERROR
+                    | FuseFlags.MAX_PAGES
+                    | FuseFlags.CACHE_SYMLINKS
+                    | FuseFlags.INIT_EXT
+                    | FuseFlags.DIRECT_IO_ALLOW_MMAP;
 
     private static final int MAX_PAGES = Exchange.MAX_TRANSFER / 4096;
     private static final int MAX_BACKGROUND = 64;
@@ -52,22 +56,34 @@ final class InitNegotiation {
         Exchange x = new Exchange();
         MemorySegment state = Libc.newState();
         while (true) {
-            long count = Libc.read(device.fd(), x.requestAddress(), Exchange.REQUEST_CAPACITY, state);
+            long count =
+                    Libc.read(device.fd(), x.requestAddress(), Exchange.REQUEST_CAPACITY, state);
             if (count == -Errno.EINTR.number() || count == -Errno.EAGAIN.number()) {
                 continue;
             }
             if (count < 0) {
-                throw new MountException("the kernel ended the connection at once: " + Errno.of((int) -count));
+                throw new MountException(
+                        "the kernel ended the connection at once: " + Errno.of((int) -count));
             }
             if (!x.decode((int) count, 0, 0) || x.opcode() != Opcode.INIT.number) {
-                throw new MountException("the kernel's first request is not INIT but " + x.opcode());
+                throw new MountException(
+                        "the kernel's first request is not INIT but " + x.opcode());
             }
             int major = x.int32(FuseLayout.InitIn.MAJOR);
             int minor = x.int32(FuseLayout.InitIn.MINOR);
-            if (major < FuseFlags.MAJOR || (major == FuseFlags.MAJOR && minor < FuseFlags.OLDEST_MINOR)) {
+            if (major < FuseFlags.MAJOR
+                    || (major == FuseFlags.MAJOR && minor < FuseFlags.OLDEST_MINOR)) {
                 send(device, x, Errno.EPROTO.number(), state);
-                throw new MountException("this kernel speaks FUSE " + major + "." + minor + "; " + FuseFlags.MAJOR + "."
-                        + FuseFlags.OLDEST_MINOR + " (Linux 5.2) or newer is needed");
+                throw new MountException(
+                        "this kernel speaks FUSE "
+                                + major
+                                + "."
+                                + minor
+                                + "; "
+                                + FuseFlags.MAJOR
+                                + "."
+                                + FuseFlags.OLDEST_MINOR
+                                + " (Linux 5.2) or newer is needed");
             }
             Agreement agreement = answer(x, minor, options);
             if (major > FuseFlags.MAJOR) {
@@ -86,11 +102,15 @@ final class InitNegotiation {
         if ((offered & FuseFlags.INIT_EXT) != 0) {
             offered |= (long) x.int32(FuseLayout.InitIn.FLAGS2) << 32;
         }
-        long wanted = WANTED
-                | (options.explicitInvalidation() ? FuseFlags.EXPLICIT_INVAL_DATA : FuseFlags.AUTO_INVAL_DATA);
+        long wanted =
+                WANTED
+                        | (options.explicitInvalidation()
+                                ? FuseFlags.EXPLICIT_INVAL_DATA
+                                : FuseFlags.AUTO_INVAL_DATA);
         long flags = wanted & offered;
         int minor = Math.min(kernelMinor, FuseFlags.NEWEST_MINOR);
-        int readAhead = Math.max(x.int32(FuseLayout.InitIn.MAX_READAHEAD), options.readAheadKb() << 10);
+        int readAhead =
+                Math.max(x.int32(FuseLayout.InitIn.MAX_READAHEAD), options.readAheadKb() << 10);
         int at = x.clear(FuseLayout.InitOut.SIZE_OF);
         ByteBuffer out = x.memory();
         out.putInt(at + FuseLayout.InitOut.MAJOR, FuseFlags.MAJOR);
@@ -99,7 +119,8 @@ final class InitNegotiation {
         out.putInt(at + FuseLayout.InitOut.FLAGS, (int) flags);
         out.putInt(at + FuseLayout.InitOut.FLAGS2, (int) (flags >>> 32));
         out.putShort(at + FuseLayout.InitOut.MAX_BACKGROUND, (short) MAX_BACKGROUND);
-        out.putShort(at + FuseLayout.InitOut.CONGESTION_THRESHOLD, (short) (MAX_BACKGROUND * 3 / 4));
+        out.putShort(
+                at + FuseLayout.InitOut.CONGESTION_THRESHOLD, (short) (MAX_BACKGROUND * 3 / 4));
         out.putInt(at + FuseLayout.InitOut.MAX_WRITE, Exchange.MAX_TRANSFER);
         out.putInt(at + FuseLayout.InitOut.TIME_GRAN, 1);
         out.putShort(at + FuseLayout.InitOut.MAX_PAGES, (short) MAX_PAGES);
@@ -112,7 +133,8 @@ final class InitNegotiation {
         long address = x.seal(errno);
         long written = Libc.write(device.fd(), address, x.sealedLength(errno), state);
         if (written < 0) {
-            throw new MountException("the kernel refused the answer to INIT: " + Errno.of((int) -written));
+            throw new MountException(
+                    "the kernel refused the answer to INIT: " + Errno.of((int) -written));
         }
     }
 }

@@ -8,14 +8,15 @@ import org.globalfs.client.vfs.StatFs;
 
 /** Requests about one inode: attributes, permissions, links' targets, forgetting. */
 final class InodeOperations {
-    private static final int SETTABLE = FuseFlags.FATTR_MODE
-            | FuseFlags.FATTR_UID
-            | FuseFlags.FATTR_GID
-            | FuseFlags.FATTR_SIZE
-            | FuseFlags.FATTR_ATIME
-            | FuseFlags.FATTR_MTIME
-            | FuseFlags.FATTR_ATIME_NOW
-            | FuseFlags.FATTR_MTIME_NOW;
+    private static final int SETTABLE =
+            FuseFlags.FATTR_MODE
+                    | FuseFlags.FATTR_UID
+                    | FuseFlags.FATTR_GID
+                    | FuseFlags.FATTR_SIZE
+                    | FuseFlags.FATTR_ATIME
+                    | FuseFlags.FATTR_MTIME
+                    | FuseFlags.FATTR_ATIME_NOW
+                    | FuseFlags.FATTR_MTIME_NOW;
 
     private final FileSystem fileSystem;
     private final int ioSizeBytes;
@@ -42,15 +43,22 @@ final class InodeOperations {
 
     void setAttributes(Exchange x) throws FsException {
         int valid = x.int32(FuseLayout.SetattrIn.VALID);
-        SetAttributes change = new SetAttributes(
-                valid & SETTABLE,
-                x.int32(FuseLayout.SetattrIn.MODE),
-                x.int32(FuseLayout.SetattrIn.UID),
-                x.int32(FuseLayout.SetattrIn.GID),
-                x.int64(FuseLayout.SetattrIn.SIZE),
-                Attributes.time(x.int64(FuseLayout.SetattrIn.ATIME), x.int32(FuseLayout.SetattrIn.ATIMENSEC)),
-                Attributes.time(x.int64(FuseLayout.SetattrIn.MTIME), x.int32(FuseLayout.SetattrIn.MTIMENSEC)),
-                (valid & FuseFlags.FATTR_FH) != 0 ? x.int64(FuseLayout.SetattrIn.FH) : FileSystem.NO_HANDLE);
+        SetAttributes change =
+                new SetAttributes(
+                        valid & SETTABLE,
+                        x.int32(FuseLayout.SetattrIn.MODE),
+                        x.int32(FuseLayout.SetattrIn.UID),
+                        x.int32(FuseLayout.SetattrIn.GID),
+                        x.int64(FuseLayout.SetattrIn.SIZE),
+                        Attributes.time(
+                                x.int64(FuseLayout.SetattrIn.ATIME),
+                                x.int32(FuseLayout.SetattrIn.ATIMENSEC)),
+                        Attributes.time(
+                                x.int64(FuseLayout.SetattrIn.MTIME),
+                                x.int32(FuseLayout.SetattrIn.MTIMENSEC)),
+                        (valid & FuseFlags.FATTR_FH) != 0
+                                ? x.int64(FuseLayout.SetattrIn.FH)
+                                : FileSystem.NO_HANDLE);
         x.changes(x.node());
         answer(x, fileSystem.setAttributes(x.caller(), x.node(), change));
     }
@@ -92,7 +100,9 @@ final class InodeOperations {
         int count = x.int32(FuseLayout.BatchForgetIn.COUNT);
         for (int i = 0; i < count; i++) {
             int at = FuseLayout.BatchForgetIn.SIZE_OF + i * FuseLayout.ForgetOne.SIZE_OF;
-            fileSystem.forget(x.int64(at + FuseLayout.ForgetOne.NODEID), x.int64(at + FuseLayout.ForgetOne.NLOOKUP));
+            fileSystem.forget(
+                    x.int64(at + FuseLayout.ForgetOne.NODEID),
+                    x.int64(at + FuseLayout.ForgetOne.NLOOKUP));
         }
     }
 }

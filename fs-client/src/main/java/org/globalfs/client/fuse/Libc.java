@@ -15,7 +15,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import org.globalfs.protocol.Errno;
 
-/** The system calls that the protocol needs. A negative answer is {@code -errno}, as the kernel itself gives it. */
+/**
+ * The system calls that the protocol needs. A negative answer is {@code -errno}, as the kernel
+ * itself gives it.
+ */
 final class Libc {
     static final int O_RDONLY = 0;
     static final int O_RDWR = 2;
@@ -43,27 +46,36 @@ final class Libc {
 
     private static final MethodHandle OPEN = call("open", JAVA_INT, 2, ADDRESS, JAVA_INT, JAVA_INT);
     private static final MethodHandle CLOSE = call("close", JAVA_INT, JAVA_INT);
-    private static final MethodHandle READ = call("read", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle WRITE = call("write", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle IOCTL = call("ioctl", JAVA_INT, 2, JAVA_INT, JAVA_LONG, ADDRESS);
+    private static final MethodHandle READ =
+            call("read", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle WRITE =
+            call("write", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle IOCTL =
+            call("ioctl", JAVA_INT, 2, JAVA_INT, JAVA_LONG, ADDRESS);
     private static final MethodHandle ACCESS = call("access", JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle MOUNT = call("mount", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
+    private static final MethodHandle MOUNT =
+            call("mount", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
     private static final MethodHandle UMOUNT = call("umount2", JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle MMAP =
             call("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
     private static final MethodHandle MUNMAP = call("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle SOCKETPAIR = call("socketpair", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-    private static final MethodHandle RECVMSG = call("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle SOCKETPAIR =
+            call("socketpair", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
+    private static final MethodHandle RECVMSG =
+            call("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle PIPE = call("pipe2", JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle WAITPID = call("waitpid", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle WAITPID =
+            call("waitpid", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle GETEUID = call("geteuid", JAVA_INT);
     private static final MethodHandle GETEGID = call("getegid", JAVA_INT);
     private static final MethodHandle SPAWN =
             call("posix_spawn", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS);
-    private static final MethodHandle ACTIONS_INIT = call("posix_spawn_file_actions_init", JAVA_INT, ADDRESS);
+    private static final MethodHandle ACTIONS_INIT =
+            call("posix_spawn_file_actions_init", JAVA_INT, ADDRESS);
     private static final MethodHandle ACTIONS_DUP2 =
             call("posix_spawn_file_actions_adddup2", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-    private static final MethodHandle ACTIONS_DESTROY = call("posix_spawn_file_actions_destroy", JAVA_INT, ADDRESS);
+    private static final MethodHandle ACTIONS_DESTROY =
+            call("posix_spawn_file_actions_destroy", JAVA_INT, ADDRESS);
 
     private Libc() {}
 
@@ -78,10 +90,13 @@ final class Libc {
         MemorySegment function = LINKER.defaultLookup().findOrThrow(name);
         return firstVariadic < 0
                 ? LINKER.downcallHandle(function, type, ERRNO)
-                : LINKER.downcallHandle(function, type, ERRNO, Linker.Option.firstVariadicArg(firstVariadic));
+                : LINKER.downcallHandle(
+                        function, type, ERRNO, Linker.Option.firstVariadicArg(firstVariadic));
     }
 
-    /** Where a call leaves errno: one for each thread that calls {@link #read} and {@link #write}. */
+    /**
+     * Where a call leaves errno: one for each thread that calls {@link #read} and {@link #write}.
+     */
     static MemorySegment newState() {
         return Arena.ofAuto().allocate(STATE);
     }
@@ -126,7 +141,11 @@ final class Libc {
     static int ioctl(int fd, long request, int argument) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
-            return answer((int) IOCTL.invokeExact(state, fd, request, arena.allocateFrom(JAVA_INT, argument)), state);
+            return answer(
+                    (int)
+                            IOCTL.invokeExact(
+                                    state, fd, request, arena.allocateFrom(JAVA_INT, argument)),
+                    state);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -146,13 +165,14 @@ final class Libc {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
             return answer(
-                    (int) MOUNT.invokeExact(
-                            state,
-                            arena.allocateFrom(source),
-                            arena.allocateFrom(target),
-                            arena.allocateFrom(type),
-                            flags,
-                            arena.allocateFrom(data)),
+                    (int)
+                            MOUNT.invokeExact(
+                                    state,
+                                    arena.allocateFrom(source),
+                                    arena.allocateFrom(target),
+                                    arena.allocateFrom(type),
+                                    flags,
+                                    arena.allocateFrom(data)),
                     state);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -162,7 +182,8 @@ final class Libc {
     static int umount(String target, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
-            return answer((int) UMOUNT.invokeExact(state, arena.allocateFrom(target), flags), state);
+            return answer(
+                    (int) UMOUNT.invokeExact(state, arena.allocateFrom(target), flags), state);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -184,16 +205,30 @@ final class Libc {
         }
     }
 
-    /** Zeroed pages that cost memory only once touched; given back when nothing refers to them any more. */
+    /**
+     * Zeroed pages that cost memory only once touched; given back when nothing refers to them any
+     * more.
+     */
     @SuppressWarnings("restricted")
     static MemorySegment pages(long sizeBytes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
-            long address = (long) MMAP.invokeExact(state, 0L, sizeBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0L);
+            long address =
+                    (long)
+                            MMAP.invokeExact(
+                                    state,
+                                    0L,
+                                    sizeBytes,
+                                    PROT_READ_WRITE,
+                                    MAP_PRIVATE_ANONYMOUS,
+                                    -1,
+                                    0L);
             if (address == -1) {
-                throw new OutOfMemoryError("mmap of " + sizeBytes + " bytes: " + Errno.of(errno(state)));
+                throw new OutOfMemoryError(
+                        "mmap of " + sizeBytes + " bytes: " + Errno.of(errno(state)));
             }
-            return MemorySegment.ofAddress(address).reinterpret(sizeBytes, Arena.ofAuto(), Libc::unmap);
+            return MemorySegment.ofAddress(address)
+                    .reinterpret(sizeBytes, Arena.ofAuto(), Libc::unmap);
         } catch (OutOfMemoryError e) {
             throw e;
         } catch (Throwable t) {
@@ -203,7 +238,10 @@ final class Libc {
 
     private static void unmap(MemorySegment segment) {
         try (Arena arena = Arena.ofConfined()) {
-            int ignored = (int) MUNMAP.invokeExact(arena.allocate(STATE), segment.address(), segment.byteSize());
+            int ignored =
+                    (int)
+                            MUNMAP.invokeExact(
+                                    arena.allocate(STATE), segment.address(), segment.byteSize());
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -214,8 +252,15 @@ final class Libc {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
             MemorySegment fds = arena.allocate(JAVA_INT, 2);
-            int result = answer((int) SOCKETPAIR.invokeExact(state, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), state);
-            return result < 0 ? new int[] {result, -1} : new int[] {fds.getAtIndex(JAVA_INT, 0), fds.getAtIndex(JAVA_INT, 1)};
+            int result =
+                    answer(
+                            (int)
+                                    SOCKETPAIR.invokeExact(
+                                            state, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
+                            state);
+            return result < 0
+                    ? new int[] {result, -1}
+                    : new int[] {fds.getAtIndex(JAVA_INT, 0), fds.getAtIndex(JAVA_INT, 1)};
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -227,13 +272,18 @@ final class Libc {
             MemorySegment state = arena.allocate(STATE);
             MemorySegment fds = arena.allocate(JAVA_INT, 2);
             int result = answer((int) PIPE.invokeExact(state, fds, O_CLOEXEC), state);
-            return result < 0 ? new int[] {result, -1} : new int[] {fds.getAtIndex(JAVA_INT, 0), fds.getAtIndex(JAVA_INT, 1)};
+            return result < 0
+                    ? new int[] {result, -1}
+                    : new int[] {fds.getAtIndex(JAVA_INT, 0), fds.getAtIndex(JAVA_INT, 1)};
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
-    /** Waits for a message that carries a descriptor, and returns that; negative errno, or -EPROTO for one without. */
+    /**
+     * Waits for a message that carries a descriptor, and returns that; negative errno, or -EPROTO
+     * for one without.
+     */
     static int receiveDescriptor(int socket) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
@@ -253,9 +303,10 @@ final class Libc {
                 return -errno(state);
             }
             // struct cmsghdr: len, level, type, data
-            boolean carries = message.get(JAVA_LONG, 40) >= 20
-                    && control.get(JAVA_INT, 8) == SOL_SOCKET
-                    && control.get(JAVA_INT, 12) == SCM_RIGHTS;
+            boolean carries =
+                    message.get(JAVA_LONG, 40) >= 20
+                            && control.get(JAVA_INT, 8) == SOL_SOCKET
+                            && control.get(JAVA_INT, 12) == SCM_RIGHTS;
             return carries ? control.get(JAVA_INT, 16) : -Errno.EPROTO.number();
         } catch (Throwable t) {
             throw unexpected(t);
@@ -263,8 +314,9 @@ final class Libc {
     }
 
     /**
-     * Starts a program with {@code given} as its descriptor 3 and {@code errorOutput} as 2 (descriptor duplicates survive exec whatever the originals say); its process id, or a negative
-     * errno.
+     * Starts a program with {@code given} as its descriptor 3 and {@code errorOutput} as 2
+     * (descriptor duplicates survive exec whatever the originals say); its process id, or a
+     * negative errno.
      */
     static int spawn(String[] command, String[] environment, int given, int errorOutput) {
         try (Arena arena = Arena.ofConfined()) {
@@ -279,14 +331,16 @@ final class Libc {
                 result = (int) ACTIONS_DUP2.invokeExact(state, actions, given, 3);
             }
             if (result == 0) {
-                result = (int) SPAWN.invokeExact(
-                        state,
-                        pid,
-                        arena.allocateFrom(command[0]),
-                        actions,
-                        MemorySegment.NULL,
-                        strings(arena, command),
-                        strings(arena, environment));
+                result =
+                        (int)
+                                SPAWN.invokeExact(
+                                        state,
+                                        pid,
+                                        arena.allocateFrom(command[0]),
+                                        actions,
+                                        MemorySegment.NULL,
+                                        strings(arena, command),
+                                        strings(arena, environment));
             }
             int destroyed = (int) ACTIONS_DESTROY.invokeExact(state, actions);
             return result != 0 ? -result : destroyed != 0 ? -destroyed : pid.get(JAVA_INT, 0);
@@ -305,7 +359,9 @@ final class Libc {
                 result = answer((int) WAITPID.invokeExact(state, pid, status, 0), state);
             } while (result == -Errno.EINTR.number());
             int code = status.get(JAVA_INT, 0);
-            return result < 0 ? result : (code & 0x7f) != 0 ? 128 + (code & 0x7f) : (code >> 8) & 0xff;
+            return result < 0
+                    ? result
+                    : (code & 0x7f) != 0 ? 128 + (code & 0x7f) : (code >> 8) & 0xff;
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -9,19 +9,23 @@ import java.time.Duration;
  * @param readers threads that wait for requests at the same time
  * @param maxThreads threads that work on requests at the same time; further ones wait in the kernel
  * @param requestTimeout a request that takes longer is answered EIO, whatever became of it
- * @param allowOther other users than the one who mounts may use it (needs root, or {@code user_allow_other} in {@code /etc/fuse.conf})
- * @param defaultPermissions the kernel checks modes and owners. Without it, names and attributes that it caches are open to everybody and
- *     access(2) is asked of the file system
+ * @param allowOther other users than the one who mounts may use it (needs root, or {@code
+ *     user_allow_other} in {@code /etc/fuse.conf})
+ * @param defaultPermissions the kernel checks modes and owners. Without it, names and attributes
+ *     that it caches are open to everybody and access(2) is asked of the file system
  * @param allowSetId set-id bits count when programs are run from here (root only)
  * @param allowDevices device nodes work (root only)
  * @param readOnly the kernel refuses changes
  * @param readAheadKb how far the kernel reads ahead (only root can raise it above 128)
  * @param ioSizeBytes st_blksize: how much programs that ask read or write at a time
- * @param explicitInvalidation cached content is dropped only through {@link org.globalfs.client.vfs.KernelCache} or at an open without keepCache. Without it also
- *     whenever attributes come back with another mtime, which includes the caller's own writes: safe for a file system that does not hear of other
- *     clients' changes, wasteful for one that does
+ * @param explicitInvalidation cached content is dropped only through {@link
+ *     org.globalfs.client.vfs.KernelCache} or at an open without keepCache. Without it also
+ *     whenever attributes come back with another mtime, which includes the caller's own writes:
+ *     safe for a file system that does not hear of other clients' changes, wasteful for one that
+ *     does
  * @param trace log each request
- * @param unmountAtExit a shutdown hook flushes and unmounts, so that SIGTERM leaves no dead mountpoint
+ * @param unmountAtExit a shutdown hook flushes and unmounts, so that SIGTERM leaves no dead
+ *     mountpoint
  */
 public record MountOptions(
         String source,
@@ -40,12 +44,20 @@ public record MountOptions(
         boolean unmountAtExit) {
 
     public MountOptions {
-        require(!source.isEmpty() && source.indexOf(',') < 0, "source must be neither empty nor hold a comma");
+        require(
+                !source.isEmpty() && source.indexOf(',') < 0,
+                "source must be neither empty nor hold a comma");
         require(readers >= 1 && readers <= 64, "readers must be 1 to 64");
-        require(maxThreads >= readers && maxThreads <= 1024, "maxThreads must be from readers to 1024");
-        require(!requestTimeout.isNegative() && !requestTimeout.isZero(), "requestTimeout must be positive");
+        require(
+                maxThreads >= readers && maxThreads <= 1024,
+                "maxThreads must be from readers to 1024");
+        require(
+                !requestTimeout.isNegative() && !requestTimeout.isZero(),
+                "requestTimeout must be positive");
         require(readAheadKb >= 0, "readAheadKb must not be negative");
-        require(ioSizeBytes >= 4096 && Integer.bitCount(ioSizeBytes) == 1, "ioSizeBytes must be a power of two from 4096 on");
+        require(
+                ioSizeBytes >= 4096 && Integer.bitCount(ioSizeBytes) == 1,
+                "ioSizeBytes must be a power of two from 4096 on");
     }
 
     private static void require(boolean condition, String message) {
@@ -73,58 +85,254 @@ public record MountOptions(
     }
 
     public MountOptions withSource(String value) {
-        return new MountOptions(value, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                value,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withReaders(int value) {
-        return new MountOptions(source, value, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                value,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withMaxThreads(int value) {
-        return new MountOptions(source, readers, value, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                value,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withRequestTimeout(Duration value) {
-        return new MountOptions(source, readers, maxThreads, value, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                value,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withAllowOther(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, value, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                value,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withDefaultPermissions(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, value, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                value,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withAllowSetId(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, value, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                value,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withAllowDevices(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, value, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                value,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withReadOnly(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, value, readAheadKb, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                value,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withReadAheadKb(int value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, value, ioSizeBytes, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                value,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withIoSizeBytes(int value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, value, explicitInvalidation, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                value,
+                explicitInvalidation,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withExplicitInvalidation(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, value, trace, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                value,
+                trace,
+                unmountAtExit);
     }
 
     public MountOptions withTrace(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, value, unmountAtExit);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                value,
+                unmountAtExit);
     }
 
     public MountOptions withUnmountAtExit(boolean value) {
-        return new MountOptions(source, readers, maxThreads, requestTimeout, allowOther, defaultPermissions, allowSetId, allowDevices, readOnly, readAheadKb, ioSizeBytes, explicitInvalidation, trace, value);
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
+                value);
     }
 }

@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** The mounts of this process's namespace, read from {@code /proc/self/mountinfo} without touching any of them. */
+/**
+ * The mounts of this process's namespace, read from {@code /proc/self/mountinfo} without touching
+ * any of them.
+ */
 final class MountTable {
 
     /** One mount; {@code device} is "major:minor". */
@@ -19,7 +22,10 @@ final class MountTable {
     static @Nullable Mount at(Path mountpoint) throws IOException {
         String wanted = mountpoint.toAbsolutePath().normalize().toString();
         Mount found = null;
-        String table = new String(Files.readAllBytes(Path.of("/proc/self/mountinfo")), StandardCharsets.ISO_8859_1);
+        String table =
+                new String(
+                        Files.readAllBytes(Path.of("/proc/self/mountinfo")),
+                        StandardCharsets.ISO_8859_1);
         for (String line : table.split("\n", -1)) {
             Mount mount = parse(line);
             if (mount != null && mount.mountpoint.equals(wanted)) {

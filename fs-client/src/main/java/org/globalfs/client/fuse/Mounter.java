@@ -9,7 +9,10 @@ import org.globalfs.protocol.Errno;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Attaches a FUSE connection to a directory and detaches it: as root by mount(2), else through {@code fusermount3}. */
+/**
+ * Attaches a FUSE connection to a directory and detaches it: as root by mount(2), else through
+ * {@code fusermount3}.
+ */
 final class Mounter {
     static final String TYPE = "fuse.globalfs";
 
@@ -39,7 +42,11 @@ final class Mounter {
 
     private static MountException missing(Path mountpoint) {
         return new MountException(
-                "mountpoint " + mountpoint + " does not exist: create it with 'mkdir -p " + mountpoint + "'");
+                "mountpoint "
+                        + mountpoint
+                        + " does not exist: create it with 'mkdir -p "
+                        + mountpoint
+                        + "'");
     }
 
     /** Mounts on an existing directory, after removing what a process that died has left there. */
@@ -51,12 +58,15 @@ final class Mounter {
         if (!Files.isDirectory(mountpoint)) {
             throw new MountException("mountpoint " + mountpoint + " is not a directory");
         }
-        return privileged() ? mountAsRoot(mountpoint, options) : FuserMount.mount(mountpoint, options);
+        return privileged()
+                ? mountAsRoot(mountpoint, options)
+                : FuserMount.mount(mountpoint, options);
     }
 
     /**
-     * A mount whose process died answers everything with ENOTCONN. Ours is removed; another program's is reported. A living mount of ours is
-     * refused, because a second one would only hide it.
+     * A mount whose process died answers everything with ENOTCONN. Ours is removed; another
+     * program's is reported. A living mount of ours is refused, because a second one would only
+     * hide it.
      */
     private static void removeDeadMount(Path mountpoint) throws IOException {
         MountTable.Mount mount = MountTable.at(mountpoint);
@@ -65,31 +75,47 @@ final class Mounter {
         if (!dead) {
             if (ours) {
                 throw new MountException(
-                        mountpoint + " is mounted already: unmount it first with 'umount " + mountpoint + "'");
+                        mountpoint
+                                + " is mounted already: unmount it first with 'umount "
+                                + mountpoint
+                                + "'");
             }
             return;
         }
         if (!ours || !detach(mountpoint)) {
             String command = privileged() ? "umount -l " : "fusermount3 -u ";
-            throw new MountException("mountpoint " + mountpoint + " was left by a process that died: remove it with '"
-                    + command + mountpoint + "'");
+            throw new MountException(
+                    "mountpoint "
+                            + mountpoint
+                            + " was left by a process that died: remove it with '"
+                            + command
+                            + mountpoint
+                            + "'");
         }
         log.warn("removed the mount that a dead process had left at {}", mountpoint);
         removeDeadMount(mountpoint);
     }
 
-    private static FuseDevice mountAsRoot(Path mountpoint, MountOptions options) throws MountException {
+    private static FuseDevice mountAsRoot(Path mountpoint, MountOptions options)
+            throws MountException {
         FuseDevice device = FuseDevice.open();
-        long flags = (options.allowSetId() ? 0 : Libc.MS_NOSUID)
-                | (options.allowDevices() ? 0 : Libc.MS_NODEV)
-                | (options.readOnly() ? Libc.MS_RDONLY : 0);
+        long flags =
+                (options.allowSetId() ? 0 : Libc.MS_NOSUID)
+                        | (options.allowDevices() ? 0 : Libc.MS_NODEV)
+                        | (options.readOnly() ? Libc.MS_RDONLY : 0);
         List<String> data = new ArrayList<>();
         data.add("fd=" + device.fd());
         data.add("rootmode=40000");
         data.add("user_id=" + Libc.effectiveUid());
         data.add("group_id=" + Libc.effectiveGid());
         data.addAll(commonOptions(options));
-        int result = Libc.mount(options.source(), mountpoint.toString(), TYPE, flags, String.join(",", data));
+        int result =
+                Libc.mount(
+                        options.source(),
+                        mountpoint.toString(),
+                        TYPE,
+                        flags,
+                        String.join(",", data));
         if (result >= 0) {
             return device;
         }
@@ -97,8 +123,10 @@ final class Mounter {
         Errno errno = Errno.of(-result);
         throw new MountException(
                 switch (errno) {
-                    case EPERM, EACCES -> "no permission to mount on " + mountpoint
-                            + ": mount(2) needs CAP_SYS_ADMIN (a container must be started with --cap-add SYS_ADMIN)";
+                    case EPERM, EACCES ->
+                            "no permission to mount on "
+                                    + mountpoint
+                                    + ": mount(2) needs CAP_SYS_ADMIN (a container must be started with --cap-add SYS_ADMIN)";
                     case ENODEV -> "this kernel has no FUSE: load its module with 'modprobe fuse'";
                     default -> "cannot mount on " + mountpoint + ": " + errno;
                 });
@@ -124,7 +152,10 @@ final class Mounter {
         return -Libc.umount(mountpoint.toString(), Libc.UMOUNT_NOFOLLOW);
     }
 
-    /** Unmounts whoever uses it: open files answer ENOTCONN from then on (without root, only once the process ends). */
+    /**
+     * Unmounts whoever uses it: open files answer ENOTCONN from then on (without root, only once
+     * the process ends).
+     */
     static boolean detach(Path mountpoint) {
         if (!privileged()) {
             return FuserMount.unmount(mountpoint, true);
@@ -135,7 +166,10 @@ final class Mounter {
         return result == 0 || result == -Errno.EINVAL.number() || result == -Errno.ENOENT.number();
     }
 
-    /** Lets the kernel read further ahead than the 128 KiB that it gives a FUSE mount; quietly not, without the right to. */
+    /**
+     * Lets the kernel read further ahead than the 128 KiB that it gives a FUSE mount; quietly not,
+     * without the right to.
+     */
     static void raiseReadAhead(Path mountpoint, int readAheadKb) throws IOException {
         MountTable.Mount mount = MountTable.at(mountpoint);
         if (mount == null || !privileged()) {

@@ -39,7 +39,10 @@ final class NameOperations {
         byte[] name = x.name(FuseLayout.MkdirIn.SIZE_OF);
         int mode = x.int32(FuseLayout.MkdirIn.MODE);
         x.touches(x.node(), name);
-        answer(x, fileSystem.makeDirectory(x.caller(), x.node(), name, Stat.DIRECTORY | (mode & ~Stat.TYPE_MASK)));
+        answer(
+                x,
+                fileSystem.makeDirectory(
+                        x.caller(), x.node(), name, Stat.DIRECTORY | (mode & ~Stat.TYPE_MASK)));
     }
 
     void symbolicLink(Exchange x) throws FsException {

@@ -3,8 +3,8 @@ package org.globalfs.client.fuse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All requests of the protocol up to 7.45. Those that are not served are answered ENOSYS, which for most of them tells the kernel never to ask again; what applications
- * then see is said beside each.
+ * All requests of the protocol up to 7.45. Those that are not served are answered ENOSYS, which for
+ * most of them tells the kernel never to ask again; what applications then see is said beside each.
  */
 enum Opcode {
     LOOKUP(1),
@@ -27,7 +27,10 @@ enum Opcode {
     FSYNC(20),
     /** Not served: EOPNOTSUPP from then on. */
     SETXATTR(21),
-    /** Not served: EOPNOTSUPP from then on; also spares the question for {@code security.capability} before each write. */
+    /**
+     * Not served: EOPNOTSUPP from then on; also spares the question for {@code security.capability}
+     * before each write.
+     */
     GETXATTR(22),
     /** Not served: EOPNOTSUPP from then on. */
     LISTXATTR(23),
@@ -39,7 +42,10 @@ enum Opcode {
     READDIR(28),
     RELEASEDIR(29),
     FSYNCDIR(30),
-    /** Not served and, as POSIX_LOCKS is not negotiated, never asked: the kernel keeps locks by itself. */
+    /**
+     * Not served and, as POSIX_LOCKS is not negotiated, never asked: the kernel keeps locks by
+     * itself.
+     */
     GETLK(31),
     /** As GETLK. */
     SETLK(32),

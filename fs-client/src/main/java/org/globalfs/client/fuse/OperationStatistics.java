@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.LongAdder;
 public final class OperationStatistics {
 
     /** One kind of request; times are of the file system's work, without the kernel's part. */
-    public record Count(String operation, long requests, long errors, long totalNs, long longestNs) {}
+    public record Count(
+            String operation, long requests, long errors, long totalNs, long longestNs) {}
 
     private static final class Counter {
         final LongAdder requests = new LongAdder();
@@ -60,16 +61,20 @@ public final class OperationStatistics {
         return interrupts.sum();
     }
 
-    /** Kinds that have occurred, in the protocol's order; names as in {@code linux/fuse.h} without prefix. */
+    /**
+     * Kinds that have occurred, in the protocol's order; names as in {@code linux/fuse.h} without
+     * prefix.
+     */
     public List<Count> counts() {
         return counters.entrySet().stream()
                 .filter(e -> e.getValue().requests.sum() > 0)
-                .map(e -> new Count(
-                        e.getKey().name(),
-                        e.getValue().requests.sum(),
-                        e.getValue().errors.sum(),
-                        e.getValue().totalNs.sum(),
-                        e.getValue().longestNs.get()))
+                .map(e ->
+                        new Count(
+                                e.getKey().name(),
+                                e.getValue().requests.sum(),
+                                e.getValue().errors.sum(),
+                                e.getValue().totalNs.sum(),
+                                e.getValue().longestNs.get()))
                 .toList();
     }
 }

@@ -9,8 +9,11 @@ import java.nio.file.Path;
 final class PendingSignals {
     private static final int SIGKILL = 9;
 
-    /** Signals that by default do not end a process: CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH. */
-    private static final long HARMLESS = bit(17) | bit(18) | bit(19) | bit(20) | bit(21) | bit(22) | bit(23) | bit(28);
+    /**
+     * Signals that by default do not end a process: CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH.
+     */
+    private static final long HARMLESS =
+            bit(17) | bit(18) | bit(19) | bit(20) | bit(21) | bit(22) | bit(23) | bit(28);
 
     private PendingSignals() {}
 
@@ -21,8 +24,10 @@ final class PendingSignals {
         }
         String status;
         try {
-            status = new String(
-                    Files.readAllBytes(Path.of("/proc/" + tid + "/status")), StandardCharsets.ISO_8859_1);
+            status =
+                    new String(
+                            Files.readAllBytes(Path.of("/proc/" + tid + "/status")),
+                            StandardCharsets.ISO_8859_1);
         } catch (IOException gone) {
             return false;
         }
@@ -31,7 +36,8 @@ final class PendingSignals {
 
     static boolean fatal(String status) {
         long pending = mask(status, "SigPnd") | mask(status, "ShdPnd");
-        long survived = mask(status, "SigBlk") | mask(status, "SigIgn") | mask(status, "SigCgt") | HARMLESS;
+        long survived =
+                mask(status, "SigBlk") | mask(status, "SigIgn") | mask(status, "SigCgt") | HARMLESS;
         return (pending & bit(SIGKILL)) != 0 || (pending & ~survived) != 0;
     }
 

@@ -14,17 +14,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers for workers that take too long: EIO once the request's time is over, EINTR once the process that waits for it was killed.
+ * Answers for workers that take too long: EIO once the request's time is over, EINTR once the
+ * process that waits for it was killed.
  *
- * <p>The kernel reports any signal (INTERRUPT), but waits on for the answer. EINTR is given only when the signal ends the process: nobody then sees it, while a program that merely has
- * a handler (a shell's SIGCHLD, a profiler's timer) does not expect EINTR from stat(2) or rename(2), which no local file system gives. As a second signal is
- * not reported, interrupted requests are looked at until they end.
+ * <p>The kernel reports any signal (INTERRUPT), but waits on for the answer. EINTR is given only
+ * when the signal ends the process: nobody then sees it, while a program that merely has a handler
+ * (a shell's SIGCHLD, a profiler's timer) does not expect EINTR from stat(2) or rename(2), which no
+ * local file system gives. As a second signal is not reported, interrupted requests are looked at
+ * until they end.
  */
 final class Watchdog implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
     private static final long LONGEST_TICK_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** An interrupt can be read before the request that it is about is known to belong to a worker. */
+    /**
+     * An interrupt can be read before the request that it is about is known to belong to a worker.
+     */
     private static final long UNMATCHED_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final long timeoutNs;
@@ -58,7 +63,9 @@ final class Watchdog implements Runnable {
 
     @Override
     public void run() {
-        long tickNs = Math.max(TimeUnit.MILLISECONDS.toNanos(5), Math.min(LONGEST_TICK_NS, timeoutNs / 4));
+        long tickNs =
+                Math.max(
+                        TimeUnit.MILLISECONDS.toNanos(5), Math.min(LONGEST_TICK_NS, timeoutNs / 4));
         try {
             while (!ended.await(tickNs, TimeUnit.NANOSECONDS)) {
                 try {
@@ -131,9 +138,17 @@ final class Watchdog implements Runnable {
             bytes.putInt(FuseLayout.OutHeader.LEN, FuseLayout.OutHeader.SIZE_OF);
             bytes.putInt(FuseLayout.OutHeader.ERROR, -errno.number());
             bytes.putLong(FuseLayout.OutHeader.UNIQUE, unique);
-            long written = Libc.write(device.fd(), memory.address(), FuseLayout.OutHeader.SIZE_OF, errnoState);
+            long written =
+                    Libc.write(
+                            device.fd(),
+                            memory.address(),
+                            FuseLayout.OutHeader.SIZE_OF,
+                            errnoState);
             if (written < 0) {
-                log.info("the kernel no longer waits for request {}: {}", unique, Errno.of((int) -written));
+                log.info(
+                        "the kernel no longer waits for request {}: {}",
+                        unique,
+                        Errno.of((int) -written));
             }
         }
         watched.gaveUp();

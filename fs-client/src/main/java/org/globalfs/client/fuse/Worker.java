@@ -12,8 +12,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A thread that reads a request, works on it and answers it, again and again.
  *
- * <p>{@code pending} is the number of the request that is owed an answer, 0 if none. Who swaps it to 0 writes the answer: the worker itself, or {@link Watchdog} for
- * a request that has run out of time or whose process was killed. Numbers never come twice, so the swap cannot hit a later request.
+ * <p>{@code pending} is the number of the request that is owed an answer, 0 if none. Who swaps it
+ * to 0 writes the answer: the worker itself, or {@link Watchdog} for a request that has run out of
+ * time or whose process was killed. Numbers never come twice, so the swap cannot hit a later
+ * request.
  */
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -35,7 +37,13 @@ final class Worker implements Runnable {
     private volatile long node;
     private volatile boolean resumed;
 
-    Worker(WorkerPool pool, FuseDevice device, Dispatcher dispatcher, Watchdog watchdog, long timeoutNs, String name) {
+    Worker(
+            WorkerPool pool,
+            FuseDevice device,
+            Dispatcher dispatcher,
+            Watchdog watchdog,
+            long timeoutNs,
+            String name) {
         this.pool = pool;
         this.device = device;
         this.dispatcher = dispatcher;
@@ -62,7 +70,12 @@ final class Worker implements Runnable {
     private void serve() {
         int failures = 0;
         do {
-            long count = Libc.read(device.fd(), exchange.requestAddress(), Exchange.REQUEST_CAPACITY, errnoState);
+            long count =
+                    Libc.read(
+                            device.fd(),
+                            exchange.requestAddress(),
+                            Exchange.REQUEST_CAPACITY,
+                            errnoState);
             if (count >= 0) {
                 failures = 0;
                 pool.took();
@@ -77,7 +90,9 @@ final class Worker implements Runnable {
                     // a signal; a request that was given up while it was being handed over
                     case EINTR, EAGAIN, ENOENT -> {}
                     default -> {
-                        log.error("reading from the FUSE connection failed: {}", Errno.of((int) -count));
+                        log.error(
+                                "reading from the FUSE connection failed: {}",
+                                Errno.of((int) -count));
                         if (++failures > MAX_FAILED_READS) {
                             pool.disconnected();
                             return;

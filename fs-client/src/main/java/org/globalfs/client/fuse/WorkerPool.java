@@ -10,14 +10,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workers of one mount, so many that one is always waiting for the next request while there are fewer than the limit at work: a slow operation never holds up
- * another.
+ * The workers of one mount, so many that one is always waiting for the next request while there are
+ * fewer than the limit at work: a slow operation never holds up another.
  *
- * <p>A worker that took a request and leaves nobody reading lets another one read before it goes to work: a parked one, the most recently used first, else a new one. One that comes back while
- * enough are reading parks. Workers whose request was answered for them by the watchdog do not count until they come back.
+ * <p>A worker that took a request and leaves nobody reading lets another one read before it goes to
+ * work: a parked one, the most recently used first, else a new one. One that comes back while
+ * enough are reading parks. Workers whose request was answered for them by the watchdog do not
+ * count until they come back.
  *
- * <p>{@code readers} is lowered without the lock. It is checked again under the lock both before parking and before waking, so that of the last reader that leaves and a worker that parks at the same time
- * one sees the other.
+ * <p>{@code readers} is lowered without the lock. It is checked again under the lock both before
+ * parking and before waking, so that of the last reader that leaves and a worker that parks at the
+ * same time one sees the other.
  */
 final class WorkerPool {
     private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
@@ -84,7 +87,9 @@ final class WorkerPool {
                 startWorker();
             } else if (!saturated) {
                 saturated = true;
-                log.warn("all {} threads of the mount are at work: further requests wait", alive - givenUp);
+                log.warn(
+                        "all {} threads of the mount are at work: further requests wait",
+                        alive - givenUp);
             }
         }
     }

@@ -17,7 +17,10 @@ public final class Caller {
     private volatile int @Nullable [] groups;
     private volatile boolean cancelled;
 
-    /** {@code pid} is the calling thread's, 0 when it is not visible from here; {@code deadlineNs} is in {@link System#nanoTime} terms. */
+    /**
+     * {@code pid} is the calling thread's, 0 when it is not visible from here; {@code deadlineNs}
+     * is in {@link System#nanoTime} terms.
+     */
     public Caller(int uid, int gid, int pid, long deadlineNs) {
         this.uid = uid;
         this.gid = gid;
@@ -59,8 +62,8 @@ public final class Caller {
     }
 
     /**
-     * Supplementary groups, read from {@code /proc/PID/status} at the first call; empty when that process is gone or not visible.
-     * The array is shared: do not change it.
+     * Supplementary groups, read from {@code /proc/PID/status} at the first call; empty when that
+     * process is gone or not visible. The array is shared: do not change it.
      */
     public int[] groups() {
         int[] known = groups;
@@ -74,7 +77,10 @@ public final class Caller {
     private static int[] readGroups(int pid) {
         String status;
         try {
-            status = new String(Files.readAllBytes(Path.of("/proc/" + pid + "/status")), StandardCharsets.ISO_8859_1);
+            status =
+                    new String(
+                            Files.readAllBytes(Path.of("/proc/" + pid + "/status")),
+                            StandardCharsets.ISO_8859_1);
         } catch (IOException gone) {
             return NO_GROUPS;
         }
@@ -83,7 +89,9 @@ public final class Caller {
             return NO_GROUPS;
         }
         int end = status.indexOf('\n', start + 1);
-        String line = status.substring(start + "\nGroups:".length(), end < 0 ? status.length() : end).trim();
+        String line =
+                status.substring(start + "\nGroups:".length(), end < 0 ? status.length() : end)
+                        .trim();
         if (line.isEmpty()) {
             return NO_GROUPS;
         }

@@ -5,7 +5,10 @@ import org.jspecify.annotations.Nullable;
 /** Takes directory entries until its buffer is full. */
 public interface DirectorySink {
 
-    /** Whether attributes are wanted with the entries (readdirplus): worth the trouble only when they come for free. */
+    /**
+     * Whether attributes are wanted with the entries (readdirplus): worth the trouble only when
+     * they come for free.
+     */
     boolean wantsEntries();
 
     /**

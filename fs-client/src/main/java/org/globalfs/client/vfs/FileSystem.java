@@ -6,20 +6,26 @@ import org.globalfs.protocol.Errno;
 /**
  * A file system as the kernel's protocol sees it: inodes, names in bytes, explicit callers.
  *
- * <p>Called by many threads at once. Each call runs on a thread of its own and may block; one that outlives {@link Caller#deadlineNs()} has
- * already been answered with EIO on its behalf, and its result is dropped: an opened handle is then released and a counted lookup
- * forgotten by the caller of this interface. Threads are never interrupted ({@code Thread.interrupt} would close shared channels): a long wait
- * looks at {@link Caller#cancelled()}.
+ * <p>Called by many threads at once. Each call runs on a thread of its own and may block; one that
+ * outlives {@link Caller#deadlineNs()} has already been answered with EIO on its behalf, and its
+ * result is dropped: an opened handle is then released and a counted lookup forgotten by the caller
+ * of this interface. Threads are never interrupted ({@code Thread.interrupt} would close shared
+ * channels): a long wait looks at {@link Caller#cancelled()}.
  *
- * <p>Expected failures are {@link FsException}; anything else thrown becomes EIO and a logged stack trace.
+ * <p>Expected failures are {@link FsException}; anything else thrown becomes EIO and a logged stack
+ * trace.
  *
- * <p>Names never hold {@code '/'} or NUL, and are never "." or "..". Modes hold type and permission bits as in {@code st_mode}; the umask has been applied. A handle is
- * any number ≥ 0 that the implementation chose.
+ * <p>Names never hold {@code '/'} or NUL, and are never "." or "..". Modes hold type and permission
+ * bits as in {@code st_mode}; the umask has been applied. A handle is any number ≥ 0 that the
+ * implementation chose.
  *
- * <p>Lookup counts: every returned {@link Entry} with a {@link Stat} (from lookup, the creating calls, link, and entries given to a
- * {@link DirectorySink} that wants them) adds one to its inode's count; {@link #forget} takes them back. At unmount the kernel forgets nothing: {@link #close} ends all counts.
+ * <p>Lookup counts: every returned {@link Entry} with a {@link Stat} (from lookup, the creating
+ * calls, link, and entries given to a {@link DirectorySink} that wants them) adds one to its
+ * inode's count; {@link #forget} takes them back. At unmount the kernel forgets nothing: {@link
+ * #close} ends all counts.
  *
- * <p>Set-id bits: the implementation clears them on write, truncation and change of owner (the kernel is told so and does not ask, FUSE_HANDLE_KILLPRIV).
+ * <p>Set-id bits: the implementation clears them on write, truncation and change of owner (the
+ * kernel is told so and does not ask, FUSE_HANDLE_KILLPRIV).
  */
 public interface FileSystem extends AutoCloseable {
 
@@ -29,13 +35,22 @@ public interface FileSystem extends AutoCloseable {
     /** In place of a handle: the call does not come through an open file. */
     long NO_HANDLE = -1;
 
-    /** The kernel is connected; {@code cache} stays valid until {@link #close}. Called once, before any other call. */
+    /**
+     * The kernel is connected; {@code cache} stays valid until {@link #close}. Called once, before
+     * any other call.
+     */
     default void mounted(KernelCache cache) {}
 
-    /** The inode behind a name. Missing: ENOENT, or {@link Entry#absent} to let the kernel remember that. */
+    /**
+     * The inode behind a name. Missing: ENOENT, or {@link Entry#absent} to let the kernel remember
+     * that.
+     */
     Entry lookup(Caller caller, long parent, byte[] name) throws FsException;
 
-    /** The inode itself, by number: for file handles (NFS export, open_by_handle_at). ESTALE when it is gone. */
+    /**
+     * The inode itself, by number: for file handles (NFS export, open_by_handle_at). ESTALE when it
+     * is gone.
+     */
     default Entry lookupInode(Caller caller, long ino) throws FsException {
         AttributesReply reply = getAttributes(caller, ino, NO_HANDLE);
         return new Entry(reply.stat(), 0, reply.timeoutNs());
@@ -50,7 +65,10 @@ public interface FileSystem extends AutoCloseable {
     /** chmod, chown, truncate and utimensat(2). */
     AttributesReply setAttributes(Caller caller, long ino, SetAttributes change) throws FsException;
 
-    /** access(2), only asked for when the mount is without {@code default_permissions}. Mask: 4 read, 2 write, 1 execute, 0 existence. */
+    /**
+     * access(2), only asked for when the mount is without {@code default_permissions}. Mask: 4
+     * read, 2 write, 1 execute, 0 existence.
+     */
     void access(Caller caller, long ino, int mask) throws FsException;
 
     byte[] readLink(Caller caller, long ino) throws FsException;
@@ -68,31 +86,46 @@ public interface FileSystem extends AutoCloseable {
 
     void removeDirectory(Caller caller, long parent, byte[] name) throws FsException;
 
-    /** {@code flags} as renameat2(2): {@link #RENAME_NOREPLACE}, {@link #RENAME_EXCHANGE}. Others: EINVAL. */
-    void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags) throws FsException;
+    /**
+     * {@code flags} as renameat2(2): {@link #RENAME_NOREPLACE}, {@link #RENAME_EXCHANGE}. Others:
+     * EINVAL.
+     */
+    void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
+            throws FsException;
 
     int RENAME_NOREPLACE = 1;
     int RENAME_EXCHANGE = 2;
 
-    /** {@code flags}: see {@link OpenFlags}; O_TRUNC is the implementation's to do, O_CREAT and O_EXCL never come here. */
+    /**
+     * {@code flags}: see {@link OpenFlags}; O_TRUNC is the implementation's to do, O_CREAT and
+     * O_EXCL never come here.
+     */
     OpenResult open(Caller caller, long ino, int flags) throws FsException;
 
-    /** Creates a regular file and opens it; without O_EXCL in {@code flags} an existing one is opened. */
+    /**
+     * Creates a regular file and opens it; without O_EXCL in {@code flags} an existing one is
+     * opened.
+     */
     Created create(Caller caller, long parent, byte[] name, int mode, int flags) throws FsException;
 
     /**
-     * Puts bytes from {@code offset} on into {@code into}, as many as it has room for; fewer only at the end of the file. {@code into} is direct and
-     * only valid during the call.
+     * Puts bytes from {@code offset} on into {@code into}, as many as it has room for; fewer only
+     * at the end of the file. {@code into} is direct and only valid during the call.
      */
-    void read(Caller caller, long ino, long handle, long offset, ByteBuffer into) throws FsException;
+    void read(Caller caller, long ino, long handle, long offset, ByteBuffer into)
+            throws FsException;
 
     /**
-     * Takes all bytes of {@code content} (direct, only valid during the call), or fewer; returns how many. {@code flags} are the open file's: with O_APPEND
-     * the offset is what this kernel believes the end to be.
+     * Takes all bytes of {@code content} (direct, only valid during the call), or fewer; returns
+     * how many. {@code flags} are the open file's: with O_APPEND the offset is what this kernel
+     * believes the end to be.
      */
-    int write(Caller caller, long ino, long handle, long offset, ByteBuffer content, int flags) throws FsException;
+    int write(Caller caller, long ino, long handle, long offset, ByteBuffer content, int flags)
+            throws FsException;
 
-    /** close(2) of one descriptor; several may share the handle. An error reaches close's caller. */
+    /**
+     * close(2) of one descriptor; several may share the handle. An error reaches close's caller.
+     */
     void flush(Caller caller, long ino, long handle) throws FsException;
 
     /** The last descriptor of the handle is gone; nobody hears an error. */
@@ -100,19 +133,25 @@ public interface FileSystem extends AutoCloseable {
 
     void sync(Caller caller, long ino, long handle, boolean dataOnly) throws FsException;
 
-    /** SEEK_DATA (3) and SEEK_HOLE (4) of lseek(2). ENXIO beyond the end. ENOSYS: the kernel treats every file as one extent from then on. */
-    default long seek(Caller caller, long ino, long handle, long offset, int whence) throws FsException {
+    /**
+     * SEEK_DATA (3) and SEEK_HOLE (4) of lseek(2). ENXIO beyond the end. ENOSYS: the kernel treats
+     * every file as one extent from then on.
+     */
+    default long seek(Caller caller, long ino, long handle, long offset, int whence)
+            throws FsException {
         throw FsException.of(Errno.ENOSYS);
     }
 
     OpenResult openDirectory(Caller caller, long ino, int flags) throws FsException;
 
     /**
-     * Gives the directory's entries after {@code cookie} (0: from the start; else the cookie of an entry given before) to {@code sink} until it is full or there
-     * are no more. Without "." and "..": the caller adds them. Cookies are > 0 and below 2^62, and stay valid while the directory changes: an
-     * entry that exists all the time is seen exactly once.
+     * Gives the directory's entries after {@code cookie} (0: from the start; else the cookie of an
+     * entry given before) to {@code sink} until it is full or there are no more. Without "." and
+     * "..": the caller adds them. Cookies are > 0 and below 2^62, and stay valid while the
+     * directory changes: an entry that exists all the time is seen exactly once.
      */
-    void readDirectory(Caller caller, long ino, long handle, long cookie, DirectorySink sink) throws FsException;
+    void readDirectory(Caller caller, long ino, long handle, long cookie, DirectorySink sink)
+            throws FsException;
 
     /** The inode that ".." of a directory names, as far as known; only for d_ino of readdir. */
     default long parentOf(long ino) {

@@ -2,7 +2,10 @@ package org.globalfs.client.vfs;
 
 import org.globalfs.protocol.Errno;
 
-/** An operation's expected failure, as the errno that its caller gets. Without a stack trace: it is an answer, not an accident. */
+/**
+ * An operation's expected failure, as the errno that its caller gets. Without a stack trace: it is
+ * an answer, not an accident.
+ */
 public final class FsException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -3,23 +3,31 @@ package org.globalfs.client.vfs;
 /**
  * Takes back what the kernel was allowed to remember.
  *
- * <p>All calls only queue, and return at once; a thread of its own hands them to the kernel in order. The kernel takes the inode's page locks
- * and, for names, the directory's lock, which are held while a request on the same inode is being answered: <b>a thread that answers a
- * request must never wait for {@link #await}</b>, nor anything that such a request waits for.
+ * <p>All calls only queue, and return at once; a thread of its own hands them to the kernel in
+ * order. The kernel takes the inode's page locks and, for names, the directory's lock, which are
+ * held while a request on the same inode is being answered: <b>a thread that answers a request must
+ * never wait for {@link #await}</b>, nor anything that such a request waits for.
  */
 public interface KernelCache {
 
-    /** Forgets the inode's attributes, and its cached content from {@code offset} on; {@code length} 0: to the end; {@code offset} -1: no content. */
+    /**
+     * Forgets the inode's attributes, and its cached content from {@code offset} on; {@code length}
+     * 0: to the end; {@code offset} -1: no content.
+     */
     void invalidateInode(long ino, long offset, long length);
 
     /** Forgets that the name exists, or that it does not. */
     void invalidateEntry(long parent, byte[] name);
 
-    /** The name of {@code child} was removed elsewhere: as {@link #invalidateEntry}, and watchers (inotify) hear of it. */
+    /**
+     * The name of {@code child} was removed elsewhere: as {@link #invalidateEntry}, and watchers
+     * (inotify) hear of it.
+     */
     void entryDeleted(long parent, long child, byte[] name);
 
     /**
-     * Waits until everything queued before has reached the kernel; false: not within the time-out. Only for threads that no request waits for.
+     * Waits until everything queued before has reached the kernel; false: not within the time-out.
+     * Only for threads that no request waits for.
      */
     boolean await(long timeoutMs) throws InterruptedException;
 }

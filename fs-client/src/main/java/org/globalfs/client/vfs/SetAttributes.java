@@ -1,10 +1,12 @@
 package org.globalfs.client.vfs;
 
 /**
- * A change of attributes: {@code set} says which of the others count. {@code handle} is the open file that it comes through, or
- * {@link FileSystem#NO_HANDLE}. ATIME_NOW and MTIME_NOW come with ATIME and MTIME and say that the values are the time of execution.
+ * A change of attributes: {@code set} says which of the others count. {@code handle} is the open
+ * file that it comes through, or {@link FileSystem#NO_HANDLE}. ATIME_NOW and MTIME_NOW come with
+ * ATIME and MTIME and say that the values are the time of execution.
  */
-public record SetAttributes(int set, int mode, int uid, int gid, long size, long atimeNs, long mtimeNs, long handle) {
+public record SetAttributes(
+        int set, int mode, int uid, int gid, long size, long atimeNs, long mtimeNs, long handle) {
     public static final int MODE = 1;
     public static final int UID = 1 << 1;
     public static final int GID = 1 << 2;

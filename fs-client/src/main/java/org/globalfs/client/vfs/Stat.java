@@ -1,6 +1,9 @@
 package org.globalfs.client.vfs;
 
-/** What stat(2) says of an inode. Times are nanoseconds since 1970; {@code allocatedBytes} is st_blocks × 512; {@code rdev} as the kernel encodes it. */
+/**
+ * What stat(2) says of an inode. Times are nanoseconds since 1970; {@code allocatedBytes} is
+ * st_blocks × 512; {@code rdev} as the kernel encodes it.
+ */
 public record Stat(
         long ino,
         int mode,

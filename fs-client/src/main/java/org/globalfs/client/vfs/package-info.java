@@ -1,5 +1,6 @@
 /**
- * The inode-based file system interface between the kernel protocol ({@code client.fuse}) and GlobalFS's client.
+ * The inode-based file system interface between the kernel protocol ({@code client.fuse}) and
+ * GlobalFS's client.
  */
 @NullMarked
 package org.globalfs.client.vfs;
