@@ -10,10 +10,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The acceptor's part: the promise and the votes above the decided prefix.
  *
- * <p>Votes are cumulative: {@code through} says that in ballot {@code voting} every instance from the ballot's base through
- * it is accepted here, or was chosen in that ballot before, as its coordinator said. That an instance is decided in this
- * member's own prefix does not count: it may have been chosen in a ballot above {@code voting}, whose coordinator would then
- * be a deposed one.
+ * <p>Votes are cumulative: {@code through} says that in ballot {@code voting} every instance through it is accepted here, or
+ * decided, as the ballot's coordinator said. That an instance is decided in this member's own prefix does not count: it may
+ * have been chosen in a ballot above {@code voting}, whose coordinator would then be a deposed one.
+ *
+ * <p>A ballot is opened as a whole: from {@code base} on there are only votes of {@code voting}, and they include everything
+ * that its coordinator found. So of all votes at or above the base of the highest opened ballot, those of other ballots were
+ * never decided, and a value never comes back after later ones took its place. Below the base older votes remain, for
+ * instances that are decided without this member knowing it.
  */
 final class Acceptor {
 
@@ -26,7 +30,7 @@ final class Acceptor {
     private final ArrayDeque<PendingVote> pending = new ArrayDeque<>();
     private Ballot promised;
     private long promisedPosition;
-    private Ballot voting = Ballot.NONE;
+    private Ballot voting;
     private long base;
     private long through;
     private long durableThrough;
@@ -35,11 +39,16 @@ final class Acceptor {
         this.journal = journal;
         this.prefix = prefix;
         this.promised = state.promised();
+        this.voting = state.opened();
+        this.base = state.base();
+        this.through = base - 1;
+        this.durableThrough = through;
         for (AcceptedValue value : state.accepted()) {
             Invariant.check(value.instance() > prefix.decided(), "vote for the decided instance %s", value.instance());
             Invariant.check(!value.ballot().above(promised), "vote in %s above promise %s", value.ballot(), promised);
             accepted.put(value.instance(), value);
         }
+        advance();
     }
 
     Ballot promised() {
@@ -57,40 +66,51 @@ final class Acceptor {
         }
     }
 
-    /** A ballot's coordinator spoke: votes are counted in this ballot from its base on. */
-    void enter(Ballot ballot, long ballotBase, long coordinatorDecided) {
-        Invariant.check(ballot.equals(promised), "entering %s with promise %s", ballot, promised);
-        if (!ballot.equals(voting)) {
-            voting = ballot;
-            base = ballotBase;
-            through = ballotBase - 1;
-            durableThrough = through;
-            pending.clear();
+    /** Takes part in a ballot from now on: everything below the base is decided, from it on these batches are accepted. */
+    void open(Ballot ballot, long ballotBase, List<Batch> batches, Effects effects) {
+        Invariant.check(ballot.equals(promised), "opening %s with promise %s", ballot, promised);
+        Invariant.check(ballot.above(voting), "opening %s after %s", ballot, voting);
+        accepted.tailMap(ballotBase, true).clear();
+        voting = ballot;
+        base = ballotBase;
+        through = ballotBase - 1;
+        durableThrough = through;
+        pending.clear();
+        long instance = ballotBase;
+        for (Batch batch : batches) {
+            put(instance++, batch, effects);
         }
-        Invariant.check(base == ballotBase, "ballot %s has bases %s and %s", ballot, base, ballotBase);
-        through = Math.max(through, coordinatorDecided);
-        durableThrough = Math.max(durableThrough, coordinatorDecided);
+        journal.append(new LogRecord.Opened(ballot, ballotBase), effects);
         advance();
     }
 
-    /** Votes; the ballot must have been entered. What is decided or voted for already changes nothing. */
-    void accept(Message.Accept message, Effects effects) {
-        Ballot ballot = message.ballot();
-        Invariant.check(ballot.equals(voting) && ballot.equals(promised), "vote in %s, promised %s", ballot, promised);
-        long instance = message.instance();
-        Invariant.check(instance >= base, "instance %s below base %s of ballot %s", instance, base, ballot);
+    /** The coordinator of the ballot says that everything through the instance is decided. */
+    void coordinatorDecided(Ballot ballot, long instance) {
+        if (ballot.equals(voting)) {
+            through = Math.max(through, instance);
+            durableThrough = Math.max(durableThrough, instance);
+            advance();
+        }
+    }
+
+    /** Votes in the ballot opened last. What is decided or voted for already changes nothing. */
+    void accept(long instance, Batch batch, Effects effects) {
+        Invariant.check(voting.equals(promised), "vote in %s, promised %s", voting, promised);
+        AcceptedValue former = accepted.get(instance);
+        if (instance >= base && (former == null || !former.ballot().equals(voting))) {
+            put(instance, batch, effects);
+            advance();
+        }
+    }
+
+    private void put(long instance, Batch batch, Effects effects) {
         if (instance <= prefix.decided()) {
             return;
         }
-        AcceptedValue former = accepted.get(instance);
-        if (former != null && former.ballot().equals(ballot)) {
-            return;
-        }
-        Invariant.check(former == null || former.ballot().below(ballot), "vote in %s after %s", ballot, former);
-        accepted.put(instance, new AcceptedValue(instance, ballot, message.batch()));
-        prefix.witness(message.batch().lastTimestamp());
-        journal.append(new LogRecord.Accepted(instance, ballot, message.batch()), effects);
-        advance();
+        AcceptedValue former = accepted.put(instance, new AcceptedValue(instance, voting, batch));
+        Invariant.check(former == null, "vote for %s in %s replaces %s", instance, voting, former);
+        prefix.witness(batch.lastTimestamp());
+        journal.append(new LogRecord.Accepted(instance, voting, batch), effects);
     }
 
     private void advance() {
@@ -112,9 +132,13 @@ final class Acceptor {
         }
     }
 
-    /** The ballot of {@link #through}; {@link Ballot#NONE} before any coordinator spoke. */
+    /** The ballot opened last, that of {@link #through}; {@link Ballot#NONE} before the first. */
     Ballot voting() {
         return voting;
+    }
+
+    long base() {
+        return base;
     }
 
     /** The cumulative vote, true once everything appended so far is durable. */

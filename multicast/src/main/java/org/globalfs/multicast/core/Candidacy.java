@@ -1,14 +1,17 @@
 package org.globalfs.multicast.core;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import org.globalfs.protocol.Invariant;
 
 /**
  * One attempt to become coordinator: asks whether an election would succeed (pre-vote), runs phase 1, and gathers what may
- * have been chosen. The prefix that any promise reports as decided must be caught up before proposing; above it the value
- * of the highest ballot in any promise is the only one that can have been chosen.
+ * have been chosen. The prefix that any promise reports as decided must be caught up before proposing. Above it, and below
+ * the base of the highest ballot that any promise opened, everything is decided: the vote of the highest ballot tells. From
+ * that base on only this highest ballot's votes can have been chosen, and only as far as they have no gap.
  */
 final class Candidacy {
 
@@ -24,6 +27,8 @@ final class Candidacy {
     private Stage stage = Stage.PRE_VOTE;
     private Ballot ballot = Ballot.NONE;
     private long highestRound;
+    private Ballot opened = Ballot.NONE;
+    private long base = 1;
     private long decided;
     private long lastTimestamp;
     private long deadlineNs;
@@ -71,8 +76,27 @@ final class Candidacy {
         supporters.add(member);
         decided = Math.max(decided, promise.decided());
         lastTimestamp = Math.max(lastTimestamp, promise.lastTimestamp());
+        if (promise.opened().above(opened)) {
+            opened = promise.opened();
+            base = promise.base();
+        } else if (promise.opened().equals(opened)) {
+            base = Math.max(base, promise.base());
+        }
         for (AcceptedValue value : promise.accepted()) {
             learned.merge(value.instance(), value, (a, b) -> a.ballot().below(b.ballot()) ? b : a);
+        }
+    }
+
+    /** What must be proposed again after the decided prefix: everything that may have been chosen. */
+    List<Batch> found(long prefix) {
+        List<Batch> found = new ArrayList<>();
+        for (long instance = prefix + 1; ; instance++) {
+            AcceptedValue value = learned.get(instance);
+            if (instance >= base && (value == null || !value.ballot().equals(opened))) {
+                return found;
+            }
+            Invariant.check(value != null, "instance %s is decided but no promise has it", instance);
+            found.add(value.batch());
         }
     }
 
@@ -88,16 +112,6 @@ final class Candidacy {
 
     long lastTimestamp() {
         return lastTimestamp;
-    }
-
-    /** The highest instance that anyone of the majority voted in, or 0. */
-    long lastLearned() {
-        return learned.isEmpty() ? 0 : learned.lastKey();
-    }
-
-    /** What may have been chosen in an instance above {@link #decided}; null when nothing can have been. */
-    @Nullable AcceptedValue learned(long instance) {
-        return learned.get(instance);
     }
 
     long deadlineNs() {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The coordinator's part, for one ballot that this member was elected with: proposes, keeps the lease, sends again what got
  * lost.
  *
- * <p>Instances are proposed consecutively from {@code base}. The first ones carry what phase 1 found, then comes the barrier:
- * once it is decided, everything that earlier ballots may have decided is, and executing it makes a local read current.
+ * <p>Instances are proposed consecutively. The first ones carry what phase 1 found, then comes the barrier: once it is decided,
+ * everything that earlier ballots may have decided is, and executing it makes a local read current.
  */
 final class Leadership {
 
@@ -77,15 +77,17 @@ final class Leadership {
         }
     }
 
-    /** Proposes what phase 1 found, a Noop where nothing can have been chosen, and the barrier. */
-    void begin(Candidacy won, Effects effects) {
-        acceptor.enter(ballot, base, prefix.decided());
-        while (next <= won.lastLearned()) {
-            AcceptedValue learned = won.learned(next);
-            propose(learned == null ? Batch.of(new Entry.Noop()) : learned.batch(), effects);
+    /** Proposes what phase 1 found, and the barrier. */
+    void open(List<Batch> found, Effects effects) {
+        List<Batch> batches = new ArrayList<>(found);
+        batches.add(Batch.of(new Entry.Noop()));
+        effects.send(Outbound.ALL, new Message.Open(ballot, base, batches));
+        acceptor.open(ballot, base, batches, effects);
+        for (Batch batch : batches) {
+            outstandingBytes += batch.sizeBytes();
         }
-        barrier = next;
-        propose(Batch.of(new Entry.Noop()), effects);
+        next = base + batches.size();
+        barrier = next - 1;
     }
 
     Ballot ballot() {
@@ -154,9 +156,8 @@ final class Leadership {
     }
 
     private void propose(Batch batch, Effects effects) {
-        Message.Accept accept = new Message.Accept(ballot, base, next, batch, prefix.decided());
-        effects.send(Outbound.ALL, accept);
-        acceptor.accept(accept, effects);
+        effects.send(Outbound.ALL, new Message.Accept(ballot, next, batch, prefix.decided()));
+        acceptor.accept(next, batch, effects);
         Invariant.check(acceptor.through() >= next, "own vote for %s is missing", next);
         outstandingBytes += batch.sizeBytes();
         next++;
@@ -172,7 +173,7 @@ final class Leadership {
         if (instance >= base) {
             outstandingBytes -= batch.sizeBytes();
         }
-        acceptor.enter(ballot, base, instance);
+        acceptor.coordinatorDecided(ballot, instance);
     }
 
     void acknowledged(int rank, long sentNs, long decided, long nowNs) {
@@ -189,8 +190,7 @@ final class Leadership {
     void heartbeat(long nowNs, Effects effects) {
         heartbeatDueNs = nowNs + config.heartbeatNs();
         acknowledged(selfRank, nowNs, prefix.decided(), nowNs);
-        effects.send(
-                Outbound.ALL, new Message.Heartbeat(ballot, base, prefix.decided(), next - 1, nowNs));
+        effects.send(Outbound.ALL, new Message.Heartbeat(ballot, prefix.decided(), next - 1, nowNs));
         for (int rank = 0; rank < config.size(); rank++) {
             if (rank != selfRank) {
                 resend(rank, nowNs, effects);
@@ -212,16 +212,36 @@ final class Leadership {
             return;
         }
         movedNs[rank] = nowNs;
+        if (through == 0) {
+            sendOpen(config.member(rank), effects);
+        } else {
+            sendProposals(config.member(rank), through, effects);
+        }
+    }
+
+    /** What of the opening is not decided yet; after that the member takes part like any other. */
+    private void sendOpen(int member, Effects effects) {
+        List<Batch> batches = new ArrayList<>();
+        for (long instance = prefix.decided() + 1; instance <= barrier; instance++) {
+            batches.add(proposal(instance));
+        }
+        effects.send(member, new Message.Open(ballot, prefix.decided() + 1, batches));
+    }
+
+    private void sendProposals(int member, long through, Effects effects) {
         long bytes = 0;
         long from = Math.max(through, prefix.decided()) + 1;
         for (long instance = from; instance < next && bytes < config.windowBytes() / 4; instance++) {
-            AcceptedValue value = acceptor.accepted(instance);
-            Invariant.check(value != null && value.ballot().equals(ballot), "proposal %s is gone", instance);
-            bytes += value.batch().sizeBytes();
-            effects.send(
-                    config.member(rank),
-                    new Message.Accept(ballot, base, instance, value.batch(), prefix.decided()));
+            Batch batch = proposal(instance);
+            bytes += batch.sizeBytes();
+            effects.send(member, new Message.Accept(ballot, instance, batch, prefix.decided()));
         }
+    }
+
+    private Batch proposal(long instance) {
+        AcceptedValue value = acceptor.accepted(instance);
+        Invariant.check(value != null && value.ballot().equals(ballot), "proposal %s is gone", instance);
+        return value.batch();
     }
 
     boolean lostMajority(long nowNs) {

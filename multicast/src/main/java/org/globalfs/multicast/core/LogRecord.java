@@ -14,8 +14,17 @@ public sealed interface LogRecord {
     /** No ballot below this one will get this acceptor's vote. */
     record Promised(Ballot ballot) implements LogRecord {}
 
-    /** A vote; it also promises its ballot. The newest record of an instance is the one that counts. */
+    /**
+     * A vote; it also promises its ballot. When an instance is decided, the newest record of it has the decided value. A vote
+     * in a ballot that no {@link Opened} has named yet does not count until one does.
+     */
     record Accepted(long instance, Ballot ballot, Batch batch) implements LogRecord {}
+
+    /**
+     * The votes of this ballot before this record count from now on, together; those of earlier ballots in {@code base}
+     * and above do not any more. Like a promise it must outlive the trimming of the log.
+     */
+    record Opened(Ballot ballot, long base) implements LogRecord {}
 
     /** A decided value learned from a peer: every instance through this one is decided, and in this log unless trimmed. */
     record Chosen(long instance, Batch batch) implements LogRecord {}

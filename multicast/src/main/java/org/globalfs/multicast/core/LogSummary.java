@@ -3,10 +3,18 @@ package org.globalfs.multicast.core;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the records appended so far promise for ever: each new segment of a log begins with it, so that older ones can go. */
+/**
+ * What the records appended so far promise for ever: each new segment of a log begins with it, so that older ones can go.
+ *
+ * <p>A segment may go once a checkpoint covers all its instances <em>and</em> a summary or record in the durable rest of the
+ * log says that they are decided: an acceptor that forgot a vote whose instance it does not know to be decided would tell
+ * the next coordinator that the instance is free.
+ */
 public final class LogSummary {
 
     private Ballot promised = Ballot.NONE;
+    private Ballot opened = Ballot.NONE;
+    private long base = 1;
     private long decided;
     private long lastTimestamp;
 
@@ -17,6 +25,10 @@ public final class LogSummary {
             case LogRecord.Accepted a -> {
                 promised = Ballot.max(promised, a.ballot());
                 lastTimestamp = Math.max(lastTimestamp, a.batch().lastTimestamp());
+            }
+            case LogRecord.Opened o -> {
+                opened = o.ballot();
+                base = o.base();
             }
             case LogRecord.Chosen c -> decided(c.instance(), c.batch().lastTimestamp());
             case LogRecord.DecidedThrough d -> decided(d.instance(), d.lastTimestamp());
@@ -36,6 +48,7 @@ public final class LogSummary {
     public List<LogRecord> records() {
         List<LogRecord> records = new ArrayList<>();
         records.add(new LogRecord.Promised(promised));
+        records.add(new LogRecord.Opened(opened, base));
         records.add(new LogRecord.DecidedThrough(decided, lastTimestamp));
         return records;
     }

@@ -1,5 +1,6 @@
 package org.globalfs.multicast.core;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** What members of a ring tell each other. The transport may lose, duplicate, delay and reorder messages. */
@@ -14,11 +15,14 @@ public sealed interface Message {
     record Prepare(Ballot ballot, long decided) implements Message {}
 
     /**
-     * Phase 1b: the sender's vote in each instance above {@code decided}, its own decided prefix. {@code lastTimestamp} is
-     * at least that of everything the sender ever voted for. May be large: the transport must carry a message as large as
-     * the votes that can be outstanding (a few times the window's bytes).
+     * Phase 1b: the last ballot that the sender opened, from which base on, and its vote in each instance above {@code
+     * decided}, its own decided prefix. {@code lastTimestamp} is at least that of everything the sender ever voted for.
+     * May be large: the transport must carry a message as large as the votes that can be outstanding (a few times the
+     * window's bytes).
      */
-    record Promise(Ballot ballot, long decided, long lastTimestamp, List<AcceptedValue> accepted) implements Message {
+    record Promise(
+            Ballot ballot, long decided, long lastTimestamp, Ballot opened, long base, List<AcceptedValue> accepted)
+            implements Message {
         public Promise {
             accepted = List.copyOf(accepted);
         }
@@ -28,22 +32,33 @@ public sealed interface Message {
     record Nack(Ballot rejected, Ballot promised) implements Message {}
 
     /**
-     * Phase 2a. {@code base} is the first instance of the ballot; {@code decided} is what the coordinator knows to be
-     * decided.
+     * Phase 2a of all that the new coordinator found in phase 1, and of its barrier, at once: everything below {@code base}
+     * is decided, {@code base} and the following get these batches. A member takes all or nothing, and forgets its votes
+     * of earlier ballots from {@code base} on; only then it takes part in the ballot. May be large, as Promise.
      */
-    record Accept(Ballot ballot, long base, long instance, Batch batch, long decided) implements Message {}
+    record Open(Ballot ballot, long base, List<Batch> batches) implements Message {
+        public Open {
+            batches = List.copyOf(batches);
+        }
+    }
+
+    /** Phase 2a; {@code decided} is what the coordinator knows to be decided. */
+    record Accept(Ballot ballot, long instance, Batch batch, long decided) implements Message {}
 
     /**
-     * Phase 2b, cumulative: in this ballot the sender has durably accepted every instance from the ballot's base through
-     * {@code through}, except ones that were chosen in this ballot before. One message replaces all earlier ones of its
-     * ballot, so votes can be lost, doubled and coalesced.
+     * Phase 2b, cumulative: in this ballot the sender has durably accepted every instance through {@code through}, except
+     * ones that its coordinator said to be decided. One message replaces all earlier ones of its ballot, so votes can be
+     * lost, doubled and coalesced.
      */
     record Voted(Ballot ballot, long through, long decided) implements Message {}
 
     /** The coordinator lives. {@code last} is its last proposed instance, {@code sentNs} its own clock. */
-    record Heartbeat(Ballot ballot, long base, long decided, long last, long sentNs) implements Message {}
+    record Heartbeat(Ballot ballot, long decided, long last, long sentNs) implements Message {}
 
-    /** Echoes {@code sentNs}: until a lease later on the sender's clock it votes for nobody but this coordinator. */
+    /**
+     * Echoes {@code sentNs}: until a lease later on the sender's clock it votes for nobody but this coordinator. {@code
+     * through} is as in Voted; 0 when the sender has not opened the ballot.
+     */
     record HeartbeatAck(Ballot ballot, long sentNs, long through, long decided) implements Message {}
 
     /** Send me decided instances, {@code from} first. */
@@ -60,6 +75,22 @@ public sealed interface Message {
     record TooOld(long from, long firstAvailable, long decided) implements Message {}
 
     /** A value for the coordinator to order. */
-    @SuppressWarnings("ArrayRecordComponent")
-    record Forward(byte[] value, int[] destinations) implements Message {}
+    record Forward(byte[] value, int[] destinations) implements Message {
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Forward that
+                    && Arrays.equals(value, that.value)
+                    && Arrays.equals(destinations, that.destinations);
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(value);
+        }
+
+        @Override
+        public String toString() {
+            return "Forward[" + value.length + " bytes, " + Arrays.toString(destinations) + "]";
+        }
+    }
 }

@@ -5,10 +5,11 @@ import java.util.List;
 import java.util.TreeMap;
 
 /** An acceptor's state as its log tells it. */
-public record PersistedState(Ballot promised, long decided, long lastTimestamp, List<AcceptedValue> accepted) {
+public record PersistedState(
+        Ballot promised, Ballot opened, long base, long decided, long lastTimestamp, List<AcceptedValue> accepted) {
 
     /** Of a member that never ran. */
-    public static final PersistedState FRESH = new PersistedState(Ballot.NONE, 0, 0, List.of());
+    public static final PersistedState FRESH = new PersistedState(Ballot.NONE, Ballot.NONE, 1, 0, 0, List.of());
 
     public PersistedState {
         accepted = List.copyOf(accepted);
@@ -17,7 +18,10 @@ public record PersistedState(Ballot promised, long decided, long lastTimestamp, 
     /** Takes the records of a log from its oldest to its newest. */
     public static final class Replay {
         private final TreeMap<Long, AcceptedValue> accepted = new TreeMap<>();
+        private final TreeMap<Long, AcceptedValue> unopened = new TreeMap<>();
         private Ballot promised = Ballot.NONE;
+        private Ballot opened = Ballot.NONE;
+        private long base = 1;
         private long decided;
         private long lastTimestamp;
 
@@ -28,7 +32,13 @@ public record PersistedState(Ballot promised, long decided, long lastTimestamp, 
                     promised = Ballot.max(promised, a.ballot());
                     lastTimestamp = Math.max(lastTimestamp, a.batch().lastTimestamp());
                     if (a.instance() > decided) {
-                        accepted.put(a.instance(), new AcceptedValue(a.instance(), a.ballot(), a.batch()));
+                        (a.ballot().equals(opened) ? accepted : unopened)
+                                .put(a.instance(), new AcceptedValue(a.instance(), a.ballot(), a.batch()));
+                    }
+                }
+                case LogRecord.Opened o -> {
+                    if (o.ballot().above(opened)) {
+                        open(o);
                     }
                 }
                 case LogRecord.Chosen c -> decidedThrough(c.instance(), c.batch().lastTimestamp());
@@ -37,14 +47,25 @@ public record PersistedState(Ballot promised, long decided, long lastTimestamp, 
             }
         }
 
+        private void open(LogRecord.Opened record) {
+            opened = record.ballot();
+            base = record.base();
+            promised = Ballot.max(promised, opened);
+            accepted.tailMap(base, true).clear();
+            unopened.values().removeIf(value -> !value.ballot().equals(opened));
+            accepted.putAll(unopened);
+            unopened.clear();
+        }
+
         private void decidedThrough(long instance, long timestamp) {
             decided = Math.max(decided, instance);
             lastTimestamp = Math.max(lastTimestamp, timestamp);
             accepted.headMap(decided, true).clear();
+            unopened.headMap(decided, true).clear();
         }
 
         public PersistedState state() {
-            return new PersistedState(promised, decided, lastTimestamp, new ArrayList<>(accepted.values()));
+            return new PersistedState(promised, opened, base, decided, lastTimestamp, new ArrayList<>(accepted.values()));
         }
     }
 }

@@ -99,6 +99,7 @@ public class RingCore {
             case Message.Prepare m -> onPrepare(from, m, nowNs, effects);
             case Message.Promise m -> onPromise(from, m, nowNs, effects);
             case Message.Nack m -> onNack(m, nowNs);
+            case Message.Open m -> onOpen(from, m, nowNs, effects);
             case Message.Accept m -> onAccept(from, m, nowNs, effects);
             case Message.Voted m -> onVoted(rank, m, nowNs, effects);
             case Message.Heartbeat m -> onHeartbeat(from, m, nowNs, effects);
@@ -282,7 +283,13 @@ public class RingCore {
     }
 
     private Message.Promise ownPromise(Ballot ballot) {
-        return new Message.Promise(ballot, prefix.decided(), prefix.lastTimestamp(), acceptor.acceptedValues());
+        return new Message.Promise(
+                ballot,
+                prefix.decided(),
+                prefix.lastTimestamp(),
+                acceptor.voting(),
+                acceptor.base(),
+                acceptor.acceptedValues());
     }
 
     private void onPrepare(int from, Message.Prepare m, long nowNs, Effects effects) {
@@ -341,7 +348,7 @@ public class RingCore {
                 new Leadership(config, acceptor, prefix, votes, imports, current.ballot(), nowNs);
         leadership = elected;
         lease.grant(config.self(), nowNs);
-        elected.begin(current, effects);
+        elected.open(current.found(prefix.decided()), effects);
         elected.heartbeat(nowNs, effects);
         voteDue = true;
     }
@@ -366,7 +373,7 @@ public class RingCore {
     // ---- phase 2
 
     /** Takes a coordinator's word as its follower; false when its ballot is an old one. */
-    private boolean heed(int from, Ballot ballot, long base, long decided, Effects effects) {
+    private boolean heed(int from, Ballot ballot, long decided, Effects effects) {
         if (ballot.node() != from) {
             return false;
         }
@@ -377,16 +384,29 @@ public class RingCore {
         highestRound = Math.max(highestRound, ballot.round());
         follow(from);
         acceptor.promise(ballot, effects);
-        acceptor.enter(ballot, base, decided);
+        acceptor.coordinatorDecided(ballot, decided);
         votes.decidedInBallot(ballot, decided);
         catchUp.heard(config.rank(from), decided);
         return true;
     }
 
+    private void onOpen(int from, Message.Open m, long nowNs, Effects effects) {
+        if (heed(from, m.ballot(), m.base() - 1, effects)) {
+            if (m.ballot().above(acceptor.voting())) {
+                acceptor.open(m.ballot(), m.base(), m.batches(), effects);
+            }
+            voteDue = true;
+            electionNs = Math.max(electionNs, nowNs + config.leaseNs() / 2 + jitter.nextNs());
+            countOwnVote();
+            decide(nowNs, effects);
+        }
+    }
+
     private void onAccept(int from, Message.Accept m, long nowNs, Effects effects) {
-        if (heed(from, m.ballot(), m.base(), m.decided(), effects)) {
-            if (m.instance() <= prefix.decided() + (long) LAG_WINDOWS * config.windowInstances()) {
-                acceptor.accept(m, effects);
+        if (heed(from, m.ballot(), m.decided(), effects)) {
+            boolean near = m.instance() <= prefix.decided() + (long) LAG_WINDOWS * config.windowInstances();
+            if (near && m.ballot().equals(acceptor.voting())) {
+                acceptor.accept(m.instance(), m.batch(), effects);
                 voteDue = true;
             }
             electionNs = Math.max(electionNs, nowNs + config.leaseNs() / 2 + jitter.nextNs());
@@ -406,15 +426,15 @@ public class RingCore {
     }
 
     private void onHeartbeat(int from, Message.Heartbeat m, long nowNs, Effects effects) {
-        if (!heed(from, m.ballot(), m.base(), m.decided(), effects)) {
+        if (!heed(from, m.ballot(), m.decided(), effects)) {
             return;
         }
         lease.grant(from, nowNs);
         electionNs = lease.untilNs() + jitter.nextNs();
         countOwnVote();
         decide(nowNs, effects);
-        Message.HeartbeatAck ack = new Message.HeartbeatAck(
-                m.ballot(), m.sentNs(), acceptor.durableThrough(), prefix.decided());
+        long through = m.ballot().equals(acceptor.voting()) ? acceptor.durableThrough() : 0;
+        Message.HeartbeatAck ack = new Message.HeartbeatAck(m.ballot(), m.sentNs(), through, prefix.decided());
         if (acceptor.promiseIsDurable()) {
             effects.send(from, ack);
         } else {

@@ -6,7 +6,7 @@ import java.util.Arrays;
  * Counts the votes of the highest ballot that votes were seen in.
  *
  * <p>An instance through which a majority voted is chosen, whoever learns it: each of the majority accepted it in the ballot
- * or had been told that it was chosen there, and instances below the ballot's base were decided before the ballot began.
+ * or had been told by the ballot's coordinator that it is decided.
  */
 final class VoteCount {
 
