@@ -22,7 +22,7 @@ import org.rocksdb.WriteBatch;
  */
 public final class Overlay implements MutableRecords {
 
-    /** Stands for a deleted record; recognised by identity. */
+    /** Stands for a deleted record: a stored value is never empty. */
     private static final byte[] DELETED = new byte[0];
 
     private final Store store;
@@ -40,11 +40,15 @@ public final class Overlay implements MutableRecords {
         return Objects.requireNonNull(changes.get(table));
     }
 
+    private static boolean isDeleted(byte[] value) {
+        return value.length == 0;
+    }
+
     @Override
     public byte @Nullable [] get(Table table, byte[] key) {
         byte[] changed = changes(table).get(key);
         if (changed != null) {
-            return changed == DELETED ? null : changed;
+            return isDeleted(changed) ? null : changed;
         }
         return store.get(table, key);
     }
@@ -95,7 +99,7 @@ public final class Overlay implements MutableRecords {
                 stored.next();
             }
             Map.Entry<byte[], byte[]> visited = Objects.requireNonNull(change);
-            if (visited.getValue() != DELETED
+            if (!isDeleted(visited.getValue())
                     && !visitor.visit(visited.getKey(), visited.getValue())) {
                 return;
             }
@@ -139,7 +143,7 @@ public final class Overlay implements MutableRecords {
                 return new Row(Objects.requireNonNull(key), stored.value());
             }
             Map.Entry<byte[], byte[]> candidate = Objects.requireNonNull(change);
-            if (candidate.getValue() != DELETED) {
+            if (!isDeleted(candidate.getValue())) {
                 return new Row(candidate.getKey(), candidate.getValue());
             }
             if (order == 0) {
@@ -156,7 +160,7 @@ public final class Overlay implements MutableRecords {
         try (WriteBatch batch = new WriteBatch()) {
             for (Map.Entry<Table, NavigableMap<byte[], byte[]>> table : changes.entrySet()) {
                 for (Map.Entry<byte[], byte[]> change : table.getValue().entrySet()) {
-                    if (change.getValue() == DELETED) {
+                    if (isDeleted(change.getValue())) {
                         store.delete(batch, table.getKey(), change.getKey());
                     } else {
                         store.put(batch, table.getKey(), change.getKey(), change.getValue());

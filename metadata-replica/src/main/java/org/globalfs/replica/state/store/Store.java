@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -93,8 +94,9 @@ public final class Store implements AutoCloseable {
         }
         List<ColumnFamilyHandle> opened = new ArrayList<>();
         db = RocksDB.open(dbOptions, folder.toString(), descriptors, opened);
+        Iterator<ColumnFamilyHandle> inOrder = opened.iterator();
         for (Table table : Table.values()) {
-            handles.put(table, opened.get(table.ordinal()));
+            handles.put(table, inOrder.next());
         }
     }
 
