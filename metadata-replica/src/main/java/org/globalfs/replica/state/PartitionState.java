@@ -1,28 +1,99 @@
 package org.globalfs.replica.state;
 
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.apache.thrift.TException;
 import org.globalfs.multicast.Entry;
+import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.FileSystemStatistics;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.VoteOp;
+import org.globalfs.replica.state.model.Blocks;
+import org.globalfs.replica.state.model.Counters;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Records;
+import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Verdict;
+import org.globalfs.replica.state.model.VerdictCodec;
+import org.globalfs.replica.state.operations.Machine;
+import org.globalfs.replica.state.operations.Reads;
+import org.globalfs.replica.state.operations.Tree;
+import org.globalfs.replica.state.store.Overlay;
+import org.globalfs.replica.state.store.StateException;
 import org.globalfs.replica.state.store.StateOptions;
+import org.globalfs.replica.state.store.Store;
+import org.globalfs.replica.state.store.StoreView;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state machine of one partition. One thread delivers; any thread may read. The public API, its
- * body follows.
+ * The state of one partition on disk, and the state machine that changes it.
+ *
+ * <p>One thread delivers. Any thread may read: a read runs without a lock and is repeated when an
+ * instance was committed meanwhile; after a few such repetitions, and for long scans, it runs on a
+ * snapshot. Either way it sees the state as it was after one whole instance, which is the one its
+ * reply names.
+ *
+ * <p>Everything an instance changes is committed in one batch together with the instance's number.
+ * Nothing is synced: after a crash the store stands at its last flush (RocksDB's own, or {@link
+ * #flush}), at a whole instance, and the log is delivered again from there.
  */
-@SuppressWarnings("DoNotCallSuggester")
 public final class PartitionState implements VerdictSource, AutoCloseable {
 
-    private PartitionState() {}
+    private static final int OPTIMISTIC_READS = 3;
 
-    private static RuntimeException absent() {
-        return new UnsupportedOperationException("lands next");
+    private final int partition;
+    private final Store store;
+    private final Overlay overlay;
+    private final Counters counters;
+    private final Machine machine;
+
+    /**
+     * Held while committing and while a snapshot is taken, so that a snapshot's position is known.
+     */
+    private final Object commitLock = new Object();
+
+    /** Odd while a commit is under way; changes with every commit. */
+    private volatile long epoch;
+
+    /**
+     * What readers of other threads see of the counters and of the machine, replaced after every
+     * commit.
+     */
+    private volatile Visible visible;
+
+    private boolean closed;
+
+    private record Visible(
+            Counters counters,
+            List<PendingTransaction> pending,
+            List<VoteOp> votes,
+            int sessions) {}
+
+    private PartitionState(int partition, Store store) throws TException {
+        this.partition = partition;
+        this.store = store;
+        overlay = new Overlay(store);
+        byte[] system = overlay.get(Table.SYSTEM, Keys.system());
+        if (system == null) {
+            counters = new Counters(partition);
+            Machine.initialize(overlay, counters);
+            overlay.commit();
+        } else {
+            counters = Counters.decode(system);
+        }
+        if (counters.partition != partition) {
+            throw new StateException(
+                    "the folder holds partition " + counters.partition + ", not " + partition);
+        }
+        machine = new Machine(overlay, counters);
+        visible = look();
     }
 
     /**
@@ -30,103 +101,259 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      * from there.
      */
     public static PartitionState open(Path folder, int partition, StateOptions options) {
-        throw absent();
+        Store store = Store.open(folder, options);
+        try {
+            return new PartitionState(partition, store);
+        } catch (TException e) {
+            store.close();
+            throw new StateException(
+                    "metadata store " + folder + " cannot be read: " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            store.close();
+            throw e;
+        }
+    }
+
+    private Visible look() {
+        List<PendingTransaction> pending =
+                machine.undecided().stream()
+                        .map(t ->
+                                new PendingTransaction(t.transaction(), t.timestamp(), t.missing()))
+                        .toList();
+        return new Visible(counters.copy(), pending, machine.votes(), machine.sessionCount());
     }
 
     public int partition() {
-        throw absent();
+        return partition;
     }
 
-    /**
-     * Highest executed instance of the partition's ring; 0 before the first. Safe from any thread.
-     */
+    /** Highest executed instance of the partition's ring; 0 before the first. */
     @Override
     public long applied() {
-        throw absent();
+        return visible.counters.applied;
     }
 
     /** Last instance of ring 0 imported; for partition 0 the same as {@link #applied}. */
     public long importedThrough() {
-        throw absent();
+        return visible.counters.importedThrough;
     }
 
     /** Highest ring-0 instance that anything in this partition depends on. */
     public long globalSeen() {
-        throw absent();
+        return visible.counters.globalSeen;
     }
 
     /**
      * Executes the next instance and commits it, then reports each command's outcome.
      *
      * @param verdicts state of partition 0; null when this is partition 0. It must have executed
-     *     what is imported
+     *     what is imported here
+     * @throws VerdictsTrimmedException when partition 0 forgot what this partition has to import;
+     *     nothing was changed
      */
     public void deliver(
             long instance,
             List<Entry> entries,
             @Nullable VerdictSource verdicts,
             ResultListener results) {
-        throw absent();
+        Invariant.check(
+                instance == counters.applied + 1,
+                "partition %s stands at %s, got instance %s",
+                partition,
+                counters.applied,
+                instance);
+        refuseTrimmed(entries, verdicts);
+        int index = 0;
+        for (Entry entry : entries) {
+            switch (entry) {
+                case Entry.Command command ->
+                        machine.execute(instance, index, command.timestamp(), command.value());
+                case Entry.Import imported ->
+                        importFrom(Objects.requireNonNull(verdicts), imported.instance());
+                case Entry.Noop noop -> {}
+            }
+            index++;
+        }
+        List<Machine.Result> outcomes = machine.end(instance);
+        commit();
+        for (Machine.Result outcome : outcomes) {
+            results.executed(outcome.session(), outcome.sequence(), outcome.reply());
+        }
+    }
+
+    /** Before anything is executed, so that nothing has changed when it throws. */
+    private void refuseTrimmed(List<Entry> entries, @Nullable VerdictSource verdicts) {
+        for (Entry entry : entries) {
+            if (entry instanceof Entry.Import imported
+                    && imported.instance() > counters.importedThrough) {
+                long trimmed = Objects.requireNonNull(verdicts).trimmedThrough(partition);
+                if (trimmed > counters.importedThrough) {
+                    throw new VerdictsTrimmedException(
+                            partition, counters.importedThrough, trimmed);
+                }
+            }
+        }
+    }
+
+    /**
+     * An import that is not the next one is a duplicate of a take-over, or comes too early and will
+     * come again.
+     */
+    private void importFrom(VerdictSource verdicts, long globalInstance) {
+        if (globalInstance <= counters.importedThrough) {
+            return;
+        }
+        Invariant.check(
+                verdicts.applied() >= globalInstance,
+                "partition 0 stands at %s, import of %s is too early",
+                verdicts.applied(),
+                globalInstance);
+        if (verdicts.nextConcerning(partition, counters.importedThrough) == globalInstance) {
+            machine.execute(globalInstance, verdicts.verdicts(partition, globalInstance));
+        }
+    }
+
+    private void commit() {
+        synchronized (commitLock) {
+            epoch++;
+            overlay.commit();
+            visible = look();
+            epoch++;
+        }
     }
 
     /**
      * Answers from one consistent state; the reply's position is exactly that state's. Never waits.
      */
     public ReadReply read(ReadRequest request) {
-        throw absent();
+        return consistently((records, seen) -> new Reads(records, seen).answer(request));
     }
 
     /** What a name in a directory points to now, without permission checks; null when absent. */
     public @Nullable Child child(long parent, byte[] name) {
-        throw absent();
+        return consistently(
+                        (records, seen) -> Optional.ofNullable(Tree.dentry(records, parent, name)))
+                .map(dentry -> new Child(dentry.ino(), dentry.type()))
+                .orElse(null);
+    }
+
+    @FunctionalInterface
+    private interface Reader<T> {
+        T read(Records records, Counters counters);
+    }
+
+    private <T> T consistently(Reader<T> reader) {
+        for (int attempt = 0; attempt < OPTIMISTIC_READS; attempt++) {
+            long before = epoch;
+            Counters seen = visible.counters;
+            if ((before & 1) == 0) {
+                T result = reader.read(store.newest(), seen);
+                if (epoch == before) {
+                    return result;
+                }
+            }
+        }
+        return onSnapshot(reader);
+    }
+
+    private <T> T onSnapshot(Reader<T> reader) {
+        StoreView view;
+        Counters seen;
+        synchronized (commitLock) {
+            view = StoreView.snapshot(store);
+            seen = visible.counters;
+        }
+        try (view) {
+            return reader.read(view, seen);
+        }
     }
 
     /**
-     * Makes everything executed so far durable; returns the instance that a reopened state will
-     * stand at, at least.
+     * Makes everything executed so far durable; returns the instance at which a reopened state
+     * stands, at least.
      */
     public long flush() {
-        throw absent();
+        long durable = applied();
+        store.flush();
+        return durable;
     }
 
     /**
-     * Writes a copy that {@link #open} accepts into a folder that must not exist yet. Returns the
-     * instance it stands at.
+     * Writes a copy that {@link #open} accepts into a folder that must not exist. Returns the
+     * instance, at least.
      */
     public long checkpoint(Path folder) {
-        throw absent();
+        long durable = flush();
+        store.checkpoint(folder);
+        return durable;
     }
 
+    /** Digest of all records. Reads everything: for tests and audits. */
     public StateHash hash() {
-        throw absent();
+        return onSnapshot((records, seen) -> {
+            MessageDigest digest = sha256();
+            for (Table table : Table.values()) {
+                digest.update((byte) table.name().length());
+                records.scan(
+                        table,
+                        Keys.none(),
+                        Keys.none(),
+                        (key, value) -> {
+                            digest.update(Keys.of(key.length, value.length));
+                            digest.update(key);
+                            digest.update(value);
+                            return true;
+                        });
+            }
+            return new StateHash(seen.applied, digest.digest());
+        });
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw Invariant.broken("every Java platform has SHA-256: %s", e);
+        }
     }
 
     @Override
     public long nextConcerning(int partition, long after) {
-        throw absent();
+        long[] next = {-1};
+        StoreView newest = store.newest();
+        newest.scan(
+                Table.VERDICT,
+                Keys.of(partition),
+                Keys.of(partition, after + 1),
+                (key, value) -> {
+                    next[0] = Keys.getLong(key, 8);
+                    return false;
+                });
+        return next[0];
     }
 
     @Override
     public List<Verdict> verdicts(int partition, long instance) {
-        throw absent();
+        byte[] value = store.newest().get(Table.VERDICT, Keys.of(partition, instance));
+        return value == null ? List.of() : VerdictCodec.decode(value);
     }
 
     @Override
     public long trimmedThrough(int partition) {
-        throw absent();
+        return visible.counters.trimmed.getOrDefault(partition, 0L);
     }
 
     /** Partition 0: coordinated operations prepared and not decided. */
     public List<PendingTransaction> pendingTransactions() {
-        throw absent();
+        return visible.pending;
     }
 
     /**
-     * Regional partition: votes to propose in ring 0 (again and again until the import of the
-     * decision removes them).
+     * Regional partition: votes to propose in ring 0, again and again until the import of the
+     * decision removes them.
      */
     public List<VoteOp> pendingVotes() {
-        throw absent();
+        return visible.votes;
     }
 
     /**
@@ -134,27 +361,45 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      * BlocksDeletedOp.
      */
     public List<BlockRef> doomed(int limit) {
-        throw absent();
+        List<BlockRef> doomed = new ArrayList<>();
+        if (limit > 0 && visible.counters.doomed > 0) {
+            store.newest()
+                    .scan(
+                            Table.DOOMED,
+                            Keys.none(),
+                            Keys.none(),
+                            (key, value) -> {
+                                doomed.add(Blocks.decode(value));
+                                return doomed.size() < limit;
+                            });
+        }
+        return doomed;
     }
 
     /**
-     * Number of unlinked inodes not yet collected; when above 0, the coordinator proposes
-     * CollectOrphansOp now and then.
+     * Unlinked inodes not yet collected; when above 0, the coordinator proposes CollectOrphansOp
+     * now and then.
      */
     public long orphans() {
-        throw absent();
+        return visible.counters.orphans;
     }
 
     public long sessions() {
-        throw absent();
+        return visible.sessions;
     }
 
     public FileSystemStatistics statistics() {
-        throw absent();
+        Counters seen = visible.counters;
+        return new FileSystemStatistics(seen.inodes, seen.bytes);
     }
 
+    /** Callers must have stopped delivering and reading. */
     @Override
     public void close() {
-        throw absent();
+        if (!closed) {
+            closed = true;
+            overlay.close();
+            store.close();
+        }
     }
 }

@@ -38,6 +38,23 @@ public final class Counters {
         nextInode = 2;
     }
 
+    /** A copy that later changes do not reach. */
+    public Counters copy() {
+        Counters copy = new Counters(partition);
+        copy.applied = applied;
+        copy.importedThrough = importedThrough;
+        copy.globalSeen = globalSeen;
+        copy.timestamp = timestamp;
+        copy.nextInode = nextInode;
+        copy.inodes = inodes;
+        copy.bytes = bytes;
+        copy.orphans = orphans;
+        copy.doomed = doomed;
+        copy.given.putAll(given);
+        copy.trimmed.putAll(trimmed);
+        return copy;
+    }
+
     public byte[] encode() {
         Packer out =
                 new Packer(96).u8(FORMAT).varint(partition).varint(applied).varint(importedThrough);

@@ -20,6 +20,11 @@ public final class Keys {
         return new byte[] {'s', 't', 'a', 't', 'e'};
     }
 
+    /** The prefix of every key. */
+    public static byte[] none() {
+        return new byte[0];
+    }
+
     public static byte[] of(long number) {
         byte[] key = new byte[8];
         LONG.set(key, 0, number);

@@ -34,9 +34,8 @@ record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<O
     /** What the caller may do with an inode; {@code empty} of a directory. */
     record OfInode(long ino, int type, boolean owned, boolean writable, boolean empty) {}
 
-    static Facts refused(int refusal) {
-        return new Facts(refusal, null, null, List.of());
-    }
+    /** A yes that knows nothing. */
+    static final Facts NONE = new Facts(0, null, null, List.of());
 
     @Nullable OfInode of(long ino) {
         for (OfInode inode : inodes) {

@@ -20,10 +20,16 @@ final class Outbox {
 
     private final Map<Integer, List<Verdict>> verdicts = new TreeMap<>();
     private long timestamp;
+    private long nowNs;
 
-    /** The command now executing. */
-    void stamp(long commandTimestamp) {
+    /** The stamp and time of the command now executing. */
+    void stamp(long commandTimestamp, long commandTimeNs) {
         timestamp = commandTimestamp;
+        nowNs = commandTimeNs;
+    }
+
+    long nowNs() {
+        return nowNs;
     }
 
     long timestamp() {

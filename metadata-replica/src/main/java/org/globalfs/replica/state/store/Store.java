@@ -50,6 +50,7 @@ public final class Store implements AutoCloseable {
     private final Cache cache;
     private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
     private final ReadOptions readOptions = new ReadOptions();
+    private final StoreView newest = StoreView.newest(this);
     private final Map<Table, ColumnFamilyHandle> handles = new EnumMap<>(Table.class);
 
     private Store(Path folder, StateOptions options) throws RocksDBException {
@@ -108,6 +109,11 @@ public final class Store implements AutoCloseable {
             throw new StateException(
                     "cannot open the metadata store " + folder + ": " + e.getMessage(), e);
         }
+    }
+
+    /** The records as committed at the moment of each access. */
+    public StoreView newest() {
+        return newest;
     }
 
     private ColumnFamilyHandle handle(Table table) {
@@ -199,6 +205,7 @@ public final class Store implements AutoCloseable {
 
     @Override
     public void close() {
+        newest.close();
         handles.values().forEach(ColumnFamilyHandle::close);
         db.close();
         dbOptions.close();

@@ -27,7 +27,7 @@ public final class StoreView implements Records, AutoCloseable {
         }
     }
 
-    public static StoreView newest(Store store) {
+    static StoreView newest(Store store) {
         return new StoreView(store, null);
     }
 

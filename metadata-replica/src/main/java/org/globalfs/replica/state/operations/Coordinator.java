@@ -1,0 +1,273 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.VoteOp;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Effect;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.MutableRecords;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.model.Verdict;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Coordinated operations as partition 0 runs them. Prepare: partition 0 takes part itself, then
+ * asks the others by a verdict. Each vote is a command in ring 0; the last one decides at once. A
+ * DecideOp before that aborts: what is not known to be decided is aborted, so nothing needs to be
+ * kept of aborted operations.
+ */
+final class Coordinator {
+
+    private final MutableRecords records;
+    private final Tree tree;
+    private final Intents intents;
+    private final Effects effects;
+    private final Outbox outbox;
+    private final Map<Long, Transaction> transactions = new TreeMap<>();
+
+    Coordinator(
+            MutableRecords records, Tree tree, Intents intents, Effects effects, Outbox outbox) {
+        this.records = records;
+        this.tree = tree;
+        this.intents = intents;
+        this.effects = effects;
+        this.outbox = outbox;
+        records.scan(
+                Table.TRANSACTION,
+                Keys.none(),
+                Keys.none(),
+                (key, value) -> {
+                    long id = Keys.getLong(key, 0);
+                    transactions.put(id, Transaction.decode(id, value));
+                    return true;
+                });
+    }
+
+    Collection<Transaction> undecided() {
+        return transactions.values();
+    }
+
+    @Nullable Transaction find(long id) {
+        return transactions.get(id);
+    }
+
+    /**
+     * Where the inodes of an operation are believed to be, after looking at the names that
+     * partition 0 has.
+     */
+    private record Hints(long source, long target) {}
+
+    private Hints hints(Command command) {
+        long source = command.getExpectedSource();
+        long target = command.getExpectedTarget();
+        switch (command.getOp().getSetField()) {
+            case UNLINK ->
+                    source =
+                            here(
+                                    command.getOp().getUnlink().getParent(),
+                                    command.getOp().getUnlink().getName(),
+                                    source);
+            case RENAME -> {
+                RenameOp op = command.getOp().getRename();
+                source = here(op.getParent(), op.getName(), source);
+                target = here(op.getNewParent(), op.getNewName(), target);
+            }
+            case LINK -> source = command.getOp().getLink().getIno();
+            default -> {}
+        }
+        return new Hints(source, target);
+    }
+
+    private long here(long parent, byte[] name, long expected) {
+        if (!tree.isHere(parent)) {
+            return expected;
+        }
+        Dentry dentry = tree.dentry(parent, name);
+        return dentry == null ? 0 : dentry.ino();
+    }
+
+    private static Set<Integer> participants(Command command, Hints hints) {
+        Set<Integer> all = new TreeSet<>();
+        if (command.isSetParticipants()) {
+            all.addAll(command.getParticipants());
+        }
+        switch (command.getOp().getSetField()) {
+            case UNLINK -> all.add(Partitions.of(command.getOp().getUnlink().getParent()));
+            case RENAME -> {
+                all.add(Partitions.of(command.getOp().getRename().getParent()));
+                all.add(Partitions.of(command.getOp().getRename().getNewParent()));
+            }
+            case LINK -> all.add(Partitions.of(command.getOp().getLink().getNewParent()));
+            default -> {}
+        }
+        all.add(Partitions.of(hints.source));
+        all.add(Partitions.of(hints.target));
+        all.removeIf(partition -> partition <= 0);
+        return all;
+    }
+
+    /** Prepares; the reply when that already ends the operation, null when votes are awaited. */
+    @Nullable UpdateReply prepare(long id, Command command, byte[] bytes) {
+        if (command.getOp().isSetRename()) {
+            Errno invalid = Rename.invalid(command.getOp().getRename());
+            if (invalid != null) {
+                return Replies.failed(invalid);
+            }
+        }
+        Hints hints = hints(command);
+        Set<Integer> participants = participants(command, hints);
+        Prepared own =
+                Participant.prepare(tree, intents.locks(), command, hints.source, hints.target);
+        if (own.facts().refusal() != 0) {
+            return refusal(command, own.facts(), participants);
+        }
+        Map<Integer, Facts> votes = new TreeMap<>();
+        votes.put(0, own.facts());
+        Transaction transaction =
+                new Transaction(id, outbox.timestamp(), bytes, participants, votes);
+        intents.add(id, own);
+        if (participants.isEmpty()) {
+            return decide(transaction, command, own.facts());
+        }
+        keep(transaction);
+        for (int partition : participants) {
+            outbox.send(
+                    partition,
+                    new Verdict.Prepare(outbox.timestamp(), id, hints.source, hints.target, bytes));
+        }
+        return null;
+    }
+
+    private void keep(Transaction transaction) {
+        transactions.put(transaction.id(), transaction);
+        records.put(Table.TRANSACTION, Keys.of(transaction.id()), transaction.encode());
+    }
+
+    /** Counts a vote; the operation's reply when it was the last one, null otherwise. */
+    @Nullable UpdateReply vote(VoteOp op, Transaction transaction, Command command) {
+        int voter = op.getPartition();
+        if (!transaction.participants().contains(voter) || transaction.votes().containsKey(voter)) {
+            return null;
+        }
+        transaction.votes().put(voter, Facts.decode(op.getDetail()));
+        if (!transaction.missing().isEmpty()) {
+            keep(transaction);
+            return null;
+        }
+        return decide(transaction, command, transaction.facts());
+    }
+
+    private UpdateReply decide(Transaction transaction, Command command, Facts facts) {
+        if (facts.refusal() != 0) {
+            abort(transaction);
+            return refusal(command, facts, transaction.participants());
+        }
+        Decision decision = Decision.of(command, facts);
+        if (decision.refused() != null) {
+            abort(transaction);
+            return Replies.failed(decision.refused());
+        }
+        return commit(transaction, command, facts, decision.effects());
+    }
+
+    private UpdateReply commit(
+            Transaction transaction, Command command, Facts facts, List<Effect> decided) {
+        end(transaction);
+        Set<Integer> concerned = new TreeSet<>(transaction.participants());
+        decided.forEach(effect -> concerned.add(effect.partition()));
+        concerned.remove(0);
+        for (int partition : concerned) {
+            List<Effect> own =
+                    decided.stream().filter(effect -> effect.partition() == partition).toList();
+            outbox.send(partition, new Verdict.Commit(outbox.timestamp(), transaction.id(), own));
+        }
+        effects.apply(decided, outbox.nowNs());
+        return reply(command, facts, decided);
+    }
+
+    private UpdateReply reply(Command command, Facts facts, List<Effect> decided) {
+        UpdateReply reply = Replies.done();
+        for (Effect effect : decided) {
+            if (effect instanceof Effect.DropLink drop) {
+                reply.setRemoved(drop.ino());
+            }
+        }
+        switch (command.getOp().getSetField()) {
+            case UNLINK -> reply.setParent(attributes(command.getOp().getUnlink().getParent()));
+            case RENAME -> {
+                RenameOp op = command.getOp().getRename();
+                reply.setParent(attributes(op.getParent()));
+                reply.setNewParent(attributes(op.getNewParent()));
+                if (facts.source() != null) {
+                    reply.setAttributes(attributes(facts.source().ino()));
+                }
+            }
+            case LINK -> {
+                reply.setParent(attributes(command.getOp().getLink().getNewParent()));
+                reply.setAttributes(attributes(command.getOp().getLink().getIno()));
+            }
+            default -> {}
+        }
+        return reply;
+    }
+
+    private @Nullable Attributes attributes(long ino) {
+        Inode inode = tree.isHere(ino) ? tree.inode(ino) : null;
+        return inode == null ? null : inode.attributes();
+    }
+
+    /** Aborts unless decided already. */
+    void abort(Transaction transaction) {
+        end(transaction);
+        for (int partition : transaction.participants()) {
+            outbox.send(partition, new Verdict.Abort(outbox.timestamp(), transaction.id()));
+        }
+    }
+
+    private void end(Transaction transaction) {
+        intents.remove(transaction.id());
+        transactions.remove(transaction.id());
+        records.delete(Table.TRANSACTION, Keys.of(transaction.id()));
+    }
+
+    private static UpdateReply refusal(Command command, Facts facts, Set<Integer> asked) {
+        return switch (facts.refusal()) {
+            case Facts.LOCKED -> Replies.retry();
+            case Facts.MISDIRECTED -> {
+                Set<Integer> participants = new TreeSet<>(asked);
+                participants.add(0);
+                UpdateReply reply = Replies.escalate(participants);
+                expect(reply, command, facts);
+                yield reply;
+            }
+            default -> Replies.failed(Errno.of(facts.refusal()));
+        };
+    }
+
+    private static void expect(UpdateReply reply, Command command, Facts facts) {
+        if (facts.source() != null) {
+            reply.setExpectedSource(facts.source().ino());
+            reply.getParticipants().add(Partitions.of(facts.source().ino()));
+        } else if (command.isSetExpectedSource()) {
+            reply.setExpectedSource(command.getExpectedSource());
+        }
+        if (facts.target() != null) {
+            reply.setExpectedTarget(facts.target().ino());
+            reply.getParticipants().add(Partitions.of(facts.target().ino()));
+        } else {
+            reply.setExpectedTarget(0);
+        }
+    }
+}

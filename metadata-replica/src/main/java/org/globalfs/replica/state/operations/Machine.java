@@ -1,0 +1,348 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.apache.thrift.TException;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.HybridClock;
+import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.ConfirmImportsOp;
+import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.VoteOp;
+import org.globalfs.replica.state.model.Counters;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.MutableRecords;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.model.Verdict;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state machine of one partition: executes commands and imports against its records. What it
+ * does depends on the records and its input alone. Everything an operation can refuse it refuses
+ * before its first change, so that a command either happens whole or not at all.
+ */
+public final class Machine {
+
+    private static final long NS_PER_MS = 1_000_000;
+    private static final int INDEX_BITS = 16;
+    private static final int ROOT_MODE = Mode.DIRECTORY | 0755;
+
+    /** Verdicts younger than this many instances are kept even when their import is confirmed. */
+    private static final long KEPT_VERDICTS = 10_000;
+
+    private final MutableRecords records;
+    private final Counters counters;
+    private final Tree tree;
+    private final Content content;
+    private final Sessions sessions;
+    private final Intents intents;
+    private final Effects effects;
+    private final Outbox outbox = new Outbox();
+    private final @Nullable Coordinator coordinator;
+    private final Create create;
+    private final Remove remove;
+    private final Rename rename;
+    private final Link link;
+    private final SetAttributes setAttributes;
+    private final Write write;
+    private final Orphans orphans;
+    private final List<Result> results = new ArrayList<>();
+
+    /** The outcome of one command of the instance. */
+    public record Result(long session, long sequence, UpdateReply reply) {}
+
+    /** Takes over the records as they are. */
+    public Machine(MutableRecords records, Counters counters) throws TException {
+        this.records = records;
+        this.counters = counters;
+        tree = new Tree(records, counters);
+        content = new Content(records, counters);
+        sessions = new Sessions(records);
+        intents = new Intents(records);
+        effects = new Effects(tree);
+        coordinator =
+                counters.partition == 0
+                        ? new Coordinator(records, tree, intents, effects, outbox)
+                        : null;
+        create = new Create(tree, content, intents.locks(), outbox);
+        remove = new Remove(tree, intents.locks());
+        rename = new Rename(tree, intents.locks());
+        link = new Link(tree, intents.locks());
+        setAttributes = new SetAttributes(tree, content);
+        write = new Write(tree, content, setAttributes);
+        orphans = new Orphans(records, tree, content, intents.locks(), sessions);
+    }
+
+    /** Makes the records of a new partition; partition 0 begins with the root directory. */
+    public static void initialize(MutableRecords records, Counters counters) {
+        if (counters.partition == 0) {
+            Inode root = new Inode(Partitions.ROOT);
+            root.mode = ROOT_MODE;
+            root.nlink = 2;
+            root.parent = Partitions.ROOT;
+            root.nextCookie = Tree.FIRST_COOKIE;
+            root.flags = Inode.PLACEMENT_CREATOR;
+            root.version = 1;
+            new Tree(records, counters).add(root);
+        }
+        records.put(Table.SYSTEM, Keys.system(), counters.encode());
+    }
+
+    /** Executes one command of the instance. */
+    public void execute(long instance, int index, long timestamp, byte[] bytes) {
+        Command command = decode(bytes);
+        if (command == null) {
+            return;
+        }
+        long nowNs = advance(timestamp);
+        outbox.stamp(timestamp, nowNs);
+        if (counters.partition == 0) {
+            counters.globalSeen = instance;
+        } else {
+            counters.globalSeen = Math.max(counters.globalSeen, command.getGlobalSeen());
+        }
+        if (command.getSession() == 0) {
+            UpdateReply reply = internal(instance, command.getOp(), nowNs);
+            report(command, finished(reply, instance));
+            return;
+        }
+        switch (sessions.standing(command.getSession(), command.getSequence())) {
+            case RECORDED ->
+                    report(
+                            command,
+                            Objects.requireNonNull(
+                                    sessions.recorded(
+                                            command.getSession(), command.getSequence())));
+            case FORGOTTEN -> report(command, finished(Replies.failed(Errno.ESTALE), instance));
+            case PENDING -> {}
+            case NEW -> fresh(instance, instance << INDEX_BITS | index, command, bytes, nowNs);
+        }
+    }
+
+    private static @Nullable Command decode(byte[] bytes) {
+        try {
+            Command command = Wire.decode(new Command(), bytes);
+            return command.getOp().getSetField() == null ? null : command;
+        } catch (TException e) {
+            // Every replica skips the same bytes; who proposed them waits in vain.
+            return null;
+        }
+    }
+
+    /** The command's time in nanoseconds: never before an earlier command's. */
+    private long advance(long timestamp) {
+        counters.timestamp = Math.max(counters.timestamp, timestamp);
+        return HybridClock.wallMs(counters.timestamp) * NS_PER_MS
+                + HybridClock.counter(counters.timestamp);
+    }
+
+    private void fresh(long instance, long transaction, Command command, byte[] bytes, long nowNs) {
+        Call call = new Call(Caller.of(command.getCredentials()), command.getOrigin(), nowNs);
+        UpdateReply reply = dispatch(call, command);
+        if (coordinator != null && isCoordinated(command, reply)) {
+            reply = coordinator.prepare(transaction, command, bytes);
+            if (reply == null) {
+                sessions.begin(command.getSession(), command.getSequence());
+                return;
+            }
+        }
+        answer(instance, command, reply, nowNs);
+    }
+
+    private static boolean isCoordinated(Command command, UpdateReply reply) {
+        boolean several = command.isCoordinated() || reply.getParticipantsSize() > 1;
+        return reply.getStatus() == Status.ESCALATE
+                && several
+                && switch (command.getOp().getSetField()) {
+                    case UNLINK, RENAME, LINK -> true;
+                    default -> false;
+                };
+    }
+
+    private void answer(long instance, Command command, UpdateReply reply, long nowNs) {
+        finished(reply, instance);
+        if (reply.getStatus() == Status.DONE) {
+            sessions.record(
+                    command.getSession(),
+                    command.getSequence(),
+                    command.getAnsweredBelow(),
+                    nowNs,
+                    reply);
+        }
+        report(command, reply);
+    }
+
+    private UpdateReply finished(UpdateReply reply, long instance) {
+        return reply.setPosition(new Position(counters.partition, instance))
+                .setGlobalSeen(counters.globalSeen);
+    }
+
+    private void report(Command command, UpdateReply reply) {
+        results.add(new Result(command.getSession(), command.getSequence(), reply));
+    }
+
+    private UpdateReply dispatch(Call call, Command command) {
+        UpdateOp op = command.getOp();
+        return switch (op.getSetField()) {
+            case CREATE -> create.execute(call, op.getCreate());
+            case UNLINK -> remove.execute(call, op.getUnlink());
+            case RENAME -> rename.execute(call, op.getRename());
+            case LINK -> link.execute(call, op.getLink());
+            case SET_ATTRIBUTES -> setAttributes.execute(call, op.getSetAttributes());
+            case WRITE -> write.execute(call, op.getWrite());
+            case RENEW_SESSION -> {
+                sessions.renew(
+                        command.getSession(),
+                        op.getRenewSession().getOpenInodes(),
+                        op.getRenewSession().isEnded(),
+                        call.nowNs());
+                yield Replies.done();
+            }
+            case COLLECT_ORPHANS, BLOCKS_DELETED, VOTE, DECIDE, CONFIRM_IMPORTS ->
+                    Replies.failed(Errno.EPERM);
+        };
+    }
+
+    /** Commands of replicas themselves; doing one twice does no harm. */
+    private UpdateReply internal(long instance, UpdateOp op, long nowNs) {
+        switch (op.getSetField()) {
+            case COLLECT_ORPHANS -> orphans.collect(op.getCollectOrphans().getLimit(), nowNs);
+            case BLOCKS_DELETED -> content.deleted(op.getBlocksDeleted().getBlocks());
+            case VOTE -> vote(instance, op.getVote(), nowNs);
+            case DECIDE -> timeOut(instance, op.getDecide().getTransaction(), nowNs);
+            case CONFIRM_IMPORTS -> confirm(instance, op.getConfirmImports());
+            default -> {
+                return Replies.failed(Errno.EPERM);
+            }
+        }
+        return Replies.done();
+    }
+
+    private void vote(long instance, VoteOp op, long nowNs) {
+        Transaction transaction =
+                coordinator == null ? null : coordinator.find(op.getTransaction());
+        if (coordinator == null || transaction == null) {
+            return;
+        }
+        Command command = original(transaction);
+        UpdateReply reply = coordinator.vote(op, transaction, command);
+        if (reply != null) {
+            decided(instance, command, reply, nowNs);
+        }
+    }
+
+    private void timeOut(long instance, long id, long nowNs) {
+        Transaction transaction = coordinator == null ? null : coordinator.find(id);
+        if (coordinator != null && transaction != null) {
+            coordinator.abort(transaction);
+            decided(instance, original(transaction), Replies.retry(), nowNs);
+        }
+    }
+
+    private static Command original(Transaction transaction) {
+        Command command = decode(transaction.command());
+        Invariant.check(
+                command != null, "command of transaction %s cannot be read", transaction.id());
+        return Objects.requireNonNull(command);
+    }
+
+    private void decided(long instance, Command command, UpdateReply reply, long nowNs) {
+        sessions.end(command.getSession(), command.getSequence());
+        answer(instance, command, reply, nowNs);
+    }
+
+    private void confirm(long instance, ConfirmImportsOp op) {
+        int partition = op.getPartition();
+        long through = Math.min(op.getThrough(), instance - KEPT_VERDICTS);
+        long trimmed = counters.trimmed.getOrDefault(partition, 0L);
+        if (counters.partition != 0 || through <= trimmed) {
+            return;
+        }
+        records.scan(
+                Table.VERDICT,
+                Keys.of(partition),
+                Keys.of(partition, trimmed),
+                (key, value) -> {
+                    boolean old = Keys.getLong(key, 8) <= through;
+                    if (old) {
+                        records.delete(Table.VERDICT, key);
+                    }
+                    return old;
+                });
+        counters.trimmed.put(partition, through);
+    }
+
+    /** Executes what partition 0 decided about this partition in one of its instances. */
+    public void execute(long globalInstance, List<Verdict> verdicts) {
+        counters.importedThrough = globalInstance;
+        counters.globalSeen = Math.max(counters.globalSeen, globalInstance);
+        for (Verdict verdict : verdicts) {
+            long nowNs = advance(verdict.timestamp());
+            switch (verdict) {
+                case Verdict.Prepare prepare -> prepare(prepare);
+                case Verdict.Commit commit -> {
+                    intents.remove(commit.transaction());
+                    effects.apply(commit.effects(), nowNs);
+                }
+                case Verdict.Abort abort -> intents.remove(abort.transaction());
+            }
+        }
+    }
+
+    private void prepare(Verdict.Prepare prepare) {
+        Command command = decode(prepare.command());
+        Invariant.check(
+                command != null, "command of transaction %s cannot be read", prepare.transaction());
+        intents.add(
+                prepare.transaction(),
+                Participant.prepare(
+                        tree,
+                        intents.locks(),
+                        Objects.requireNonNull(command),
+                        prepare.source(),
+                        prepare.target()));
+    }
+
+    /**
+     * Ends the instance: afterwards the records are ready to be committed. Returns what to report
+     * then.
+     */
+    public List<Result> end(long instance) {
+        counters.applied = instance;
+        if (counters.partition == 0) {
+            counters.importedThrough = instance;
+        }
+        outbox.store(records, instance);
+        records.put(Table.SYSTEM, Keys.system(), counters.encode());
+        List<Result> reported = List.copyOf(results);
+        results.clear();
+        return reported;
+    }
+
+    /** A coordinated operation that waits for votes. */
+    public record Undecided(long transaction, long timestamp, List<Integer> missing) {}
+
+    public List<Undecided> undecided() {
+        return coordinator == null
+                ? List.of()
+                : coordinator.undecided().stream()
+                        .map(t -> new Undecided(t.id(), t.timestamp(), t.missing()))
+                        .toList();
+    }
+
+    public List<VoteOp> votes() {
+        return coordinator == null ? intents.votes(counters.partition) : List.of();
+    }
+
+    public int sessionCount() {
+        return sessions.count();
+    }
+}

@@ -1,0 +1,64 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.MutableRecords;
+import org.globalfs.replica.state.model.Table;
+
+/** Collects inodes without a name that nobody holds open any more. */
+final class Orphans {
+
+    /** A client that opened just before the unlink has this long to say so. */
+    static final long GRACE_NS = 60_000_000_000L;
+
+    /** Extents freed in one command, so that no huge file stalls the partition. */
+    private static final int EXTENTS_PER_COMMAND = 8192;
+
+    private final MutableRecords records;
+    private final Tree tree;
+    private final Content content;
+    private final Locks locks;
+    private final Sessions sessions;
+
+    Orphans(MutableRecords records, Tree tree, Content content, Locks locks, Sessions sessions) {
+        this.records = records;
+        this.tree = tree;
+        this.content = content;
+        this.locks = locks;
+        this.sessions = sessions;
+    }
+
+    void collect(int limit, long nowNs) {
+        sessions.expire(nowNs);
+        Set<Long> claims = sessions.claims(nowNs);
+        List<Long> due = new ArrayList<>();
+        records.scan(
+                Table.ORPHAN,
+                Keys.none(),
+                Keys.none(),
+                (key, value) -> {
+                    long ino = Keys.getLong(key, 0);
+                    if (nowNs - Tree.orphanedAtNs(value) >= GRACE_NS
+                            && !claims.contains(ino)
+                            && !locks.inode(ino)) {
+                        due.add(ino);
+                    }
+                    return due.size() < limit;
+                });
+        int budget = EXTENTS_PER_COMMAND;
+        for (long ino : due) {
+            Inode inode = tree.existing(ino);
+            long before = inode.extents;
+            if (!content.erode(inode, budget)) {
+                tree.store(inode);
+                return;
+            }
+            budget -= (int) before;
+            tree.unorphan(ino);
+            tree.forget(inode);
+        }
+    }
+}

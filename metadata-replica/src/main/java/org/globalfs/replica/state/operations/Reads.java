@@ -1,0 +1,273 @@
+package org.globalfs.replica.state.operations;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.ContentOp;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.FileSystemStatistics;
+import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.OpenOp;
+import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.replica.state.model.Counters;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Piece;
+import org.globalfs.replica.state.model.Records;
+import org.globalfs.replica.state.model.Table;
+import org.jspecify.annotations.Nullable;
+
+/** Answers read requests from records that stand still. */
+public final class Reads {
+
+    /** Bounds of one page of a content map or directory. */
+    private static final int PAGE_EXTENTS = 2048;
+
+    private static final int PAGE_BYTES = 1 << 20;
+    private static final int PAGE_ENTRIES = 4096;
+
+    /** With a lookup, the content map is sent along when it fits into this. */
+    private static final int SMALL_EXTENTS = 4;
+
+    private static final int DIRECTORY_SIZE_OF_ENTRY = 160;
+
+    private final Records records;
+    private final int partition;
+    private final Counters counters;
+
+    /**
+     * @param counters what the records' system record says
+     */
+    public Reads(Records records, Counters counters) {
+        this.records = records;
+        this.partition = counters.partition;
+        this.counters = counters;
+    }
+
+    public ReadReply answer(ReadRequest request) {
+        ReadReply reply = dispatch(Caller.of(request.getCredentials()), request.getOp());
+        reply.setPosition(new Position(partition, counters.applied));
+        return reply.setGlobalSeen(counters.globalSeen);
+    }
+
+    private static ReadReply reply(int errno) {
+        return new ReadReply(Status.DONE, errno, new Position());
+    }
+
+    private static ReadReply failed(Errno errno) {
+        return reply(errno.number());
+    }
+
+    private ReadReply dispatch(Caller caller, ReadOp op) {
+        return switch (op.getSetField()) {
+            case LOOKUP -> lookup(caller, op.getLookup());
+            case GET_ATTRIBUTES -> attributes(op.getGetAttributes().getIno());
+            case OPEN -> open(caller, op.getOpen());
+            case CONTENT -> content(op.getContent());
+            case READ_DIRECTORY -> readDirectory(op.getReadDirectory());
+            case READ_LINK -> readLink(op.getReadLink().getIno());
+            case STAT_FS ->
+                    reply(0).setStatistics(
+                                    new FileSystemStatistics(counters.inodes, counters.bytes));
+        };
+    }
+
+    private @Nullable Inode inode(long ino) {
+        return Partitions.of(ino) == partition ? Tree.inode(records, ino) : null;
+    }
+
+    private ReadReply attributes(long ino) {
+        Inode inode = inode(ino);
+        return inode == null ? failed(Errno.ESTALE) : reply(0).setAttributes(inode.attributes());
+    }
+
+    private ReadReply lookup(Caller caller, LookupOp op) {
+        Inode parent = inode(op.getParent());
+        if (parent == null) {
+            return failed(Errno.ESTALE);
+        }
+        if (!parent.isDirectory()) {
+            return failed(Errno.ENOTDIR);
+        }
+        if (!caller.may(parent, Caller.EXECUTE)) {
+            return failed(Errno.EACCES);
+        }
+        if (isParentName(op.getName())) {
+            return found(new Dentry(parent.parent, Mode.DIRECTORY, 0), false)
+                    .setParent(parent.attributes());
+        }
+        Errno bad = Place.nameError(op.getName());
+        if (bad != null) {
+            return failed(bad);
+        }
+        Dentry dentry = Tree.dentry(records, op.getParent(), op.getName());
+        ReadReply reply = dentry == null ? failed(Errno.ENOENT) : found(dentry, op.isContent());
+        return reply.setParent(parent.attributes());
+    }
+
+    private static boolean isParentName(byte[] name) {
+        return name.length == 2 && name[0] == '.' && name[1] == '.';
+    }
+
+    private ReadReply found(Dentry dentry, boolean withContent) {
+        ReadReply reply = reply(0).setIno(dentry.ino()).setType(dentry.type());
+        if (Partitions.of(dentry.ino()) != partition) {
+            return reply;
+        }
+        Inode inode = Tree.inode(records, dentry.ino());
+        if (inode == null) {
+            return failed(Errno.ENOENT);
+        }
+        reply.setAttributes(inode.attributes());
+        if (withContent && inode.isRegular() && inode.extents <= SMALL_EXTENTS) {
+            page(reply, inode, 0, Long.MAX_VALUE);
+        }
+        return reply;
+    }
+
+    private ReadReply open(Caller caller, OpenOp op) {
+        Inode inode = inode(op.getIno());
+        if (inode == null) {
+            return failed(Errno.ESTALE);
+        }
+        if (op.getAccessMask() != 0 && !caller.may(inode, op.getAccessMask())) {
+            return failed(Errno.EACCES);
+        }
+        ReadReply reply = reply(0).setAttributes(inode.attributes());
+        return inode.isRegular() ? page(reply, inode, 0, Long.MAX_VALUE) : reply;
+    }
+
+    private ReadReply content(ContentOp op) {
+        Inode inode = inode(op.getIno());
+        if (inode == null) {
+            return failed(Errno.ESTALE);
+        }
+        if (!inode.isRegular()) {
+            return failed(inode.isDirectory() ? Errno.EISDIR : Errno.EINVAL);
+        }
+        if (op.getOffset() < 0 || op.getLength() < 0) {
+            return failed(Errno.EINVAL);
+        }
+        long end = op.getOffset() + op.getLength();
+        ReadReply reply = reply(0).setAttributes(inode.attributes());
+        return page(reply, inode, op.getOffset(), end < 0 ? Long.MAX_VALUE : end);
+    }
+
+    /**
+     * Adds the pieces that overlap the range, as many as a page may have; the map is complete to
+     * contentEnd.
+     */
+    private ReadReply page(ReadReply reply, Inode inode, long from, long to) {
+        List<Extent> extents = new ArrayList<>();
+        long end = Math.min(to, inode.size);
+        reply.setExtents(extents);
+        if (inode.extents == 0 || from >= end) {
+            return reply.setContentEnd(Math.max(from, end));
+        }
+        Piece first = Content.at(records, inode, from);
+        if (first != null && inode.extents == 1) {
+            extents.add(first.toWire());
+            return reply.setContentEnd(end);
+        }
+        Pages pages = new Pages(extents, end);
+        long start = first == null ? from : first.offset();
+        records.scan(Table.EXTENT, Keys.of(inode.ino), Keys.of(inode.ino, start), pages::add);
+        return reply.setContentEnd(pages.complete);
+    }
+
+    /** Collects extents until the page is full. */
+    private static final class Pages {
+        private final List<Extent> extents;
+        private final long end;
+        private long bytes;
+        private long complete;
+
+        Pages(List<Extent> extents, long end) {
+            this.extents = extents;
+            this.end = end;
+            complete = end;
+        }
+
+        boolean add(byte[] key, byte[] value) {
+            long offset = Keys.getLong(key, 8);
+            if (offset >= end) {
+                return false;
+            }
+            if (extents.size() >= PAGE_EXTENTS || bytes >= PAGE_BYTES) {
+                complete = Math.min(offset, end);
+                return false;
+            }
+            bytes += value.length;
+            extents.add(Piece.decode(offset, value).toWire());
+            return true;
+        }
+    }
+
+    private ReadReply readLink(long ino) {
+        Inode inode = inode(ino);
+        if (inode == null) {
+            return failed(Errno.ESTALE);
+        }
+        return inode.type() == Mode.SYMLINK
+                ? reply(0).setTarget(inode.target).setAttributes(inode.attributes())
+                : failed(Errno.EINVAL);
+    }
+
+    private ReadReply readDirectory(ReadDirectoryOp op) {
+        Inode directory = inode(op.getIno());
+        if (directory == null) {
+            return failed(Errno.ESTALE);
+        }
+        if (!directory.isDirectory()) {
+            return failed(Errno.ENOTDIR);
+        }
+        if (op.getCookie() < 0 || op.getLimit() <= 0) {
+            return failed(Errno.EINVAL);
+        }
+        int limit = Math.min(op.getLimit(), PAGE_ENTRIES);
+        List<DirectoryEntry> entries = new ArrayList<>(Math.min(limit, 256));
+        boolean[] more = {false};
+        int[] bytes = {0};
+        records.scan(
+                Table.COOKIE,
+                Keys.of(op.getIno()),
+                Keys.of(op.getIno(), op.getCookie() + 1),
+                (key, value) -> {
+                    if (entries.size() >= limit || bytes[0] >= PAGE_BYTES) {
+                        more[0] = true;
+                        return false;
+                    }
+                    DirectoryEntry entry = entry(key, value, op.isAttributes());
+                    bytes[0] += DIRECTORY_SIZE_OF_ENTRY + entry.bufferForName().remaining();
+                    entries.add(entry);
+                    return true;
+                });
+        return reply(0).setEntries(entries).setLast(!more[0]).setAttributes(directory.attributes());
+    }
+
+    private DirectoryEntry entry(byte[] key, byte[] value, boolean withAttributes) {
+        Dentry.Named named = Dentry.decodeByCookie(Keys.getLong(key, 8), value);
+        Dentry dentry = named.dentry();
+        DirectoryEntry entry =
+                new DirectoryEntry(
+                        dentry.ino(),
+                        ByteBuffer.wrap(named.name()),
+                        dentry.type(),
+                        dentry.cookie());
+        Inode inode = withAttributes ? inode(dentry.ino()) : null;
+        return inode == null
+                ? entry
+                : entry.setAttributes(Objects.requireNonNull(inode).attributes());
+    }
+}

@@ -1,0 +1,107 @@
+package org.globalfs.replica.state;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.UnlinkOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class PartitionStateTest {
+
+    @TempDir Path folder;
+
+    private Rings rings;
+
+    @BeforeEach
+    void open() {
+        rings = new Rings(folder, 2);
+    }
+
+    @AfterEach
+    void close() {
+        rings.close();
+    }
+
+    private static byte[] name(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    private static ByteBuffer wrap(String text) {
+        return ByteBuffer.wrap(name(text));
+    }
+
+    private UpdateReply make(int partition, long parent, String name, int mode) {
+        CreateOp op = new CreateOp(parent, wrap(name), mode);
+        return rings.run(partition, rings.command(7, 0, 1, UpdateOp.create(op)));
+    }
+
+    private long directory(String name) {
+        return make(0, Partitions.ROOT, name, Mode.DIRECTORY | 0755).getAttributes().getIno();
+    }
+
+    @Test
+    void directoriesOfTheRootLiveInTheirCreatorsRegion() {
+        long ino = directory("usr");
+        assertThat(Partitions.of(ino)).isEqualTo(1);
+        UpdateReply file = make(1, ino, "file", 0644);
+        assertThat(file.getErrno()).isZero();
+        assertThat(file.getParent().getNlink()).isEqualTo(2);
+        LookupOp lookup = new LookupOp(ino, wrap("file"));
+        ReadReply found = rings.read(1, 0, ReadOp.lookup(lookup));
+        assertThat(found.getIno()).isEqualTo(file.getAttributes().getIno());
+        assertThat(make(1, ino, "file", 0644).getErrno()).isEqualTo(Errno.EEXIST.number());
+        ReadReply root = rings.read(0, 0, ReadOp.readDirectory(new ReadDirectoryOp(1, 0, 10)));
+        assertThat(root.getEntries()).hasSize(1);
+        assertThat(root.isLast()).isTrue();
+    }
+
+    @Test
+    void aCommandTakesEffectOnce() {
+        CreateOp op = new CreateOp(1, wrap("a"), 0644);
+        Command command = rings.command(9, 0, 0, UpdateOp.create(op));
+        UpdateReply first = rings.run(0, command);
+        UpdateReply second = rings.run(0, command);
+        assertThat(second).isEqualTo(first);
+        assertThat(first.getErrno()).isZero();
+        rings.crash(0);
+        assertThat(rings.run(0, command)).isEqualTo(first);
+    }
+
+    @Test
+    void rmdirAndRenameAcrossPartitions() {
+        long usr = directory("usr");
+        long file = make(1, usr, "f", 0644).getAttributes().getIno();
+        RenameOp out = new RenameOp(usr, wrap("f"), 1, wrap("g"), 0);
+        UpdateReply moved = rings.run(1, rings.command(7, 0, 1, UpdateOp.rename(out)));
+        assertThat(moved.getErrno()).isZero();
+        assertThat(rings.state(0).child(1, name("g"))).isEqualTo(new Child(file, Mode.REGULAR));
+        assertThat(rings.state(1).child(usr, name("f"))).isNull();
+        UnlinkOp rmdir = new UnlinkOp(1, wrap("usr"), true);
+        assertThat(rings.run(0, rings.command(7, 0, 1, UpdateOp.unlink(rmdir))).getErrno())
+                .isZero();
+        assertThat(rings.state(1).orphans()).isEqualTo(1);
+        assertThat(rings.state(0).pendingTransactions()).isEqualTo(List.of());
+        assertThat(rings.state(1).pendingVotes()).isEmpty();
+        StateHash before = rings.state(1).hash();
+        rings.crash(1);
+        assertThat(rings.state(1).hash().digest()).isEqualTo(before.digest());
+    }
+}
