@@ -10,14 +10,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The acceptor's part: the promise and the votes above the decided prefix.
  *
- * <p>Votes are cumulative: {@code through} says that in ballot {@code voting} every instance through it is accepted here, or
- * decided, as the ballot's coordinator said. That an instance is decided in this member's own prefix does not count: it may
- * have been chosen in a ballot above {@code voting}, whose coordinator would then be a deposed one.
+ * <p>Votes are cumulative: {@code through} says that in ballot {@code voting} every instance
+ * through it is accepted here, or decided, as the ballot's coordinator said. That an instance is
+ * decided in this member's own prefix does not count: it may have been chosen in a ballot above
+ * {@code voting}, whose coordinator would then be a deposed one.
  *
- * <p>A ballot is opened as a whole: from {@code base} on there are only votes of {@code voting}, and they include everything
- * that its coordinator found. So of all votes at or above the base of the highest opened ballot, those of other ballots were
- * never decided, and a value never comes back after later ones took its place. Below the base older votes remain, for
- * instances that are decided without this member knowing it.
+ * <p>A ballot is opened as a whole: from {@code base} on there are only votes of {@code voting},
+ * and they include everything that its coordinator found. So of all votes at or above the base of
+ * the highest opened ballot, those of other ballots were never decided, and a value never comes
+ * back after later ones took its place. Below the base older votes remain, for instances that are
+ * decided without this member knowing it.
  */
 final class Acceptor {
 
@@ -44,8 +46,15 @@ final class Acceptor {
         this.through = base - 1;
         this.durableThrough = through;
         for (AcceptedValue value : state.accepted()) {
-            Invariant.check(value.instance() > prefix.decided(), "vote for the decided instance %s", value.instance());
-            Invariant.check(!value.ballot().above(promised), "vote in %s above promise %s", value.ballot(), promised);
+            Invariant.check(
+                    value.instance() > prefix.decided(),
+                    "vote for the decided instance %s",
+                    value.instance());
+            Invariant.check(
+                    !value.ballot().above(promised),
+                    "vote in %s above promise %s",
+                    value.ballot(),
+                    promised);
             accepted.put(value.instance(), value);
         }
         advance();
@@ -66,7 +75,10 @@ final class Acceptor {
         }
     }
 
-    /** Takes part in a ballot from now on: everything below the base is decided, from it on these batches are accepted. */
+    /**
+     * Takes part in a ballot from now on: everything below the base is decided, from it on these
+     * batches are accepted.
+     */
     void open(Ballot ballot, long ballotBase, List<Batch> batches, Effects effects) {
         Invariant.check(ballot.equals(promised), "opening %s with promise %s", ballot, promised);
         Invariant.check(ballot.above(voting), "opening %s after %s", ballot, voting);

@@ -1,6 +1,8 @@
 package org.globalfs.multicast.core;
 
-/** One election's number: unique, because a node never uses a round twice and its id breaks ties. */
+/**
+ * One election's number: unique, because a node never uses a round twice and its id breaks ties.
+ */
 public record Ballot(long round, int node) implements Comparable<Ballot> {
 
     /** Below every ballot that anyone can be elected with. */

@@ -43,7 +43,9 @@ public final class Batch {
     }
 
     static int sizeBytes(Entry entry) {
-        return entry instanceof Entry.Command command ? sizeBytes(command.value(), command.destinations()) : 16;
+        return entry instanceof Entry.Command command
+                ? sizeBytes(command.value(), command.destinations())
+                : 16;
     }
 
     static int sizeBytes(byte[] value, int[] destinations) {

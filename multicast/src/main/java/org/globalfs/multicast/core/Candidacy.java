@@ -8,10 +8,11 @@ import java.util.TreeMap;
 import org.globalfs.protocol.Invariant;
 
 /**
- * One attempt to become coordinator: asks whether an election would succeed (pre-vote), runs phase 1, and gathers what may
- * have been chosen. The prefix that any promise reports as decided must be caught up before proposing. Above it, and below
- * the base of the highest ballot that any promise opened, everything is decided: the vote of the highest ballot tells. From
- * that base on only this highest ballot's votes can have been chosen, and only as far as they have no gap.
+ * One attempt to become coordinator: asks whether an election would succeed (pre-vote), runs phase
+ * 1, and gathers what may have been chosen. The prefix that any promise reports as decided must be
+ * caught up before proposing. Above it, and below the base of the highest ballot that any promise
+ * opened, everything is decided: the vote of the highest ballot tells. From that base on only this
+ * highest ballot's votes can have been chosen, and only as far as they have no gap.
  */
 final class Candidacy {
 
@@ -53,6 +54,10 @@ final class Candidacy {
         return supporters.size();
     }
 
+    boolean supports(int member) {
+        return supporters.contains(member);
+    }
+
     void support(int member) {
         supporters.add(member);
     }
@@ -87,7 +92,9 @@ final class Candidacy {
         }
     }
 
-    /** What must be proposed again after the decided prefix: everything that may have been chosen. */
+    /**
+     * What must be proposed again after the decided prefix: everything that may have been chosen.
+     */
     List<Batch> found(long prefix) {
         List<Batch> found = new ArrayList<>();
         for (long instance = prefix + 1; ; instance++) {
@@ -95,7 +102,8 @@ final class Candidacy {
             if (instance >= base && (value == null || !value.ballot().equals(opened))) {
                 return found;
             }
-            Invariant.check(value != null, "instance %s is decided but no promise has it", instance);
+            Invariant.check(
+                    value != null, "instance %s is decided but no promise has it", instance);
             found.add(value.batch());
         }
     }

@@ -3,10 +3,12 @@ package org.globalfs.multicast.core;
 import java.util.Arrays;
 
 /**
- * Fetches decided instances that this member missed, one request at a time, from any member that has them.
+ * Fetches decided instances that this member missed, one request at a time, from any member that
+ * has them.
  *
- * <p>A hole is normal for a moment (a vote overtakes its value), so a request goes out only when the prefix stands still or
- * is far behind. When every peer that answers has trimmed what is needed, only a checkpoint helps.
+ * <p>A hole is normal for a moment (a vote overtakes its value), so a request goes out only when
+ * the prefix stands still or is far behind. When every peer that answers has trimmed what is
+ * needed, only a checkpoint helps.
  */
 final class CatchUp {
 
@@ -48,7 +50,10 @@ final class CatchUp {
         return known;
     }
 
-    /** A peer answered with something that moved the prefix to {@code decided}, or with nothing of use. */
+    /**
+     * A peer answered with something that moved the prefix to {@code decided}, or with nothing of
+     * use.
+     */
     void answered(int rank, long from, boolean moved, long decided, long nowNs, Effects effects) {
         if (moved) {
             forgetFailures();

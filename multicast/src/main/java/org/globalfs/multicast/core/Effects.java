@@ -10,11 +10,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>call {@link RingCore#flush} once after the events,
- *   <li>send {@link #sendNow} and append {@link #persist} to the log, in either order and without waiting,
+ *   <li>send {@link #sendNow} and append {@link #persist} to the log, in either order and without
+ *       waiting,
  *   <li>when {@link #needsSync}: make the log durable through everything appended so far,
- *   <li>only then send {@link #sendAfterPersist}, and call {@link RingCore#onPersisted} with {@link #position}. (Without a
- *       sync, nothing is owed.)
- *   <li>deliver, answer reads; neither waits for the log, except that reads must see what was appended.
+ *   <li>only then send {@link #sendAfterPersist}, and call {@link RingCore#onPersisted} with {@link
+ *       #position}. (Without a sync, nothing is owed.)
+ *   <li>deliver, answer reads; neither waits for the log, except that reads must see what was
+ *       appended.
  * </ol>
  *
  * <p>Several sets of effects may wait for one sync. Messages may be lost; records must not.
@@ -41,7 +43,10 @@ public final class Effects {
         return Collections.unmodifiableList(sendNow);
     }
 
-    /** Must not leave before everything in {@link #persist}, here and in earlier effects, is durable. */
+    /**
+     * Must not leave before everything in {@link #persist}, here and in earlier effects, is
+     * durable.
+     */
     public List<Outbound> sendAfterPersist() {
         if (vote == null) {
             return Collections.unmodifiableList(sendAfterPersist);
@@ -61,12 +66,17 @@ public final class Effects {
         return Collections.unmodifiableList(reads);
     }
 
-    /** The first instance still to be had anywhere, when this member needs a checkpoint; else -1. */
+    /**
+     * The first instance still to be had anywhere, when this member needs a checkpoint; else -1.
+     */
     public long behind() {
         return behind;
     }
 
-    /** Names the last record appended so far by the core; handed back in {@link RingCore#onPersisted}. */
+    /**
+     * Names the last record appended so far by the core; handed back in {@link
+     * RingCore#onPersisted}.
+     */
     public long position() {
         return position;
     }
@@ -112,7 +122,10 @@ public final class Effects {
         sendAfterPersist.add(new Outbound(to, message));
     }
 
-    /** A vote replaces the one that still waits: votes are cumulative, and only the newest ballot's matters. */
+    /**
+     * A vote replaces the one that still waits: votes are cumulative, and only the newest ballot's
+     * matters.
+     */
     void vote(Message.Voted newest) {
         vote = newest;
     }

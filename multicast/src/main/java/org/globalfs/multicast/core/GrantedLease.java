@@ -3,7 +3,8 @@ package org.globalfs.multicast.core;
 /**
  * The follower's side of the lease: whom it votes for, and until when for nobody else.
  *
- * <p>Grants are not on disk, so a restarted member, which cannot know what it granted, first waits one lease.
+ * <p>Grants are not on disk, so a restarted member, which cannot know what it granted, first waits
+ * one lease.
  */
 final class GrantedLease {
 

@@ -15,7 +15,11 @@ final class Journal {
     }
 
     void onPersisted(long position) {
-        Invariant.check(position <= appended, "log persisted to %s but only %s records were appended", position, appended);
+        Invariant.check(
+                position <= appended,
+                "log persisted to %s but only %s records were appended",
+                position,
+                appended);
         durable = Math.max(durable, position);
     }
 

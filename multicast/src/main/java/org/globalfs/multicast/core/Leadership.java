@@ -10,11 +10,12 @@ import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The coordinator's part, for one ballot that this member was elected with: proposes, keeps the lease, sends again what got
- * lost.
+ * The coordinator's part, for one ballot that this member was elected with: proposes, keeps the
+ * lease, sends again what got lost.
  *
- * <p>Instances are proposed consecutively. The first ones carry what phase 1 found, then comes the barrier: once it is decided,
- * everything that earlier ballots may have decided is, and executing it makes a local read current.
+ * <p>Instances are proposed consecutively. The first ones carry what phase 1 found, then comes the
+ * barrier: once it is decided, everything that earlier ballots may have decided is, and executing
+ * it makes a local read current.
  */
 final class Leadership {
 
@@ -125,7 +126,8 @@ final class Leadership {
                 importsDue = false;
                 return;
             }
-            Invariant.check(instance > importCursor, "import of %s after %s", instance, importCursor);
+            Invariant.check(
+                    instance > importCursor, "import of %s after %s", instance, importCursor);
             importCursor = instance;
             queuedImports++;
             Entry entry = new Entry.Import(instance);
@@ -146,7 +148,9 @@ final class Leadership {
             queuedBytes -= size;
             bytes += size;
             if (entry instanceof Entry.Command command) {
-                entries.add(new Entry.Command(prefix.stamp(wallMs), command.value(), command.destinations()));
+                entries.add(
+                        new Entry.Command(
+                                prefix.stamp(wallMs), command.value(), command.destinations()));
             } else {
                 queuedImports--;
                 entries.add(entry);
@@ -163,7 +167,10 @@ final class Leadership {
         next++;
     }
 
-    /** Whether the instance, decided elsewhere, is what this ballot proposed; if not, a higher ballot exists. */
+    /**
+     * Whether the instance, decided elsewhere, is what this ballot proposed; if not, a higher
+     * ballot exists.
+     */
     boolean proposed(long instance, Batch batch) {
         AcceptedValue own = acceptor.accepted(instance);
         return own != null && own.ballot().equals(ballot) && own.batch().equals(batch);
@@ -180,7 +187,8 @@ final class Leadership {
         peerDecided[rank] = Math.max(peerDecided[rank], decided);
         echoedNs[rank] = Math.max(echoedNs[rank], sentNs);
         heardNs[rank] = nowNs;
-        majorityEchoNs = Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, config.majority()));
+        majorityEchoNs =
+                Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, config.majority()));
     }
 
     boolean heartbeatDue(long nowNs) {
@@ -189,8 +197,10 @@ final class Leadership {
 
     void heartbeat(long nowNs, Effects effects) {
         heartbeatDueNs = nowNs + config.heartbeatNs();
+        importsDue();
         acknowledged(selfRank, nowNs, prefix.decided(), nowNs);
-        effects.send(Outbound.ALL, new Message.Heartbeat(ballot, prefix.decided(), next - 1, nowNs));
+        effects.send(
+                Outbound.ALL, new Message.Heartbeat(ballot, prefix.decided(), next - 1, nowNs));
         for (int rank = 0; rank < config.size(); rank++) {
             if (rank != selfRank) {
                 resend(rank, nowNs, effects);
@@ -198,7 +208,10 @@ final class Leadership {
         }
     }
 
-    /** A member that lives but whose vote stands still lost an Accept: it gets what is undecided once more. */
+    /**
+     * A member that lives but whose vote stands still lost an Accept: it gets what is undecided
+     * once more.
+     */
     private void resend(int rank, long nowNs, Effects effects) {
         long through = votes.ballot().equals(ballot) ? votes.through(rank) : 0;
         if (through >= next - 1 || through != seenThrough[rank]) {
@@ -206,8 +219,11 @@ final class Leadership {
             movedNs[rank] = nowNs;
             return;
         }
-        boolean able = nowNs - heardNs[rank] < config.leaseNs()
-                && peerDecided[rank] + (long) RingCore.LAG_WINDOWS * config.windowInstances() > prefix.decided();
+        boolean able =
+                nowNs - heardNs[rank] < config.leaseNs()
+                        && peerDecided[rank]
+                                        + (long) RingCore.LAG_WINDOWS * config.windowInstances()
+                                > prefix.decided();
         if (!able || nowNs - movedNs[rank] < RESEND_AFTER_HEARTBEATS * config.heartbeatNs()) {
             return;
         }
@@ -231,7 +247,9 @@ final class Leadership {
     private void sendProposals(int member, long through, Effects effects) {
         long bytes = 0;
         long from = Math.max(through, prefix.decided()) + 1;
-        for (long instance = from; instance < next && bytes < config.windowBytes() / 4; instance++) {
+        for (long instance = from;
+                instance < next && bytes < config.windowBytes() / 4;
+                instance++) {
             Batch batch = proposal(instance);
             bytes += batch.sizeBytes();
             effects.send(member, new Message.Accept(ballot, instance, batch, prefix.decided()));
@@ -240,7 +258,8 @@ final class Leadership {
 
     private Batch proposal(long instance) {
         AcceptedValue value = acceptor.accepted(instance);
-        Invariant.check(value != null && value.ballot().equals(ballot), "proposal %s is gone", instance);
+        Invariant.check(
+                value != null && value.ballot().equals(ballot), "proposal %s is gone", instance);
         return value.batch();
     }
 
@@ -248,7 +267,10 @@ final class Leadership {
         return nowNs - majorityEchoNs > 2 * config.leaseNs();
     }
 
-    /** The end of the lease by this member's clock, shortened by what another's clock may run faster. */
+    /**
+     * The end of the lease by this member's clock, shortened by what another's clock may run
+     * faster.
+     */
     long leaseUntilNs() {
         long echoed = VoteCount.majorityOf(echoedNs, config.majority());
         return echoed + config.leaseNs() - config.leaseNs() / 1000 * config.driftPermille();

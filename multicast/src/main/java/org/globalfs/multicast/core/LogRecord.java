@@ -1,8 +1,9 @@
 package org.globalfs.multicast.core;
 
 /**
- * What an acceptor keeps on disk, appended in the order in which it is emitted. After a crash the log must be a prefix of
- * what was appended, at least as long as the last completed sync; {@link PersistedState} rebuilds the state from it.
+ * What an acceptor keeps on disk, appended in the order in which it is emitted. After a crash the
+ * log must be a prefix of what was appended, at least as long as the last completed sync; {@link
+ * PersistedState} rebuilds the state from it.
  */
 public sealed interface LogRecord {
 
@@ -15,21 +16,29 @@ public sealed interface LogRecord {
     record Promised(Ballot ballot) implements LogRecord {}
 
     /**
-     * A vote; it also promises its ballot. When an instance is decided, the newest record of it has the decided value. A vote
-     * in a ballot that no {@link Opened} has named yet does not count until one does.
+     * A vote; it also promises its ballot. When an instance is decided, the newest record of it has
+     * the decided value. A vote in a ballot that no {@link Opened} has named yet does not count
+     * until one does.
      */
     record Accepted(long instance, Ballot ballot, Batch batch) implements LogRecord {}
 
     /**
-     * The votes of this ballot before this record count from now on, together; those of earlier ballots in {@code base}
-     * and above do not any more. Like a promise it must outlive the trimming of the log.
+     * The votes of this ballot before this record count from now on, together; those of earlier
+     * ballots in {@code base} and above do not any more. Like a promise it must outlive the
+     * trimming of the log.
      */
     record Opened(Ballot ballot, long base) implements LogRecord {}
 
-    /** A decided value learned from a peer: every instance through this one is decided, and in this log unless trimmed. */
+    /**
+     * A decided value learned from a peer: every instance through this one is decided, and in this
+     * log unless trimmed.
+     */
     record Chosen(long instance, Batch batch) implements LogRecord {}
 
-    /** Every instance through this one is decided, and its newest record in this log is the decided value. */
+    /**
+     * Every instance through this one is decided, and its newest record in this log is the decided
+     * value.
+     */
     record DecidedThrough(long instance, long lastTimestamp) implements LogRecord {
         @Override
         public boolean lazy() {
@@ -37,6 +46,9 @@ public sealed interface LogRecord {
         }
     }
 
-    /** A checkpoint replaced everything through this instance: what the log has of it need not be decided or complete. */
+    /**
+     * A checkpoint replaced everything through this instance: what the log has of it need not be
+     * decided or complete.
+     */
     record StartAfter(long instance, long lastTimestamp) implements LogRecord {}
 }

@@ -4,11 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the records appended so far promise for ever: each new segment of a log begins with it, so that older ones can go.
+ * What the records appended so far promise for ever: each new segment of a log begins with it, so
+ * that older ones can go.
  *
- * <p>A segment may go once a checkpoint covers all its instances <em>and</em> a summary or record in the durable rest of the
- * log says that they are decided: an acceptor that forgot a vote whose instance it does not know to be decided would tell
- * the next coordinator that the instance is free.
+ * <p>A segment may go once a checkpoint covers all its instances <em>and</em> a summary or record
+ * in the durable rest of the log says that they are decided: an acceptor that forgot a vote whose
+ * instance it does not know to be decided would tell the next coordinator that the instance is
+ * free.
  */
 public final class LogSummary {
 

@@ -3,25 +3,37 @@ package org.globalfs.multicast.core;
 import java.util.Arrays;
 import java.util.List;
 
-/** What members of a ring tell each other. The transport may lose, duplicate, delay and reorder messages. */
+/**
+ * What members of a ring tell each other. The transport may lose, duplicate, delay and reorder
+ * messages.
+ */
 public sealed interface Message {
 
-    /** Would you vote for me? Asked before a ballot is used up, so that a cut-off member disturbs nobody. */
+    /**
+     * Would you vote for me? Asked before a ballot is used up, so that a cut-off member disturbs
+     * nobody.
+     */
     record PreVote(long attempt, long decided) implements Message {}
 
-    record PreVoteReply(long attempt, boolean granted, Ballot promised, long decided) implements Message {}
+    record PreVoteReply(long attempt, boolean granted, Ballot promised, long decided)
+            implements Message {}
 
     /** Phase 1a. */
     record Prepare(Ballot ballot, long decided) implements Message {}
 
     /**
-     * Phase 1b: the last ballot that the sender opened, from which base on, and its vote in each instance above {@code
-     * decided}, its own decided prefix. {@code lastTimestamp} is at least that of everything the sender ever voted for.
-     * May be large: the transport must carry a message as large as the votes that can be outstanding (a few times the
-     * window's bytes).
+     * Phase 1b: the last ballot that the sender opened, from which base on, and its vote in each
+     * instance above {@code decided}, its own decided prefix. {@code lastTimestamp} is at least
+     * that of everything the sender ever voted for. May be large: the transport must carry a
+     * message as large as the votes that can be outstanding (a few times the window's bytes).
      */
     record Promise(
-            Ballot ballot, long decided, long lastTimestamp, Ballot opened, long base, List<AcceptedValue> accepted)
+            Ballot ballot,
+            long decided,
+            long lastTimestamp,
+            Ballot opened,
+            long base,
+            List<AcceptedValue> accepted)
             implements Message {
         public Promise {
             accepted = List.copyOf(accepted);
@@ -32,9 +44,10 @@ public sealed interface Message {
     record Nack(Ballot rejected, Ballot promised) implements Message {}
 
     /**
-     * Phase 2a of all that the new coordinator found in phase 1, and of its barrier, at once: everything below {@code base}
-     * is decided, {@code base} and the following get these batches. A member takes all or nothing, and forgets its votes
-     * of earlier ballots from {@code base} on; only then it takes part in the ballot. May be large, as Promise.
+     * Phase 2a of all that the new coordinator found in phase 1, and of its barrier, at once:
+     * everything below {@code base} is decided, {@code base} and the following get these batches. A
+     * member takes all or nothing, and forgets its votes of earlier ballots from {@code base} on;
+     * only then it takes part in the ballot. May be large, as Promise.
      */
     record Open(Ballot ballot, long base, List<Batch> batches) implements Message {
         public Open {
@@ -46,25 +59,32 @@ public sealed interface Message {
     record Accept(Ballot ballot, long instance, Batch batch, long decided) implements Message {}
 
     /**
-     * Phase 2b, cumulative: in this ballot the sender has durably accepted every instance through {@code through}, except
-     * ones that its coordinator said to be decided. One message replaces all earlier ones of its ballot, so votes can be
-     * lost, doubled and coalesced.
+     * Phase 2b, cumulative: in this ballot the sender has durably accepted every instance through
+     * {@code through}, except ones that its coordinator said to be decided. One message replaces
+     * all earlier ones of its ballot, so votes can be lost, doubled and coalesced.
      */
     record Voted(Ballot ballot, long through, long decided) implements Message {}
 
-    /** The coordinator lives. {@code last} is its last proposed instance, {@code sentNs} its own clock. */
+    /**
+     * The coordinator lives. {@code last} is its last proposed instance, {@code sentNs} its own
+     * clock.
+     */
     record Heartbeat(Ballot ballot, long decided, long last, long sentNs) implements Message {}
 
     /**
-     * Echoes {@code sentNs}: until a lease later on the sender's clock it votes for nobody but this coordinator. {@code
-     * through} is as in Voted; 0 when the sender has not opened the ballot.
+     * Echoes {@code sentNs}: until a lease later on the sender's clock it votes for nobody but this
+     * coordinator. {@code through} is as in Voted; 0 when the sender has not opened the ballot.
      */
-    record HeartbeatAck(Ballot ballot, long sentNs, long through, long decided) implements Message {}
+    record HeartbeatAck(Ballot ballot, long sentNs, long through, long decided)
+            implements Message {}
 
     /** Send me decided instances, {@code from} first. */
     record CatchUpRequest(long from) implements Message {}
 
-    /** Decided batches of consecutive instances, {@code from} first; {@code decided} is how far the sender is. */
+    /**
+     * Decided batches of consecutive instances, {@code from} first; {@code decided} is how far the
+     * sender is.
+     */
     record CatchUpReply(long from, List<Batch> batches, long decided) implements Message {
         public CatchUpReply {
             batches = List.copyOf(batches);

@@ -6,10 +6,16 @@ import java.util.TreeMap;
 
 /** An acceptor's state as its log tells it. */
 public record PersistedState(
-        Ballot promised, Ballot opened, long base, long decided, long lastTimestamp, List<AcceptedValue> accepted) {
+        Ballot promised,
+        Ballot opened,
+        long base,
+        long decided,
+        long lastTimestamp,
+        List<AcceptedValue> accepted) {
 
     /** Of a member that never ran. */
-    public static final PersistedState FRESH = new PersistedState(Ballot.NONE, Ballot.NONE, 1, 0, 0, List.of());
+    public static final PersistedState FRESH =
+            new PersistedState(Ballot.NONE, Ballot.NONE, 1, 0, 0, List.of());
 
     public PersistedState {
         accepted = List.copyOf(accepted);
@@ -33,7 +39,9 @@ public record PersistedState(
                     lastTimestamp = Math.max(lastTimestamp, a.batch().lastTimestamp());
                     if (a.instance() > decided) {
                         (a.ballot().equals(opened) ? accepted : unopened)
-                                .put(a.instance(), new AcceptedValue(a.instance(), a.ballot(), a.batch()));
+                                .put(
+                                        a.instance(),
+                                        new AcceptedValue(a.instance(), a.ballot(), a.batch()));
                     }
                 }
                 case LogRecord.Opened o -> {
@@ -65,7 +73,13 @@ public record PersistedState(
         }
 
         public PersistedState state() {
-            return new PersistedState(promised, opened, base, decided, lastTimestamp, new ArrayList<>(accepted.values()));
+            return new PersistedState(
+                    promised,
+                    opened,
+                    base,
+                    decided,
+                    lastTimestamp,
+                    new ArrayList<>(accepted.values()));
         }
     }
 }

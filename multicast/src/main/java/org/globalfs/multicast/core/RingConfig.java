@@ -11,14 +11,17 @@ import org.globalfs.protocol.Invariant;
  * @param members the replica ids of all acceptors, ascending
  * @param heartbeatNs how often the coordinator shows that it lives
  * @param leaseNs how long a member that acknowledged a heartbeat votes for nobody else
- * @param driftPermille by how much two members' clock rates may differ; the coordinator shortens its lease by it
+ * @param driftPermille by how much two members' clock rates may differ; the coordinator shortens
+ *     its lease by it
  * @param electionJitterNs spread of the candidates after a lease ends
  * @param windowInstances undecided instances that the coordinator allows itself
  * @param windowBytes undecided bytes that the coordinator allows itself
  * @param batchBytes size at which an instance takes no further entry
  * @param queueBytes size at which further proposals are refused
- * @param catchUpDelayNs how long a missing decided instance may be on its way before a peer is asked for it
- * @param acknowledgedAnywhere whether members other than the coordinator acknowledge commands to clients (ring global)
+ * @param catchUpDelayNs how long a missing decided instance may be on its way before a peer is
+ *     asked for it
+ * @param acknowledgedAnywhere whether members other than the coordinator acknowledge commands to
+ *     clients (ring global)
  * @param seed of the election jitter
  */
 public record RingConfig(
@@ -42,11 +45,16 @@ public record RingConfig(
     public RingConfig {
         members = members.clone();
         Arrays.sort(members);
-        Invariant.check(Arrays.binarySearch(members, self) >= 0, "member %s is not in ring %s", self, ring);
-        Invariant.check(heartbeatNs > 0 && leaseNs > 2 * heartbeatNs, "lease must span several heartbeats");
+        Invariant.check(
+                Arrays.binarySearch(members, self) >= 0, "member %s is not in ring %s", self, ring);
+        Invariant.check(
+                heartbeatNs > 0 && leaseNs > 2 * heartbeatNs, "lease must span several heartbeats");
     }
 
-    /** The defaults of a ring whose members are at most a few ms apart (regional) or an ocean (ring 0). */
+    /**
+     * The defaults of a ring whose members are at most a few ms apart (regional) or an ocean (ring
+     * 0).
+     */
     public static RingConfig defaults(int ring, int self, int[] members, long seed) {
         boolean global = ring == 0;
         return new RingConfig(

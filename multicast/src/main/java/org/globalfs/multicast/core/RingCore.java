@@ -6,29 +6,33 @@ import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One member of one ring: Multi-Paxos with a stable coordinator, as a pure machine. Events come in through the {@code on…}
- * methods, and what they ask for is collected in {@link Effects}; {@link #flush} ends a round of events.
+ * One member of one ring: Multi-Paxos with a stable coordinator, as a pure machine. Events come in
+ * through the {@code on…} methods, and what they ask for is collected in {@link Effects}; {@link
+ * #flush} ends a round of events.
  *
- * <p>All calls come from one thread. Time is passed in: {@code nowNs} is monotonic and not negative (say, nanoTime less
- * its value at start); only its rate matters, and only to the lease and to progress, never to agreement.
+ * <p>All calls come from one thread. Time is passed in: {@code nowNs} is monotonic and not negative
+ * (say, nanoTime less its value at start); only its rate matters, and only to the lease and to
+ * progress, never to agreement.
  *
- * <p>How a value is decided. The coordinator sends Accept to everybody and appends the same to its own log; each member votes
- * once its log is durable, and sends its vote to all, so every member learns the decision by itself. A member is one of:
- * follower (no {@link Candidacy}, no {@link Leadership}), candidate, coordinator. Invariants:
+ * <p>How a value is decided. The coordinator sends Accept to everybody and appends the same to its
+ * own log; each member votes once its log is durable, and sends its vote to all, so every member
+ * learns the decision by itself. A member is one of: follower (no {@link Candidacy}, no {@link
+ * Leadership}), candidate, coordinator. Invariants:
  *
  * <ul>
- *   <li>Only {@link Leadership} proposes, only after phase 1 in its own ballot, at most one value an instance and ballot.
+ *   <li>Only {@link Leadership} proposes, only after phase 1 in its own ballot, at most one value
+ *       an instance and ballot.
  *   <li>{@code promised} never decreases; nothing is accepted, promised or acknowledged below it.
  *   <li>Every decided instance's newest record in the log carries the decided value.
- *   <li>Decided instances are delivered in order from the one after {@link PersistedState#decided}; what lies before
- *       that in the log is for the caller to replay.
+ *   <li>Decided instances are delivered in order from the one after {@link PersistedState#decided};
+ *       what lies before that in the log is for the caller to replay.
  * </ul>
  */
 public class RingCore {
 
     /**
-     * A candidate may lag by this many windows behind a member that votes for it, and a vote be this far ahead of the
-     * voter's own prefix: what a member keeps in memory is bounded by it.
+     * A candidate may lag by this many windows behind a member that votes for it, and a vote be
+     * this far ahead of the voter's own prefix: what a member keeps in memory is bounded by it.
      */
     static final int LAG_WINDOWS = 4;
 
@@ -73,8 +77,9 @@ public class RingCore {
     }
 
     /**
-     * Queues a value for the next instance, or forwards it to the coordinator. False: no coordinator is known, or the
-     * queue is full. Nothing is sent or persisted before {@link #flush}.
+     * Queues a value for the next instance, or forwards it to the coordinator. False: no
+     * coordinator is known, or the queue is full. Nothing is sent or persisted before {@link
+     * #flush}.
      */
     public boolean onPropose(byte[] value, int[] destinations, Effects effects) {
         if (leadership != null) {
@@ -108,7 +113,8 @@ public class RingCore {
             case Message.CatchUpReply m -> onCatchUpReply(rank, m, nowNs, effects);
             case Message.TooOld m -> {
                 catchUp.heard(rank, m.decided());
-                catchUp.tooOld(rank, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
+                catchUp.tooOld(
+                        rank, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
             }
             case Message.Forward m -> {
                 if (leadership != null) {
@@ -118,10 +124,14 @@ public class RingCore {
         }
     }
 
-    /** To be called at {@link #nextTickNs} or a little later, after the messages that have already come in. */
+    /**
+     * To be called at {@link #nextTickNs} or a little later, after the messages that have already
+     * come in.
+     */
     public void onTick(long nowNs, Effects effects) {
         if (nowNs - lastTickNs > config.leaseNs() / 2) {
-            // This process stood still: heartbeats may be waiting unread, so an election must not be the first thing.
+            // This process stood still: heartbeats may be waiting unread, so an election must not
+            // be the first thing.
             electionNs = Math.max(electionNs, nowNs + config.heartbeatNs() + jitter.nextNs());
         }
         lastTickNs = nowNs;
@@ -146,17 +156,24 @@ public class RingCore {
         journal.onPersisted(position);
         acceptor.onPersisted();
         countOwnVote();
+        countOwnPromise(nowNs, effects);
         decide(nowNs, effects);
     }
 
-    /** Ring global's state moved: there may be something to import. */
+    /**
+     * Ring global's state moved: there may be something to import. Without this call the next
+     * heartbeat looks.
+     */
     public void onGlobalExecuted() {
         if (leadership != null) {
             leadership.importsDue();
         }
     }
 
-    /** The learner fetched a checkpoint of a peer through this instance; the log may drop everything through it. */
+    /**
+     * The learner fetched a checkpoint of a peer through this instance; the log may drop everything
+     * through it.
+     */
     public void onCheckpointInstalled(long instance, Effects effects) {
         catchUp.checkpointInstalled();
         if (instance > prefix.decided()) {
@@ -172,7 +189,10 @@ public class RingCore {
         prefix.witness(timestamp);
     }
 
-    /** Ends a round of events: forms instances of what is queued, coalesces votes. {@code wallMs} stamps commands. */
+    /**
+     * Ends a round of events: forms instances of what is queued, coalesces votes. {@code wallMs}
+     * stamps commands.
+     */
     public void flush(long nowNs, long wallMs, Effects effects) {
         if (leadership != null) {
             long before = journal.appended();
@@ -180,7 +200,8 @@ public class RingCore {
             voteDue |= journal.appended() > before;
         }
         if (voteDue && acceptor.voting().equals(acceptor.promised())) {
-            effects.vote(new Message.Voted(acceptor.voting(), acceptor.through(), prefix.decided()));
+            effects.vote(
+                    new Message.Voted(acceptor.voting(), acceptor.through(), prefix.decided()));
         }
         voteDue = false;
         if (effects.needsSync()) {
@@ -205,7 +226,8 @@ public class RingCore {
 
     private void stand(long nowNs, Effects effects) {
         coordinator = -1;
-        candidacy = new Candidacy(++attempts, config.self(), highestRound, nowNs + config.leaseNs());
+        candidacy =
+                new Candidacy(++attempts, config.self(), highestRound, nowNs + config.leaseNs());
         if (config.majority() == 1) {
             prepare(candidacy, nowNs, effects);
         } else {
@@ -218,9 +240,12 @@ public class RingCore {
         Candidacy current = candidate();
         current.resendAt(nowNs + config.heartbeatNs());
         switch (current.stage()) {
-            case PRE_VOTE -> effects.send(Outbound.ALL, new Message.PreVote(current.attempt, prefix.decided()));
+            case PRE_VOTE ->
+                    effects.send(
+                            Outbound.ALL, new Message.PreVote(current.attempt, prefix.decided()));
             case PREPARE ->
-                effects.sendAfterPersist(Outbound.ALL, new Message.Prepare(current.ballot(), prefix.decided()));
+                    effects.sendAfterPersist(
+                            Outbound.ALL, new Message.Prepare(current.ballot(), prefix.decided()));
             case CATCH_UP -> {}
         }
     }
@@ -233,9 +258,11 @@ public class RingCore {
 
     private void onPreVote(int from, Message.PreVote m, long nowNs, Effects effects) {
         catchUp.heard(config.rank(from), m.decided());
-        boolean granted = leadership == null
-                && !lease.forbids(from, nowNs)
-                && m.decided() + (long) LAG_WINDOWS * config.windowInstances() >= prefix.decided();
+        boolean granted =
+                leadership == null
+                        && !lease.forbids(from, nowNs)
+                        && m.decided() + (long) LAG_WINDOWS * config.windowInstances()
+                                >= prefix.decided();
         if (granted && candidacy != null) {
             granted = candidacy.stage() == Candidacy.Stage.PRE_VOTE && from < config.self();
             if (granted) {
@@ -244,14 +271,18 @@ public class RingCore {
             }
         }
         effects.send(
-                from, new Message.PreVoteReply(m.attempt(), granted, acceptor.promised(), prefix.decided()));
+                from,
+                new Message.PreVoteReply(
+                        m.attempt(), granted, acceptor.promised(), prefix.decided()));
     }
 
     private void onPreVoteReply(int from, Message.PreVoteReply m, long nowNs, Effects effects) {
         catchUp.heard(config.rank(from), m.decided());
         highestRound = Math.max(highestRound, m.promised().round());
         Candidacy current = candidacy;
-        if (current == null || current.stage() != Candidacy.Stage.PRE_VOTE || current.attempt != m.attempt()) {
+        if (current == null
+                || current.stage() != Candidacy.Stage.PRE_VOTE
+                || current.attempt != m.attempt()) {
             return;
         }
         current.sawRound(m.promised().round());
@@ -273,13 +304,26 @@ public class RingCore {
     }
 
     private void prepare(Candidacy current, long nowNs, Effects effects) {
-        highestRound = Math.max(highestRound, Math.max(current.highestRound(), acceptor.promised().round()));
+        highestRound =
+                Math.max(
+                        highestRound,
+                        Math.max(current.highestRound(), acceptor.promised().round()));
         Ballot ballot = newBallot(highestRound);
         highestRound = Math.max(highestRound, ballot.round());
         acceptor.promise(ballot, effects);
         current.prepare(ballot, nowNs + config.leaseNs());
         canvass(nowNs, effects);
-        promised(current, config.self(), ownPromise(ballot), nowNs, effects);
+    }
+
+    /** A candidate's own promise counts like any other: once it is durable. */
+    private void countOwnPromise(long nowNs, Effects effects) {
+        Candidacy current = candidacy;
+        if (current != null
+                && current.stage() == Candidacy.Stage.PREPARE
+                && acceptor.promiseIsDurable()
+                && !current.supports(config.self())) {
+            promised(current, config.self(), ownPromise(current.ballot()), nowNs, effects);
+        }
     }
 
     private Message.Promise ownPromise(Ballot ballot) {
@@ -321,7 +365,8 @@ public class RingCore {
         }
     }
 
-    private void promised(Candidacy current, int from, Message.Promise m, long nowNs, Effects effects) {
+    private void promised(
+            Candidacy current, int from, Message.Promise m, long nowNs, Effects effects) {
         current.promised(from, m);
         prefix.witness(m.lastTimestamp());
         if (current.supporters() >= promisesNeeded()) {
@@ -355,8 +400,9 @@ public class RingCore {
 
     private void onNack(Message.Nack m, long nowNs) {
         highestRound = Math.max(highestRound, m.promised().round());
-        boolean mine = leadership != null && leadership.ballot().equals(m.rejected())
-                || candidacy != null && candidacy.ballot().equals(m.rejected());
+        boolean mine =
+                leadership != null && leadership.ballot().equals(m.rejected())
+                        || candidacy != null && candidacy.ballot().equals(m.rejected());
         if (mine && m.promised().above(m.rejected())) {
             follow(-1);
             electionNs = nowNs + jitter.nextNs();
@@ -404,7 +450,9 @@ public class RingCore {
 
     private void onAccept(int from, Message.Accept m, long nowNs, Effects effects) {
         if (heed(from, m.ballot(), m.decided(), effects)) {
-            boolean near = m.instance() <= prefix.decided() + (long) LAG_WINDOWS * config.windowInstances();
+            boolean near =
+                    m.instance()
+                            <= prefix.decided() + (long) LAG_WINDOWS * config.windowInstances();
             if (near && m.ballot().equals(acceptor.voting())) {
                 acceptor.accept(m.instance(), m.batch(), effects);
                 voteDue = true;
@@ -434,7 +482,8 @@ public class RingCore {
         countOwnVote();
         decide(nowNs, effects);
         long through = m.ballot().equals(acceptor.voting()) ? acceptor.durableThrough() : 0;
-        Message.HeartbeatAck ack = new Message.HeartbeatAck(m.ballot(), m.sentNs(), through, prefix.decided());
+        Message.HeartbeatAck ack =
+                new Message.HeartbeatAck(m.ballot(), m.sentNs(), through, prefix.decided());
         if (acceptor.promiseIsDurable()) {
             effects.send(from, ack);
         } else {
@@ -531,8 +580,9 @@ public class RingCore {
     }
 
     /**
-     * The instance whose execution a linearizable read must wait for, or -1 without a lease. Unless {@link
-     * RingConfig#acknowledgedAnywhere}, this relies on the coordinator alone acknowledging commands to clients.
+     * The instance whose execution a linearizable read must wait for, or -1 without a lease. Unless
+     * {@link RingConfig#acknowledgedAnywhere}, this relies on the coordinator alone acknowledging
+     * commands to clients.
      */
     public long leaseInstance(long nowNs) {
         return leadership != null && leaseRemainingNs(nowNs) > 0 ? leadership.readInstance() : -1;

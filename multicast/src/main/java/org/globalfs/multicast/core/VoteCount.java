@@ -5,8 +5,8 @@ import java.util.Arrays;
 /**
  * Counts the votes of the highest ballot that votes were seen in.
  *
- * <p>An instance through which a majority voted is chosen, whoever learns it: each of the majority accepted it in the ballot
- * or had been told by the ballot's coordinator that it is decided.
+ * <p>An instance through which a majority voted is chosen, whoever learns it: each of the majority
+ * accepted it in the ballot or had been told by the ballot's coordinator that it is decided.
  */
 final class VoteCount {
 
@@ -47,7 +47,10 @@ final class VoteCount {
         return ballot;
     }
 
-    /** Every instance through this one is chosen, with the value that any vote in {@link #ballot} or above has. */
+    /**
+     * Every instance through this one is chosen, with the value that any vote in {@link #ballot} or
+     * above has.
+     */
     long chosen() {
         return chosen;
     }

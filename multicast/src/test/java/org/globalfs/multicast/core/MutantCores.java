@@ -1,0 +1,58 @@
+package org.globalfs.multicast.core;
+
+import org.globalfs.multicast.ImportSource;
+import org.jspecify.annotations.Nullable;
+
+/** Cores with a planted fault, to see that the simulator catches what it is there for. */
+public final class MutantCores {
+
+    private MutantCores() {}
+
+    /**
+     * Every election of a node uses the same ballot, as if ballots were constants of the
+     * configuration.
+     */
+    public static RingCore constantBallot(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            @Override
+            Ballot newBallot(long highestRoundSeen) {
+                return new Ballot(1000, config.self());
+            }
+        };
+    }
+
+    /**
+     * Leads once its own promise is made: fills gaps with Noops that phase 1 did not show to be
+     * free.
+     */
+    public static RingCore noPhase1(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            @Override
+            int promisesNeeded() {
+                return 1;
+            }
+        };
+    }
+
+    /** Forgets what it promised and accepted when it restarts, as if the log were never read. */
+    public static RingCore forgetful(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        PersistedState forgot =
+                new PersistedState(
+                        Ballot.NONE,
+                        Ballot.NONE,
+                        1,
+                        state.decided(),
+                        state.lastTimestamp(),
+                        java.util.List.of());
+        return new RingCore(config, forgot, imports, nowNs);
+    }
+
+    /** Forgets after a restart that it may have acknowledged a heartbeat: votes at once. */
+    public static RingCore unseenLease(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, Math.max(0, nowNs - config.leaseNs()));
+    }
+}

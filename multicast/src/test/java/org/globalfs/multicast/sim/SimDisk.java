@@ -1,0 +1,119 @@
+package org.globalfs.multicast.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.globalfs.multicast.core.Batch;
+import org.globalfs.multicast.core.LogRecord;
+import org.globalfs.multicast.core.LogSummary;
+import org.globalfs.multicast.core.PersistedState;
+
+/**
+ * A ring member's log: a crash keeps what was synced and a random part of what was appended after
+ * it.
+ */
+final class SimDisk {
+
+    private final List<LogRecord> records = new ArrayList<>();
+    private final TreeMap<Long, Batch> newest = new TreeMap<>();
+    private int durable;
+    private long trimmed;
+    private long firstAvailable = 1;
+
+    void append(List<LogRecord> appended) {
+        for (LogRecord record : appended) {
+            records.add(record);
+            index(record);
+        }
+    }
+
+    private void index(LogRecord record) {
+        switch (record) {
+            case LogRecord.Accepted a -> newest.put(a.instance(), a.batch());
+            case LogRecord.Chosen c -> newest.put(c.instance(), c.batch());
+            case LogRecord.StartAfter s ->
+                    firstAvailable = Math.max(firstAvailable, s.instance() + 1);
+            case LogRecord.Promised p -> {}
+            case LogRecord.Opened o -> {}
+            case LogRecord.DecidedThrough d -> {}
+        }
+    }
+
+    /** Counts every record ever appended, trimmed ones included. */
+    long end() {
+        return trimmed + records.size();
+    }
+
+    void synced(long end) {
+        durable = Math.max(durable, (int) (end - trimmed));
+    }
+
+    void crash(Simulation simulation) {
+        int kept = durable + simulation.below(records.size() - durable + 1);
+        records.subList(kept, records.size()).clear();
+        durable = kept;
+        newest.clear();
+        records.forEach(this::index);
+    }
+
+    PersistedState recover() {
+        PersistedState.Replay replay = new PersistedState.Replay();
+        records.forEach(replay::add);
+        return replay.state();
+    }
+
+    /**
+     * Drops the oldest durable records that concern nothing beyond the instance, as whole segments
+     * would be; and nothing that what is durable does not say to be decided.
+     */
+    void trim(long checkpointed) {
+        LogSummary whole = new LogSummary();
+        records.subList(0, durable).forEach(whole::add);
+        long through = Math.min(checkpointed, whole.decided());
+        LogSummary summary = new LogSummary();
+        long last = 0;
+        int count = 0;
+        while (count < durable && instance(records.get(count)) <= through) {
+            summary.add(records.get(count));
+            last = Math.max(last, instance(records.get(count)));
+            count++;
+        }
+        List<LogRecord> head = summary.records();
+        if (count > head.size()) {
+            records.subList(0, count).clear();
+            records.addAll(0, head);
+            trimmed += count - head.size();
+            durable -= count - head.size();
+            firstAvailable = Math.max(firstAvailable, last + 1);
+            newest.headMap(firstAvailable).clear();
+        }
+    }
+
+    private static long instance(LogRecord record) {
+        return switch (record) {
+            case LogRecord.Accepted a -> a.instance();
+            case LogRecord.Chosen c -> c.instance();
+            case LogRecord.StartAfter s -> s.instance();
+            case LogRecord.Promised p -> 0;
+            case LogRecord.Opened o -> 0;
+            case LogRecord.DecidedThrough d -> d.instance();
+        };
+    }
+
+    long firstAvailable() {
+        return firstAvailable;
+    }
+
+    /** The newest batches of {@code from}..{@code through}, stopping at a hole. */
+    List<Batch> read(long from, long through) {
+        List<Batch> batches = new ArrayList<>();
+        for (long instance = from; instance <= through; instance++) {
+            Batch batch = newest.get(instance);
+            if (batch == null) {
+                break;
+            }
+            batches.add(batch);
+        }
+        return batches;
+    }
+}
