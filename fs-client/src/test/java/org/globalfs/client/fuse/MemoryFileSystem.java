@@ -4,9 +4,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.vfs.AttributesReply;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.Created;
@@ -24,8 +26,9 @@ import org.globalfs.protocol.Errno;
 
 /**
  * A whole file system in memory, for tests. The tree's shape is guarded by this object's monitor.
- * Some names misbehave on purpose: looking up {@code hang} never returns, {@code crash} throws, a
- * file whose name begins with {@code slow-} hangs when it is read.
+ * Some names misbehave on purpose: looking up {@code hang} never returns, {@code crash} throws,
+ * opening one that begins with {@code late-} takes a second, a file whose name begins with {@code
+ * slow-} hangs when it is read.
  */
 class MemoryFileSystem implements FileSystem {
 
@@ -45,8 +48,9 @@ class MemoryFileSystem implements FileSystem {
     private final Map<Long, MemoryInode> inodes = new ConcurrentHashMap<>();
     private final AtomicLong nextInode = new AtomicLong(2);
     private final AtomicLong nextHandle = new AtomicLong(1);
-    private final java.util.Set<Long> slow = ConcurrentHashMap.newKeySet();
-    private final java.util.Set<Long> handles = ConcurrentHashMap.newKeySet();
+    private final Set<Long> late = ConcurrentHashMap.newKeySet();
+    private final Set<Long> slow = ConcurrentHashMap.newKeySet();
+    private final Set<Long> handles = ConcurrentHashMap.newKeySet();
     private final long timeoutNs;
     private final boolean directIo;
     private volatile boolean closed;
@@ -54,7 +58,14 @@ class MemoryFileSystem implements FileSystem {
     MemoryFileSystem(long timeoutNs, boolean directIo) {
         this.timeoutNs = timeoutNs;
         this.directIo = directIo;
-        MemoryInode root = new MemoryInode(ROOT, Stat.DIRECTORY | 0755, 0, 0, 0, now());
+        MemoryInode root =
+                new MemoryInode(
+                        ROOT,
+                        Stat.DIRECTORY | 0755,
+                        Libc.effectiveUid(),
+                        Libc.effectiveGid(),
+                        0,
+                        now());
         root.parent = ROOT;
         inodes.put(ROOT, root);
     }
@@ -117,6 +128,9 @@ class MemoryFileSystem implements FileSystem {
                 return Entry.absent(timeoutNs);
             }
             child = inode(found.ino());
+        }
+        if (text.startsWith("late-")) {
+            late.add(child.ino);
         }
         if (text.startsWith("slow-")) {
             slow.add(child.ino);
@@ -376,6 +390,9 @@ class MemoryFileSystem implements FileSystem {
     @Override
     public OpenResult open(Caller caller, long ino, int flags) throws FsException {
         MemoryInode inode = inode(ino);
+        if (late.contains(ino)) {
+            LockSupport.parkNanos(1_000_000_000L);
+        }
         if ((flags & OpenFlags.O_TRUNC) != 0) {
             inode.resize(0, now());
         }

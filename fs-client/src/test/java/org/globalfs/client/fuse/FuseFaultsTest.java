@@ -1,0 +1,277 @@
+package org.globalfs.client.fuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What happens when operations hang or fail, when processes are killed, and when mounting is not
+ * possible.
+ */
+class FuseFaultsTest {
+    @TempDir Path folder;
+
+    private Path mountpoint;
+
+    @BeforeEach
+    void prepare() throws Exception {
+        assumeTrue(
+                MountedProcess.possible(),
+                "SKIPPED: no /dev/fuse, or neither root nor fusermount3");
+        mountpoint = Files.createDirectory(folder.resolve("mnt"));
+    }
+
+    @Test
+    void hungOperationsEndAtTheirDeadlineAndHinderNobody() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "2000")) {
+            String output =
+                    mount.shell(
+                            30,
+                            """
+                            for i in $(seq 1 20); do mkdir d$i; (stat d$i/hang 2>&1 | sed 's/.*: //') & done
+                            sleep 0.3
+                            start=$(date +%s%N); echo fine > other; cat other; ls > /dev/null
+                            test $(( $(date +%s%N) - start )) -lt 1500000000 && echo at once
+                            wait
+                            """);
+            assertThat(output).startsWith("fine\nat once\n");
+            assertThat(output.split("Input/output error", -1)).hasSize(21);
+            assertThat(mount.counts().get("TIMEOUTS")).isPositive();
+        }
+    }
+
+    @Test
+    void moreHungOperationsThanThreads() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "1000", "threads=4")) {
+            String output =
+                    mount.shell(
+                            60,
+                            """
+                            for i in $(seq 1 8); do echo x > slow-$i; done
+                            echo 1 > /proc/sys/vm/drop_caches || true
+                            for i in $(seq 1 8); do mkdir d$i; (stat d$i/hang 2>&1 | sed 's/.*: //') & done
+                            wait; echo fine > other; cat other
+                            """);
+            assertThat(output).endsWith("fine\n");
+            assertThat(output.split("Input/output error", -1)).hasSize(9);
+        }
+    }
+
+    @Test
+    void aKilledProcessDoesNotWait() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+            String output =
+                    mount.shell(
+                            30,
+                            """
+                            for signal in KILL TERM INT; do
+                              timeout -s $signal 0.5 stat hang || echo ended $?
+                              timeout -s $signal 0.5 stat d/../hang || echo ended $?
+                            done
+                            """);
+            assertThat(output.split("ended", -1)).hasSize(7);
+            assertThat(mount.counts().get("INTERRUPTS")).isPositive();
+        }
+    }
+
+    @Test
+    void aHandledSignalIsNoError() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+            mount.python(
+                    60,
+                    """
+                    import signal
+                    ticks = 0
+                    def tick(*_):
+                        global ticks; ticks += 1
+                    signal.signal(signal.SIGALRM, tick); signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+                    for i in range(3000):
+                        p = 'f%d' % (i % 50)
+                        fd = os.open(p, os.O_CREAT | os.O_WRONLY); os.write(fd, bytes(10000)); os.close(fd)
+                        os.stat(p); os.rename(p, p + 'x'); os.unlink(p + 'x')
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                    assert ticks > 10, ticks
+                    """);
+            assertThat(mount.counts()).containsEntry("INTERRUPTS", 0L);
+        }
+    }
+
+    @Test
+    void whatAKilledProcessWouldHaveOpenedIsReleased() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+            mount.shell(20, "echo x > late-1; timeout -s KILL 0.3 cat late-1 || echo killed");
+            await().atMost(Duration.ofSeconds(10))
+                    .untilAsserted(() -> assertThat(mount.counts()).containsEntry("HANDLES", 0L));
+            assertThat(mount.counts()).containsEntry("INTERRUPTS", 1L);
+            assertThat(mount.shell(20, "cat late-1")).isEqualTo("x\n");
+        }
+    }
+
+    @Test
+    void anUnexpectedFailureIsAnErrorOfOneOperation() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+            String output =
+                    mount.shell(
+                            20,
+                            "for i in $(seq 1 200); do stat crash > /dev/null 2>&1 || true; done; stat crash 2>&1 || echo fine");
+            assertThat(output).contains("Input/output error").endsWith("fine\n");
+        }
+    }
+
+    @Test
+    void aMountLeftByADeadProcessIsReplaced() throws Exception {
+        MountedProcess first = MountedProcess.start(mountpoint, "1000", "60000");
+        first.shell(10, "echo x > file");
+        first.process().destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+        MountedProcess.Outcome dead = MountedProcess.run(10, "ls", mountpoint.toString());
+        assertThat(dead.output()).contains("Transport endpoint is not connected");
+        try (MountedProcess second = MountedProcess.start(mountpoint, "1000", "60000")) {
+            assertThat(second.shell(10, "ls; echo y > file; cat file")).isEqualTo("y\n");
+        }
+        assertThat(MountTable.at(mountpoint)).isNull();
+    }
+
+    @Test
+    void unmountingFromOutsideEndsTheProcess() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "1000", "60000")) {
+            String command = Mounter.privileged() ? "umount" : "fusermount3 -u";
+            MountedProcess.run(10, "sh", "-c", command + " " + mountpoint);
+            assertThat(mount.expectLine("unmounted ")).isEqualTo("unmounted true");
+            assertThat(mount.process().waitFor(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void terminationUnmountsEvenWhenInUse() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "1000", "60000")) {
+            Process user = new ProcessBuilder("sleep", "60").directory(mountpoint.toFile()).start();
+            try {
+                mount.process().destroy();
+                assertThat(mount.process().waitFor(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(MountTable.at(mountpoint)).isNull();
+            } finally {
+                user.destroyForcibly();
+            }
+        }
+    }
+
+    private String refusal(Path where, String... options) throws Exception {
+        try (MountedProcess mount =
+                MountedProcess.launch(where, MountedProcess.command(where, options))) {
+            return mount.expectLine("refused ");
+        }
+    }
+
+    @Test
+    void mountpointsThatAreNone() throws Exception {
+        Path absent = folder.resolve("absent");
+        assertThat(refusal(absent, "0", "1000"))
+                .contains("does not exist")
+                .contains("mkdir -p " + absent);
+        assertThat(refusal(folder.resolve("a/b"), "0", "1000")).contains("does not exist");
+        Path file = Files.createFile(folder.resolve("file"));
+        assertThat(refusal(file, "0", "1000")).contains(file + " is not a directory");
+        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+            assertThat(refusal(mountpoint, "0", "1000"))
+                    .contains("mounted already")
+                    .contains("umount");
+            assertThat(mount.shell(10, "echo x > y; cat y")).isEqualTo("x\n");
+        }
+    }
+
+    @Test
+    void aSymbolicLinkToTheMountpointIsFollowed() throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), mountpoint);
+        try (MountedProcess mount = MountedProcess.start(link, "0", "60000")) {
+            assertThat(mount.shell(10, "echo x > y; cat " + mountpoint + "/y")).isEqualTo("x\n");
+        }
+        assertThat(MountTable.at(mountpoint)).isNull();
+    }
+
+    @Test
+    void aUserMountsThroughFusermount() throws Exception {
+        assumeTrue(Mounter.privileged(), "SKIPPED: needs root to become another user");
+        assumeTrue(
+                MountedProcess.run(10, "sh", "-c", "command -v fusermount3 && command -v setpriv")
+                                .exitCode()
+                        == 0,
+                "SKIPPED: no fusermount3 (apt-get install fuse3) or no setpriv");
+        assumeTrue(
+                Files.getPosixFilePermissions(Path.of("/dev/fuse"))
+                        .contains(PosixFilePermission.OTHERS_WRITE),
+                "SKIPPED: only root may open /dev/fuse here");
+        String classPath = readableClassPath();
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        MountedProcess.run(10, "chown", "65534:65534", mountpoint.toString());
+        List<String> asUser =
+                List.of("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups");
+        List<String> command = new ArrayList<>(asUser);
+        command.addAll(MountedProcess.command(classPath, mountpoint, "1000", "60000"));
+        List<String> use = new ArrayList<>(asUser);
+        use.addAll(
+                List.of(
+                        "sh",
+                        "-c",
+                        "cd " + mountpoint + " && echo x > y && cat y && stat -c %U y"));
+        try (MountedProcess mount = MountedProcess.start(mountpoint, command)) {
+            assertThat(mount.mountpoint()).isEqualTo(mountpoint);
+            assertThat(MountedProcess.run(20, use.toArray(String[]::new)).output())
+                    .isEqualTo("x\nnobody\n");
+        }
+        assertThat(MountTable.at(mountpoint)).isNull();
+        Path foreign = Files.createDirectory(folder.resolve("foreign"));
+        List<String> refused = new ArrayList<>(asUser);
+        refused.addAll(MountedProcess.command(classPath, foreign, "1000", "60000"));
+        try (MountedProcess mount = MountedProcess.launch(foreign, refused)) {
+            assertThat(mount.expectLine("refused ")).contains("cannot mount on " + foreign);
+        }
+    }
+
+    /** The test's class path, copied to where everybody may read it. */
+    private String readableClassPath() throws Exception {
+        Path copy = Files.createDirectory(folder.resolve("classes"));
+        List<String> entries = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(":", -1)) {
+            Path source = Path.of(entry);
+            boolean needed =
+                    Files.isDirectory(source)
+                            || entry.contains("slf4j")
+                            || entry.contains("logback")
+                            || entry.contains("protocol")
+                            || entry.contains("jspecify");
+            if (!Files.exists(source) || !needed) {
+                continue;
+            }
+            Path target = copy.resolve(entries.size() + "-" + source.getFileName());
+            copyTree(source, target);
+            entries.add(target.toString());
+        }
+        MountedProcess.run(20, "chmod", "-R", "a+rX", copy.toString());
+        return String.join(":", entries);
+    }
+
+    private static void copyTree(Path source, Path target) throws Exception {
+        try (Stream<Path> all = Files.walk(source)) {
+            for (Path each : all.toList()) {
+                Files.copy(
+                        each,
+                        target.resolve(source.relativize(each).toString()),
+                        StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+    }
+}

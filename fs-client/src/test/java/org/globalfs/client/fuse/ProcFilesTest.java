@@ -1,0 +1,77 @@
+package org.globalfs.client.fuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.globalfs.client.vfs.Caller;
+import org.junit.jupiter.api.Test;
+
+/** What is read from {@code /proc}: mounts, pending signals, groups. */
+class ProcFilesTest {
+
+    @Test
+    void readsMountsWithBlanksInTheirNames() {
+        MountTable.Mount mount =
+                MountTable.parse(
+                        "36 35 0:42 / /mnt/two\\040words\\134x rw,nosuid shared:7 master:1 - fuse.globalfs globalfs rw,user_id=0");
+        assertThat(mount)
+                .isEqualTo(new MountTable.Mount("0:42", "/mnt/two words\\x", "fuse.globalfs"));
+        assertThat(MountTable.parse("36 35 0:42 / /mnt rw - tmpfs tmpfs rw"))
+                .isEqualTo(new MountTable.Mount("0:42", "/mnt", "tmpfs"));
+        assertThat(MountTable.parse("")).isNull();
+    }
+
+    @Test
+    void findsTheRoot() throws Exception {
+        assertThat(MountTable.at(Path.of("/"))).isNotNull();
+    }
+
+    private static String status(
+            String pending, String shared, String blocked, String ignored, String caught) {
+        return "Name:\tx\nSigPnd:\t"
+                + pending
+                + "\nShdPnd:\t"
+                + shared
+                + "\nSigBlk:\t"
+                + blocked
+                + "\nSigIgn:\t"
+                + ignored
+                + "\nSigCgt:\t"
+                + caught
+                + "\nCapInh:\t0\n";
+    }
+
+    @Test
+    void tellsFatalSignalsFromHandledOnes() {
+        String none = "0000000000000000";
+        String kill = "0000000000000100";
+        String terminate = "0000000000004000";
+        String child = "0000000000010000";
+        assertThat(PendingSignals.fatal(status(none, none, none, none, none))).isFalse();
+        assertThat(PendingSignals.fatal(status(kill, none, "ffffffffffffffff", none, none)))
+                .isTrue();
+        assertThat(PendingSignals.fatal(status(none, terminate, none, none, none))).isTrue();
+        assertThat(PendingSignals.fatal(status(none, terminate, none, none, terminate))).isFalse();
+        assertThat(PendingSignals.fatal(status(none, terminate, none, terminate, none))).isFalse();
+        assertThat(PendingSignals.fatal(status(none, terminate, terminate, none, none))).isFalse();
+        assertThat(PendingSignals.fatal(status(child, child, none, none, none))).isFalse();
+        assertThat(PendingSignals.fatal(0)).isFalse();
+        assertThat(PendingSignals.fatal((int) ProcessHandle.current().pid())).isFalse();
+    }
+
+    @Test
+    void readsGroups() {
+        Caller caller = new Caller(0, 0, (int) ProcessHandle.current().pid(), 0);
+        assertThat(caller.groups()).isSameAs(caller.groups());
+        assertThat(new Caller(0, 0, 0, 0).groups()).isEmpty();
+        assertThat(Caller.of(1, 2, new int[] {3, 4}, 0).groups()).containsExactly(3, 4);
+    }
+
+    @Test
+    void timesBeyondSixtyFourBitsBecomeTheFurthest() {
+        assertThat(Attributes.time(0, 5)).isEqualTo(5);
+        assertThat(Attributes.time(-1, 999_999_999)).isEqualTo(-1);
+        assertThat(Attributes.time(Long.MAX_VALUE, 0)).isPositive();
+        assertThat(Attributes.time(Long.MIN_VALUE, 0)).isNegative();
+    }
+}
