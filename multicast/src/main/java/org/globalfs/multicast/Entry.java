@@ -27,7 +27,13 @@ public sealed interface Entry {
 
         @Override
         public String toString() {
-            return "Command[" + timestamp + ", " + value.length + " bytes, " + Arrays.toString(destinations) + "]";
+            return "Command["
+                    + timestamp
+                    + ", "
+                    + value.length
+                    + " bytes, "
+                    + Arrays.toString(destinations)
+                    + "]";
         }
     }
 

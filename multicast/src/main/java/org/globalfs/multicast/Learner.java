@@ -2,18 +2,33 @@ package org.globalfs.multicast;
 
 import java.util.List;
 
-/** The consumer of one ring's order. Called on the ring's delivery thread only; an exception stops the process. */
+/**
+ * The consumer of one ring's order. Called on the ring's delivery thread only; an exception stops
+ * the process.
+ */
 public interface Learner {
 
-    /** Highest instance the state has executed: delivery resumes after it. 0 when nothing was executed yet. */
+    /**
+     * Highest instance the state has executed: delivery resumes after it. 0 when nothing was
+     * executed yet.
+     */
     long applied();
 
-    /** Executes one instance. Instances come consecutively from {@code applied() + 1}, without gap. */
+    /**
+     * Timestamp of the newest command in what {@link #applied} covers, 0 if none: timestamps of the
+     * ring go on above it.
+     */
+    long lastTimestamp();
+
+    /**
+     * Executes one instance. Instances come consecutively from {@code applied() + 1}, without gap.
+     */
     void deliver(long instance, List<Entry> entries);
 
     /**
-     * The log is trimmed everywhere reachable beyond this learner. It must take over a checkpoint from a peer that
-     * raises {@link #applied} to at least {@code firstAvailable - 1} before it returns; it is called again otherwise.
+     * The log is trimmed everywhere reachable beyond this learner. It must take over a checkpoint
+     * from a peer that raises {@link #applied} to at least {@code firstAvailable - 1} before it
+     * returns; it is called again otherwise.
      */
     void behind(long firstAvailable);
 }

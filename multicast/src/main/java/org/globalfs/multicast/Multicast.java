@@ -1,17 +1,21 @@
 package org.globalfs.multicast;
 
 /**
- * Ordered, durable broadcast to the rings this process belongs to. All methods may be called from any thread and never
- * block on the network or the disk.
+ * Ordered, durable broadcast to the rings this process belongs to. All methods may be called from
+ * any thread and never block on the network or the disk.
  */
 public interface Multicast extends AutoCloseable {
 
-    /** What {@link #coordinator} answers while no coordinator is known, and {@link #leaseInstance} without a lease. */
+    /**
+     * What {@link #coordinator} answers while no coordinator is known, and {@link #leaseInstance}
+     * without a lease.
+     */
     int NONE = -1;
 
     /**
-     * Hands a value to the ring's coordinator, in this process or another. No promise of delivery: a fail-over may lose
-     * it, and a retry may have it delivered twice, so the receiver's session table makes it exactly-once.
+     * Hands a value to the ring's coordinator, in this process or another. No promise of delivery:
+     * a fail-over may lose it, and a retry may have it delivered twice, so the receiver's session
+     * table makes it exactly-once.
      *
      * @param destinations the partitions concerned; read for ring 0 only, empty elsewhere
      * @return false: no coordinator known or its queue is full; try again later
@@ -24,20 +28,29 @@ public interface Multicast extends AutoCloseable {
     boolean isCoordinator(int ring);
 
     /**
-     * Linearizable read point: state that executed this instance reflects every command acknowledged before this call.
-     * {@link #NONE}: this process is not the coordinator or holds no lease now.
+     * Linearizable read point: state that executed this instance reflects every command
+     * acknowledged before this call. {@link #NONE}: this process is not the coordinator or holds no
+     * lease now.
      */
     long leaseInstance(int ring);
 
-    /** Milliseconds for which nobody else can become coordinator; 0 without lease. What grants may rely on. */
+    /**
+     * Milliseconds for which nobody else can become coordinator; 0 without lease. What grants may
+     * rely on.
+     */
     long leaseRemainingMs(int ring);
 
     RingStatus status(int ring);
 
-    /** The state of the ring up to this instance is durable outside the log, which may be trimmed up to there. */
+    /**
+     * The state of the ring up to this instance is durable outside the log, which may be trimmed up
+     * to there.
+     */
     void checkpointed(int ring, long instance);
 
-    /** The state of ring 0 executed this instance: {@link ImportSource} may now have more to import. */
+    /**
+     * The state of ring 0 executed this instance: {@link ImportSource} may now have more to import.
+     */
     void globalExecuted(long instance);
 
     /** Stops delivery, closes connections and the log. Waits until every thread ended. */

@@ -1,0 +1,39 @@
+package org.globalfs.multicast;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a process needs to take part in its rings.
+ *
+ * @param cluster name; peers and log folders of another cluster are refused
+ * @param self this process's replica id
+ * @param bind where to listen for peers; port 0 takes a free one (tests)
+ * @param peers where the other replicas of these rings listen, by replica id; an entry for self is
+ *     ignored. Unresolved addresses are looked up at each connection attempt
+ * @param rings ring number to the replica ids of its acceptors, this process among them
+ * @param homeRing the region's ring, into which ring 0 is merged, or -1
+ * @param folder where the log is; made when absent
+ * @param durable false: acknowledge without waiting for the disk (benchmarks only)
+ * @param segmentBytes size that log segments grow to
+ * @param retainedBytes how much of the newest log outlives checkpoints, for peers that lag
+ */
+public record MulticastOptions(
+        String cluster,
+        int self,
+        InetSocketAddress bind,
+        Map<Integer, InetSocketAddress> peers,
+        Map<Integer, List<Integer>> rings,
+        int homeRing,
+        Path folder,
+        boolean durable,
+        int segmentBytes,
+        long retainedBytes) {
+
+    public MulticastOptions {
+        peers = Map.copyOf(peers);
+        rings = Map.copyOf(rings);
+    }
+}

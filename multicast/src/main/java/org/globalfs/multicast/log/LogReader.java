@@ -1,0 +1,116 @@
+package org.globalfs.multicast.log;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.globalfs.multicast.log.LogException.Reason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One read of a run of instances; keeps a window of the file, as neighbours in the order are mostly
+ * neighbours on disk.
+ */
+final class LogReader implements AutoCloseable {
+    private static final int WINDOW_BYTES = 64 << 10;
+
+    private final int ring;
+    private final RecordFormat format = new RecordFormat();
+    private ByteBuffer window =
+            ByteBuffer.allocate(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
+    private int windowAt;
+    private @Nullable Segment pinned;
+
+    LogReader(int ring) {
+        this.ring = ring;
+    }
+
+    List<StoredRecord> read(Supplier<Segment[]> segments, long from, long through, int maxBytes)
+            throws IOException {
+        List<StoredRecord> records = new ArrayList<>();
+        int bytes = 0;
+        for (long instance = from; instance <= through && bytes < maxBytes; instance++) {
+            StoredRecord record = find(segments.get(), instance);
+            if (record == null) {
+                break;
+            }
+            records.add(record);
+            bytes += RecordFormat.HEADER_BYTES + record.payload().length;
+        }
+        return records;
+    }
+
+    private @Nullable StoredRecord find(Segment[] segments, long instance) throws IOException {
+        for (int i = segments.length - 1; i >= 0; i--) {
+            int place = segments[i].index.find(ring, instance);
+            if (place != SegmentIndex.ABSENT) {
+                return use(segments[i]) ? readAt(segments[i], place, instance) : null;
+            }
+        }
+        return null;
+    }
+
+    private boolean use(Segment segment) {
+        if (pinned == segment) {
+            return true;
+        }
+        close();
+        window.limit(0);
+        if (!segment.pin()) {
+            return false;
+        }
+        pinned = segment;
+        return true;
+    }
+
+    private StoredRecord readAt(Segment segment, int at, long instance) throws IOException {
+        load(segment, at, RecordFormat.HEADER_BYTES);
+        int length =
+                RecordFormat.plausibleLength(window, at - windowAt, segment.header.capacity() - at);
+        if (length >= 0) {
+            load(segment, at, RecordFormat.HEADER_BYTES + length);
+        }
+        int inWindow = at - windowAt;
+        if (length < 0
+                || !format.intact(window, inWindow, length, segment.sequence())
+                || RecordFormat.instance(window, inWindow) != instance
+                || RecordFormat.ring(window, inWindow) != ring) {
+            throw new LogException(
+                    Reason.CORRUPT,
+                    segment.file
+                            + " is damaged at byte "
+                            + at
+                            + ": instance "
+                            + instance
+                            + " of ring "
+                            + ring
+                            + " cannot be read back");
+        }
+        return RecordFormat.decode(window, inWindow, length);
+    }
+
+    private void load(Segment segment, int at, int bytes) throws IOException {
+        if (at >= windowAt && at + bytes <= windowAt + window.limit()) {
+            return;
+        }
+        if (window.capacity() < bytes) {
+            window = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        }
+        windowAt = at;
+        segment.read(window, at, bytes);
+        if (window.limit() < bytes) {
+            throw new LogException(
+                    Reason.CORRUPT, segment.file + " ends early, at byte " + (at + window.limit()));
+        }
+    }
+
+    @Override
+    public void close() {
+        if (pinned != null) {
+            pinned.unpin();
+            pinned = null;
+        }
+    }
+}

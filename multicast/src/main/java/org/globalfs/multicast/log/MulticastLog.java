@@ -1,0 +1,324 @@
+package org.globalfs.multicast.log;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.globalfs.multicast.log.LogException.Reason;
+import org.globalfs.protocol.Invariant;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The log of all rings of a process.
+ *
+ * <p>One writer thread calls {@link #append}, {@link #write} and {@link #sync}; any thread may
+ * {@link #read}. Records are readable once written, durable once synced. A failed write or sync is
+ * final: the writer gets a {@link LogException} and must not go on, because after a failed sync
+ * nobody knows what is on disk.
+ *
+ * <p>Segments are dropped from the oldest on, when every instance in them is checkpointed by its
+ * ring's state and enough newer log is left for peers that lag. Each segment starts with the newest
+ * meta records of every ring, so that dropping older ones loses none.
+ */
+public final class MulticastLog implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(MulticastLog.class);
+    private static final int FIRST_CAPACITY = 1 << 20;
+    private static final int GROWTH = 4;
+    private static final int WRITE_BUFFER_BYTES = 1 << 20;
+    private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
+
+    private final LogOptions options;
+    private final FolderLock lock;
+    private final SegmentPreparer preparer;
+    private final RecordFormat format = new RecordFormat();
+    private final RingMetas metas;
+    private final ConcurrentHashMap<Integer, Long> checkpointed = new ConcurrentHashMap<>();
+
+    /** Oldest first; the last one is written to. Replaced, never changed. */
+    private volatile Segment[] segments;
+
+    // Writer only, from here on.
+    private Segment active;
+    private ByteBuffer buffer =
+            ByteBuffer.allocateDirect(WRITE_BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+    /** Where the buffer's first byte goes in the active segment. */
+    private int bufferAt;
+
+    /** How far the active segment is known to be on disk. */
+    private int durable;
+
+    private boolean unsynced;
+    private final ArrayDeque<Unindexed> unindexed = new ArrayDeque<>();
+
+    private record Unindexed(int ring, long instance, int place) {}
+
+    MulticastLog(
+            LogOptions options,
+            FolderLock lock,
+            SegmentPreparer preparer,
+            List<Segment> recovered,
+            RingMetas metas) {
+        this.options = options;
+        this.lock = lock;
+        this.preparer = preparer;
+        this.metas = metas;
+        this.segments = recovered.toArray(Segment[]::new);
+        try {
+            this.active =
+                    startSegment(recovered.isEmpty() ? 1 : recovered.getLast().sequence() + 1, 0);
+            force();
+        } catch (IOException e) {
+            throw failed("cannot start a segment in " + options.folder(), e);
+        }
+    }
+
+    /**
+     * Opens the log of a folder, handing every record still in it, oldest first, to the consumer.
+     */
+    public static MulticastLog open(LogOptions options, Consumer<StoredRecord> recovered) {
+        return new LogRecovery(options).open(recovered);
+    }
+
+    /** Queues a record; it is neither readable nor durable yet. */
+    public void append(int ring, int kind, long ballot, long instance, ByteBuffer payload) {
+        Invariant.check(ring >= 0 && ring <= 0xffff, "ring number %s out of range", ring);
+        int size = RecordFormat.sizeOf(payload.remaining());
+        try {
+            if (!active.fits(size)) {
+                roll(size);
+            }
+            encode(ring, kind, ballot, instance, payload, size);
+        } catch (IOException e) {
+            throw failed("cannot write " + active.file, e);
+        }
+    }
+
+    private void encode(
+            int ring, int kind, long ballot, long instance, ByteBuffer payload, int size)
+            throws IOException {
+        if (buffer.remaining() < size) {
+            writeOut();
+            if (buffer.capacity() < size) {
+                buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
+            }
+        }
+        int place = active.end;
+        format.encode(buffer, active.sequence(), durable, ring, kind, ballot, instance, payload);
+        active.end += size;
+        unsynced = true;
+        metas.note(ring, kind, ballot, instance, payload);
+        if (kind >= StoredRecord.FIRST_INSTANCE_KIND) {
+            unindexed.add(new Unindexed(ring, instance, place));
+        }
+    }
+
+    /** Makes what was appended readable. */
+    public void write() {
+        try {
+            writeOut();
+        } catch (IOException e) {
+            throw failed("cannot write " + active.file, e);
+        }
+    }
+
+    /** Makes what was appended durable. */
+    public void sync() {
+        try {
+            force();
+        } catch (IOException e) {
+            throw failed("cannot sync " + active.file, e);
+        }
+    }
+
+    private void force() throws IOException {
+        writeOut();
+        if (options.durable() && unsynced) {
+            active.channel.force(false);
+            durable = active.end;
+        }
+        unsynced = false;
+    }
+
+    private void writeOut() throws IOException {
+        if (buffer.position() == 0) {
+            return;
+        }
+        int bytes = buffer.flip().remaining();
+        active.writeFully(buffer, bufferAt);
+        bufferAt += bytes;
+        buffer.clear();
+        for (Unindexed u = unindexed.poll(); u != null; u = unindexed.poll()) {
+            active.index.put(u.ring(), u.instance(), u.place());
+        }
+    }
+
+    private void roll(int recordBytes) throws IOException {
+        encode(0, StoredRecord.SEAL, 0, 0, EMPTY, RecordFormat.SEAL_BYTES);
+        force();
+        List<Segment> dropped = droppable();
+        for (Segment segment : dropped) {
+            segment.index.highest().forEach(metas::trimmed);
+        }
+        active = startSegment(active.sequence() + 1, recordBytes);
+        force();
+        drop(dropped);
+        wantNext();
+    }
+
+    /** Makes a segment the active one and writes the rings' metas to it. */
+    private Segment startSegment(long sequence, int recordBytes) throws IOException {
+        int metaBytes = metas.sizeBytes();
+        int least = SegmentHeader.BYTES + metaBytes + recordBytes + RecordFormat.SEAL_BYTES;
+        Segment next =
+                preparer.take(sequence, least, Math.min(FIRST_CAPACITY, options.segmentBytes()));
+        active = next;
+        bufferAt = next.end;
+        durable = next.end;
+        Segment[] longer = Arrays.copyOf(segments, segments.length + 1);
+        longer[segments.length] = next;
+        segments = longer;
+        for (StoredRecord meta : metas.all()) {
+            encode(
+                    meta.ring(),
+                    meta.kind(),
+                    meta.ballot(),
+                    meta.instance(),
+                    ByteBuffer.wrap(meta.payload()),
+                    RecordFormat.sizeOf(meta.payload().length));
+        }
+        return next;
+    }
+
+    void wantNext() {
+        long grown = (long) active.header.capacity() * GROWTH;
+        preparer.want(active.sequence() + 1, (int) Math.min(grown, options.segmentBytes()));
+    }
+
+    private List<Segment> droppable() {
+        Segment[] all = segments;
+        long newer = 0;
+        for (Segment segment : all) {
+            newer += segment.end;
+        }
+        List<Segment> result = new ArrayList<>();
+        for (Segment segment : all) {
+            newer -= segment.end;
+            boolean covered =
+                    segment.index.highest().entrySet().stream()
+                            .allMatch(e ->
+                                    e.getValue() <= checkpointed.getOrDefault(e.getKey(), -1L));
+            if (segment == active || newer < options.retainedBytes() || !covered) {
+                break;
+            }
+            result.add(segment);
+        }
+        return result;
+    }
+
+    private void drop(List<Segment> dropped) {
+        if (dropped.isEmpty()) {
+            return;
+        }
+        Segment[] all = segments;
+        segments = Arrays.copyOfRange(all, dropped.size(), all.length);
+        for (Segment segment : dropped) {
+            segment.retire(() -> preparer.recycle(segment));
+        }
+    }
+
+    /** The ring's state is durable through this instance without the log. Any thread. */
+    public void checkpointed(int ring, long instance) {
+        checkpointed.merge(ring, instance, Math::max);
+    }
+
+    /** First instance of the ring that may still be read. Any thread. */
+    public long firstAvailable(int ring) {
+        return metas.droppedThrough(ring) + 1;
+    }
+
+    /**
+     * Newest records of consecutive instances. Any thread.
+     *
+     * @return records of {@code from}, {@code from + 1}, …, at most through {@code through} and
+     *     about {@code maxBytes}; empty if there is none of {@code from}
+     */
+    public List<StoredRecord> read(int ring, long from, long through, int maxBytes) {
+        try (LogReader reader = new LogReader(ring)) {
+            return reader.read(() -> segments, from, through, maxBytes);
+        } catch (IOException e) {
+            throw failed("cannot read the log in " + options.folder(), e);
+        }
+    }
+
+    private LogException failed(String what, IOException cause) {
+        String space = "";
+        try {
+            long free = Files.getFileStore(options.folder()).getUsableSpace();
+            space = " (" + (free >> 20) + " MiB free on that disk)";
+        } catch (IOException e) {
+            cause.addSuppressed(e);
+        }
+        return new LogException(Reason.IO, what + space, cause);
+    }
+
+    /** For tests: files now part of the log. */
+    int segmentCount() {
+        return segments.length;
+    }
+
+    @Override
+    public void close() {
+        @Nullable IOException first = null;
+        try {
+            force();
+        } catch (IOException e) {
+            first = e;
+        }
+        first = closing(first, preparer::close);
+        for (Segment segment : segments) {
+            first = closing(first, segment.channel::close);
+        }
+        first = closing(first, lock::close);
+        if (first != null) {
+            throw failed("cannot close the log in " + options.folder(), first);
+        }
+    }
+
+    /** Gives everything up without writing, as a crash would. */
+    public void abandon() {
+        @Nullable IOException first = closing(null, preparer::close);
+        for (Segment segment : segments) {
+            first = closing(first, segment.channel::close);
+        }
+        first = closing(first, lock::close);
+        if (first != null) {
+            log.warn("closing the log in {}: {}", options.folder(), first.toString());
+        }
+    }
+
+    private interface Closing {
+        void close() throws IOException;
+    }
+
+    private static @Nullable IOException closing(@Nullable IOException first, Closing what) {
+        try {
+            what.close();
+            return first;
+        } catch (IOException e) {
+            if (first == null) {
+                return e;
+            }
+            first.addSuppressed(e);
+            return first;
+        }
+    }
+}

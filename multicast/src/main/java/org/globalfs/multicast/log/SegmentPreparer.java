@@ -1,0 +1,245 @@
+package org.globalfs.multicast.log;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the next segment ready before it is needed: every block written once, so that a sync of it
+ * changes no file metadata. Works in the background, out of a trimmed segment when there is one.
+ */
+final class SegmentPreparer {
+    private static final Logger log = LoggerFactory.getLogger(SegmentPreparer.class);
+    private static final int CHUNK_BYTES = 1 << 20;
+    private static final int SYNC_EVERY_BYTES = 4 << 20;
+
+    private final LogOptions options;
+    private final ThreadPoolExecutor background;
+
+    private long wanted = -1;
+    private @Nullable Segment ready;
+    private @Nullable Path spare;
+
+    SegmentPreparer(LogOptions options) {
+        this.options = options;
+        this.background =
+                new ThreadPoolExecutor(
+                        1,
+                        1,
+                        5,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        task -> {
+                            Thread thread = new Thread(task, "log-prepare-" + options.node());
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        background.allowCoreThreadTimeOut(true);
+    }
+
+    static Path fileOf(Path folder, long sequence) {
+        return folder.resolve(String.format("segment-%012d.log", sequence));
+    }
+
+    /** Starts preparing this segment in the background. */
+    synchronized void want(long sequence, int capacity) {
+        wanted = sequence;
+        background.execute(() -> {
+            try {
+                prepare(sequence, capacity);
+            } catch (IOException e) {
+                // Not fatal yet: the writer makes its own segment when it needs one, and fails if
+                // it cannot.
+                log.warn(
+                        "cannot prepare the next log segment in {}: {}",
+                        options.folder(),
+                        e.toString());
+            }
+        });
+    }
+
+    /** A found prepared segment of an earlier run. */
+    synchronized void offer(Segment segment) {
+        wanted = segment.sequence();
+        ready = segment;
+    }
+
+    /**
+     * The prepared segment if it is ready and large enough, else a new one of the given size, made
+     * now.
+     */
+    synchronized Segment take(long sequence, int leastCapacity, int capacityIfNone)
+            throws IOException {
+        wanted = -1;
+        Segment prepared = ready;
+        ready = null;
+        if (prepared != null) {
+            if (prepared.sequence() == sequence && prepared.header.capacity() >= leastCapacity) {
+                return prepared;
+            }
+            prepared.channel.close();
+            Files.deleteIfExists(prepared.file);
+        }
+        int capacity = Math.max(leastCapacity, capacityIfNone);
+        Path file = fileOf(options.folder(), sequence);
+        Path unfinished = options.folder().resolve("now-" + sequence + ".tmp");
+        FileChannel channel = openNew(unfinished);
+        fill(channel, capacity, () -> true);
+        return finish(channel, unfinished, file, sequence, capacity);
+    }
+
+    /** Takes over the file of a trimmed segment. */
+    synchronized void recycle(Segment segment) {
+        background.execute(() -> {
+            try {
+                segment.channel.close();
+                if (claimSpare(segment)) {
+                    Path target = spareFile();
+                    Files.move(segment.file, target, StandardCopyOption.ATOMIC_MOVE);
+                    synchronized (this) {
+                        spare = target;
+                    }
+                } else {
+                    Files.deleteIfExists(segment.file);
+                }
+            } catch (IOException e) {
+                log.warn("cannot recycle {}: {}", segment.file, e.toString());
+            }
+        });
+    }
+
+    private synchronized boolean claimSpare(Segment segment) {
+        return spare == null && segment.header.capacity() == options.segmentBytes();
+    }
+
+    private Path spareFile() {
+        return options.folder().resolve("spare.tmp");
+    }
+
+    private synchronized boolean stillWanted(long sequence) {
+        return wanted == sequence;
+    }
+
+    private void prepare(long sequence, int capacity) throws IOException {
+        if (!stillWanted(sequence)) {
+            return;
+        }
+        Path unfinished = options.folder().resolve("next-" + sequence + ".tmp");
+        Path recycled;
+        synchronized (this) {
+            recycled = capacity == options.segmentBytes() ? spare : null;
+            spare = recycled == null ? spare : null;
+        }
+        FileChannel channel;
+        if (recycled != null) {
+            Files.move(recycled, unfinished, StandardCopyOption.ATOMIC_MOVE);
+            channel =
+                    FileChannel.open(unfinished, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        } else {
+            channel = openNew(unfinished);
+            if (!fill(channel, capacity, () -> stillWanted(sequence))) {
+                channel.close();
+                Files.deleteIfExists(unfinished);
+                return;
+            }
+        }
+        synchronized (this) {
+            if (wanted != sequence) {
+                channel.close();
+                Files.deleteIfExists(unfinished);
+                return;
+            }
+            ready =
+                    finish(
+                            channel,
+                            unfinished,
+                            fileOf(options.folder(), sequence),
+                            sequence,
+                            capacity);
+        }
+    }
+
+    private static FileChannel openNew(Path file) throws IOException {
+        return FileChannel.open(
+                file,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+    }
+
+    private boolean fill(FileChannel channel, int capacity, java.util.function.BooleanSupplier goOn)
+            throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(CHUNK_BYTES, capacity));
+        int unsynced = 0;
+        for (int at = 0; at < capacity; ) {
+            if (!goOn.getAsBoolean()) {
+                return false;
+            }
+            zeros.clear().limit(Math.min(zeros.capacity(), capacity - at));
+            int written = channel.write(zeros, at);
+            at += written;
+            unsynced += written;
+            if (unsynced >= SYNC_EVERY_BYTES && options.durable()) {
+                channel.force(false);
+                unsynced = 0;
+            }
+        }
+        return true;
+    }
+
+    private Segment finish(
+            FileChannel channel, Path unfinished, Path file, long sequence, int capacity)
+            throws IOException {
+        SegmentHeader header =
+                new SegmentHeader(sequence, capacity, options.node(), options.cluster());
+        Segment segment = new Segment(file, channel, header);
+        segment.writeFully(header.encode(), 0);
+        if (options.durable()) {
+            channel.force(true);
+        }
+        Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+        if (options.durable()) {
+            syncFolder(options.folder());
+        }
+        return segment;
+    }
+
+    static void syncFolder(Path folder) throws IOException {
+        try (FileChannel directory = FileChannel.open(folder, StandardOpenOption.READ)) {
+            directory.force(true);
+        }
+    }
+
+    /** Ends background work; what was unfinished is deleted at the next start. */
+    void close() throws IOException {
+        synchronized (this) {
+            wanted = -1;
+        }
+        background.shutdown();
+        try {
+            if (!background.awaitTermination(10, TimeUnit.SECONDS)) {
+                throw new IOException(
+                        "preparing a log segment in " + options.folder() + " did not end");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (this) {
+            if (ready != null) {
+                ready.channel.close();
+                ready = null;
+            }
+        }
+    }
+}

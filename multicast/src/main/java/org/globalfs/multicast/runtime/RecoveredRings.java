@@ -1,0 +1,109 @@
+package org.globalfs.multicast.runtime;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.globalfs.multicast.core.AcceptedValue;
+import org.globalfs.multicast.core.PersistedState;
+import org.globalfs.multicast.log.StoredRecord;
+import org.globalfs.multicast.wire.LogCodec;
+
+/**
+ * Turns the records of a recovered log into each ring's state, as {@link PersistedState.Replay}
+ * does, but keeps votes as bytes until they are known to be above the decided prefix, because all
+ * but the last few of a long log are below it.
+ */
+final class RecoveredRings {
+    private static final class Ring {
+        private final TreeMap<Long, StoredRecord> accepted = new TreeMap<>();
+        private final TreeMap<Long, StoredRecord> unopened = new TreeMap<>();
+        private long promised;
+        private long opened;
+        private long base = 1;
+        private long decided;
+        private long lastTimestamp;
+
+        void add(StoredRecord record) {
+            promised = Math.max(promised, record.ballot());
+            switch (record.kind()) {
+                case StoredRecord.ACCEPTED -> {
+                    if (record.instance() > decided) {
+                        (record.ballot() == opened ? accepted : unopened)
+                                .put(record.instance(), record);
+                    }
+                }
+                case StoredRecord.OPENED -> {
+                    if (record.ballot() > opened) {
+                        open(record);
+                    }
+                }
+                case StoredRecord.CHOSEN ->
+                        decidedThrough(record.instance(), LogCodec.batch(record).lastTimestamp());
+                case StoredRecord.DECIDED_THROUGH, StoredRecord.START_AFTER ->
+                        decidedThrough(record.instance(), LogCodec.timestamp(record));
+                default -> {}
+            }
+        }
+
+        private void open(StoredRecord record) {
+            opened = record.ballot();
+            base = record.instance();
+            witness(accepted.tailMap(base, true));
+            accepted.tailMap(base, true).clear();
+            witness(unopened);
+            unopened.values().removeIf(vote -> vote.ballot() != opened);
+            accepted.putAll(unopened);
+            unopened.clear();
+        }
+
+        /**
+         * Votes that are given up count for the clock all the same; decided ones are in the record
+         * that says so.
+         */
+        private void witness(Map<Long, StoredRecord> votes) {
+            for (StoredRecord vote : votes.values()) {
+                lastTimestamp = Math.max(lastTimestamp, LogCodec.batch(vote).lastTimestamp());
+            }
+        }
+
+        private void decidedThrough(long instance, long timestamp) {
+            decided = Math.max(decided, instance);
+            lastTimestamp = Math.max(lastTimestamp, timestamp);
+            accepted.headMap(decided, true).clear();
+            unopened.headMap(decided, true).clear();
+        }
+
+        PersistedState state() {
+            witness(accepted);
+            witness(unopened);
+            List<AcceptedValue> votes = new ArrayList<>(accepted.size());
+            for (StoredRecord vote : accepted.values()) {
+                votes.add(
+                        new AcceptedValue(
+                                vote.instance(),
+                                LogCodec.unpack(vote.ballot()),
+                                LogCodec.batch(vote)));
+            }
+            return new PersistedState(
+                    LogCodec.unpack(promised),
+                    LogCodec.unpack(opened),
+                    base,
+                    decided,
+                    lastTimestamp,
+                    votes);
+        }
+    }
+
+    private final Map<Integer, Ring> rings = new HashMap<>();
+
+    void add(StoredRecord record) {
+        rings.computeIfAbsent(record.ring(), r -> new Ring()).add(record);
+    }
+
+    PersistedState state(int number) {
+        Ring ring = rings.get(number);
+        return ring == null ? PersistedState.FRESH : ring.state();
+    }
+}

@@ -1,0 +1,130 @@
+package org.globalfs.multicast.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.multicast.RingStatus;
+import org.globalfs.multicast.core.Effects;
+import org.globalfs.multicast.core.RingCore;
+import org.globalfs.multicast.wire.LogCodec;
+import org.jctools.queues.MpscArrayQueue;
+
+/**
+ * One ring in this process: its core, which only the event loop touches, and what other threads may
+ * know of it.
+ */
+final class Ring {
+    private static final int PROPOSALS = 8192;
+
+    record Proposal(byte[] value, int[] destinations) {}
+
+    final int number;
+    final List<Integer> members;
+    final List<Integer> others;
+    final RingCore core;
+    final Delivery delivery;
+    final Effects effects = new Effects();
+    private final MpscArrayQueue<Proposal> proposals = new MpscArrayQueue<>(PROPOSALS);
+
+    /** Events came in since the last flush of the core. */
+    boolean touched;
+
+    /** The core took no more: what waits has no need to wake the loop. */
+    private boolean stalled;
+
+    private volatile int coordinator = Multicast.NONE;
+    private volatile boolean leading;
+    private volatile long leaseInstance = Multicast.NONE;
+    private volatile long leaseUntilNs = Long.MIN_VALUE;
+    private volatile long decided;
+    private volatile long ballot;
+
+    Ring(int number, int self, List<Integer> members, RingCore core, Delivery delivery) {
+        this.number = number;
+        this.members = members.stream().sorted().toList();
+        this.others = this.members.stream().filter(m -> m != self).toList();
+        this.core = core;
+        this.delivery = delivery;
+        this.decided = core.decided();
+    }
+
+    // ---- any thread
+
+    boolean offer(byte[] value, int[] destinations) {
+        return coordinator != Multicast.NONE && proposals.offer(new Proposal(value, destinations));
+    }
+
+    int coordinator() {
+        return coordinator;
+    }
+
+    boolean leading() {
+        return leading;
+    }
+
+    /**
+     * The lease first, then the instance: an instance published later than the lease is only
+     * further.
+     */
+    long leaseInstance(long nowNs) {
+        return leaseUntilNs > nowNs ? leaseInstance : Multicast.NONE;
+    }
+
+    long leaseRemainingNs(long nowNs) {
+        return leading ? Math.max(0, leaseUntilNs - nowNs) : 0;
+    }
+
+    RingStatus status(int self, long nowNs, long firstAvailable, Iterable<Integer> reachable) {
+        List<Integer> connected = new ArrayList<>();
+        connected.add(self);
+        for (int peer : reachable) {
+            if (members.contains(peer)) {
+                connected.add(peer);
+            }
+        }
+        connected.sort(null);
+        return new RingStatus(
+                number,
+                members,
+                coordinator,
+                ballot,
+                decided,
+                delivery.delivered(),
+                firstAvailable,
+                leaseRemainingNs(nowNs) / 1_000_000,
+                List.copyOf(connected));
+    }
+
+    // ---- event loop
+
+    /** Hands waiting proposals to the core, as many as it takes. */
+    void propose() {
+        stalled = false;
+        for (Proposal next = proposals.peek(); next != null; next = proposals.peek()) {
+            if (!core.onPropose(next.value(), next.destinations(), effects)) {
+                stalled = true;
+                return;
+            }
+            proposals.poll();
+            touched = true;
+        }
+    }
+
+    boolean hasNewProposals() {
+        return !stalled && !proposals.isEmpty();
+    }
+
+    /**
+     * Before anything decided is handed on, so that no command is acknowledged that a lease read
+     * could miss.
+     */
+    void publish(long nowNs) {
+        long remaining = core.leaseRemainingNs(nowNs);
+        leaseInstance = core.leaseInstance(nowNs);
+        leaseUntilNs = remaining > 0 ? nowNs + remaining : Long.MIN_VALUE;
+        coordinator = core.coordinator();
+        leading = core.leading();
+        decided = core.decided();
+        ballot = LogCodec.pack(core.ballot());
+    }
+}

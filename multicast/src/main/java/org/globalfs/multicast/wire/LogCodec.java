@@ -1,0 +1,115 @@
+package org.globalfs.multicast.wire;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.globalfs.multicast.core.Ballot;
+import org.globalfs.multicast.core.Batch;
+import org.globalfs.multicast.core.LogRecord;
+import org.globalfs.multicast.log.LogException;
+import org.globalfs.multicast.log.MulticastLog;
+import org.globalfs.multicast.log.StoredRecord;
+import org.globalfs.protocol.Invariant;
+
+/** Turns what the core wants persisted into records of the log, and back. */
+public final class LogCodec {
+    private ByteBuffer scratch = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+
+    /** Order-preserving form of a ballot in one number. */
+    public static long pack(Ballot ballot) {
+        Invariant.check(
+                ballot.node() >= 0
+                        && ballot.node() <= 0xffff
+                        && ballot.round() >= 0
+                        && ballot.round() < 1L << 47,
+                "ballot %s out of range",
+                ballot);
+        return ballot.round() << 16 | ballot.node();
+    }
+
+    public static Ballot unpack(long packed) {
+        return new Ballot(packed >>> 16, (int) (packed & 0xffff));
+    }
+
+    public void append(MulticastLog log, int ring, LogRecord record) {
+        switch (record) {
+            case LogRecord.Promised r ->
+                    log.append(ring, StoredRecord.PROMISED, pack(r.ballot()), 0, empty());
+            case LogRecord.Accepted r ->
+                    log.append(
+                            ring,
+                            StoredRecord.ACCEPTED,
+                            pack(r.ballot()),
+                            r.instance(),
+                            encoded(r.batch()));
+            case LogRecord.Opened r ->
+                    log.append(ring, StoredRecord.OPENED, pack(r.ballot()), r.base(), empty());
+            case LogRecord.Chosen r ->
+                    log.append(ring, StoredRecord.CHOSEN, 0, r.instance(), encoded(r.batch()));
+            case LogRecord.DecidedThrough r ->
+                    log.append(
+                            ring,
+                            StoredRecord.DECIDED_THROUGH,
+                            0,
+                            r.instance(),
+                            encoded(r.lastTimestamp()));
+            case LogRecord.StartAfter r ->
+                    log.append(
+                            ring,
+                            StoredRecord.START_AFTER,
+                            0,
+                            r.instance(),
+                            encoded(r.lastTimestamp()));
+        }
+    }
+
+    private ByteBuffer empty() {
+        return scratch.clear().limit(0);
+    }
+
+    private ByteBuffer encoded(long timestamp) {
+        return scratch.clear().putLong(timestamp).flip();
+    }
+
+    private ByteBuffer encoded(Batch batch) {
+        int bound = BatchCodec.sizeBound(batch);
+        if (scratch.capacity() < bound) {
+            scratch =
+                    ByteBuffer.allocate(Math.max(bound, scratch.capacity() * 2))
+                            .order(ByteOrder.LITTLE_ENDIAN);
+        }
+        scratch.clear();
+        BatchCodec.encode(batch, scratch);
+        return scratch.flip();
+    }
+
+    /** The batch in an instance's record. */
+    public static Batch batch(StoredRecord record) {
+        try {
+            return BatchCodec.decode(
+                    ByteBuffer.wrap(record.payload()).order(ByteOrder.LITTLE_ENDIAN));
+        } catch (WireException | BufferUnderflowException e) {
+            throw unreadable(record, e);
+        }
+    }
+
+    /** The timestamp in a record that has one. */
+    public static long timestamp(StoredRecord record) {
+        try {
+            return ByteBuffer.wrap(record.payload()).order(ByteOrder.LITTLE_ENDIAN).getLong();
+        } catch (BufferUnderflowException e) {
+            throw unreadable(record, e);
+        }
+    }
+
+    private static RuntimeException unreadable(StoredRecord record, Exception cause) {
+        return new LogException(
+                LogException.Reason.CORRUPT,
+                "the record of instance "
+                        + record.instance()
+                        + " of ring "
+                        + record.ring()
+                        + " makes no sense",
+                cause);
+    }
+}
