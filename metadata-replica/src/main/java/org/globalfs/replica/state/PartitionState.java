@@ -393,7 +393,10 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         return new FileSystemStatistics(seen.inodes, seen.bytes);
     }
 
-    /** Callers must have stopped delivering and reading. */
+    /**
+     * Callers must have stopped delivering and reading. What was not flushed is delivered again
+     * after the next open.
+     */
     @Override
     public void close() {
         if (!closed) {

@@ -38,6 +38,7 @@ final class Rings implements AutoCloseable {
     private final Map<Integer, PartitionState> states = new TreeMap<>();
     private final Map<Integer, List<Instance>> logs = new TreeMap<>();
     private final Map<String, UpdateReply> replies = new HashMap<>();
+    private final Map<Integer, Path> folders = new HashMap<>();
     private long wallMs = 1_000_000;
     private long timestamp;
     private final Map<Long, Long> sequences = new HashMap<>();
@@ -45,9 +46,9 @@ final class Rings implements AutoCloseable {
     Rings(Path folder, int regions) {
         this.folder = folder;
         for (int partition = 0; partition <= regions; partition++) {
-            states.put(
-                    partition,
-                    PartitionState.open(folder.resolve("p" + partition), partition, SMALL));
+            Path home = folder.resolve("p" + partition);
+            folders.put(partition, home);
+            states.put(partition, PartitionState.open(home, partition, SMALL));
             logs.put(partition, new ArrayList<>());
         }
     }
@@ -174,13 +175,13 @@ final class Rings implements AutoCloseable {
     }
 
     /**
-     * Drops the state as kill -9 does and replays the log from where the store stands. Returns that
-     * instance.
+     * Loses what was not flushed, as kill -9 does, and replays the log. Returns where it restarted
+     * from.
      */
     long crash(int partition) {
         state(partition).close();
-        PartitionState reopened =
-                PartitionState.open(folder.resolve("p" + partition), partition, SMALL);
+        Path home = Objects.requireNonNull(folders.get(partition));
+        PartitionState reopened = PartitionState.open(home, partition, SMALL);
         states.put(partition, reopened);
         long from = reopened.applied();
         for (Instance instance : log(partition)) {

@@ -158,7 +158,11 @@ final class Coordinator {
     /** Counts a vote; the operation's reply when it was the last one, null otherwise. */
     @Nullable UpdateReply vote(VoteOp op, Transaction transaction, Command command) {
         int voter = op.getPartition();
-        if (!transaction.participants().contains(voter) || transaction.votes().containsKey(voter)) {
+        boolean expected =
+                transaction.participants().contains(voter)
+                        && !transaction.votes().containsKey(voter)
+                        && op.isSetDetail();
+        if (!expected) {
             return null;
         }
         transaction.votes().put(voter, Facts.decode(op.getDetail()));

@@ -1,7 +1,6 @@
 package org.globalfs.replica.state.operations;
 
 import java.util.List;
-import java.util.Set;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -30,7 +29,7 @@ final class Create {
 
     UpdateReply execute(Call call, CreateOp op) {
         if (!tree.isHere(op.getParent())) {
-            return Replies.escalate(Set.of(Partitions.of(op.getParent())));
+            return Replies.escalate(List.of(Partitions.of(op.getParent())));
         }
         Place place = Place.find(tree, call.caller(), op.getParent(), op.getName());
         if (place.unreachable != null) {

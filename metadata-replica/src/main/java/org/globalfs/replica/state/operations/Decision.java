@@ -45,6 +45,10 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
         if (source.mustOwn() && !inode.owned()) {
             return refuse(Errno.EPERM);
         }
+        Errno wrong = Remove.wrongKind(op.isDirectory(), inode.type());
+        if (wrong != null) {
+            return refuse(wrong);
+        }
         if (op.isDirectory() && !inode.empty()) {
             return refuse(Errno.ENOTEMPTY);
         }

@@ -1,6 +1,6 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.Set;
+import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.LinkOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -23,7 +23,7 @@ final class Link {
     UpdateReply execute(Call call, LinkOp op) {
         if (!tree.isHere(op.getNewParent()) || !tree.isHere(op.getIno())) {
             return Replies.escalate(
-                            Set.of(Partitions.of(op.getNewParent()), Partitions.of(op.getIno())))
+                            List.of(Partitions.of(op.getNewParent()), Partitions.of(op.getIno())))
                     .setExpectedSource(op.getIno());
         }
         Inode inode = tree.inode(op.getIno());

@@ -78,6 +78,14 @@ public final class Machine {
         link = new Link(tree, intents.locks());
         setAttributes = new SetAttributes(tree, content);
         write = new Write(tree, content, setAttributes);
+        if (coordinator != null) {
+            coordinator
+                    .undecided()
+                    .forEach(transaction -> {
+                        Command command = original(transaction);
+                        sessions.begin(command.getSession(), command.getSequence());
+                    });
+        }
         orphans = new Orphans(records, tree, content, intents.locks(), sessions);
     }
 

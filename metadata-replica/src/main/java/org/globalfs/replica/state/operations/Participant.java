@@ -87,10 +87,6 @@ final class Participant {
             if (dentry == null) {
                 return;
             }
-            Errno wrong = Remove.wrongKind(op.isDirectory(), dentry.type());
-            if (wrong != null) {
-                refuse(wrong);
-            }
             ino = dentry.ino();
         }
         Inode inode = known(ino);

@@ -1,6 +1,6 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.Set;
+import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -23,7 +23,7 @@ final class Remove {
 
     UpdateReply execute(Call call, UnlinkOp op) {
         if (!tree.isHere(op.getParent())) {
-            return Replies.escalate(Set.of(Partitions.of(op.getParent())));
+            return Replies.escalate(List.of(Partitions.of(op.getParent())));
         }
         Place place = Place.find(tree, call.caller(), op.getParent(), op.getName());
         if (place.unreachable != null) {
@@ -41,7 +41,7 @@ final class Remove {
             return Replies.failed(refused);
         }
         if (!tree.isHere(dentry.ino())) {
-            return Replies.escalate(Set.of(tree.partition(), Partitions.of(dentry.ino())))
+            return Replies.escalate(List.of(tree.partition(), Partitions.of(dentry.ino())))
                     .setExpectedSource(dentry.ino());
         }
         Inode inode = tree.existing(dentry.ino());

@@ -1,6 +1,6 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -57,7 +57,7 @@ final class Rename {
             return fromHere
                     ? outward(call, op)
                     : Replies.escalate(
-                            Set.of(partition(op.getParent()), partition(op.getNewParent())));
+                            List.of(partition(op.getParent()), partition(op.getNewParent())));
         }
         Place from = Place.find(tree, call.caller(), op.getParent(), op.getName());
         if (from.unreachable != null) {
@@ -114,11 +114,10 @@ final class Rename {
             return Replies.failed(Errno.EXDEV);
         }
         return Replies.escalate(
-                        Set.copyOf(
-                                Arrays.asList(
-                                        partition(op.getParent()),
-                                        partition(op.getNewParent()),
-                                        partition(from.dentry.ino()))))
+                        List.of(
+                                partition(op.getParent()),
+                                partition(op.getNewParent()),
+                                partition(from.dentry.ino())))
                 .setExpectedSource(from.dentry.ino());
     }
 

@@ -1,6 +1,6 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.Set;
+import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -26,7 +26,7 @@ final class SetAttributes {
 
     UpdateReply execute(Call call, SetAttributesOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(Set.of(Partitions.of(op.getIno())));
+            return Replies.escalate(List.of(Partitions.of(op.getIno())));
         }
         Inode inode = tree.inode(op.getIno());
         if (inode == null) {

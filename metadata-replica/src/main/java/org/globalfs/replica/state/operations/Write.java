@@ -1,6 +1,6 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.Set;
+import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -28,7 +28,7 @@ final class Write {
 
     UpdateReply execute(Call call, WriteOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(Set.of(Partitions.of(op.getIno())));
+            return Replies.escalate(List.of(Partitions.of(op.getIno())));
         }
         Inode inode = tree.inode(op.getIno());
         Errno refused = refused(call.caller(), inode, op);

@@ -77,6 +77,7 @@ public final class Store implements AutoCloseable {
                         .setCreateIfMissing(true)
                         .setCreateMissingColumnFamilies(true)
                         .setAtomicFlush(true)
+                        .setAvoidFlushDuringShutdown(true)
                         .setDbWriteBufferSize(options.writeBufferBytes())
                         .setMaxBackgroundJobs(2)
                         .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
