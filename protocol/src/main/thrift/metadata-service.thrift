@@ -11,6 +11,9 @@ service MetadataService {
   metadata.RecallReply recalls(1: metadata.RecallRequest request)
   metadata.ReplicaStatus status(1: metadata.StatusRequest request)
   metadata.HashReply stateHash(1: metadata.HashRequest request)
+  metadata.CheckpointReply checkpoint(1: metadata.CheckpointRequest request)
+  metadata.PieceReply checkpointPiece(1: metadata.PieceRequest request)
+  metadata.ReleaseReply releaseCheckpoint(1: metadata.ReleaseRequest request)
 }
 
 service OracleService {

@@ -345,7 +345,8 @@ struct RingStatus {
   3: required i64 decided;
   4: required i64 applied;
   5: required i64 imported;         // regional rings: last imported global instance
-  6: required i64 checkpointed;
+  6: required i64 checkpointed;     // applied instance that outlives a crash without the log
+  7: optional i64 importedDurable;  // `imported` as of `checkpointed`
 }
 
 struct ReplicaStatus {
@@ -363,4 +364,43 @@ struct HashRequest {
 struct HashReply {
   1: required Position position;
   2: required binary hash;
+}
+
+// ---------------------------------------------------------------- checkpoints, between replicas
+
+/** Asks for a copy of a partition's state that stands at `minimum` or later; kept until released or a while unused. */
+struct CheckpointRequest {
+  1: required i32 partition;
+  2: required i64 minimum;
+}
+
+struct CheckpointFile {
+  1: required string name;
+  2: required i64 size;
+  3: required i32 crc32c;
+}
+
+struct CheckpointReply {
+  1: required i64 id;               // 0: this replica has none
+  2: required i64 instance;
+  3: required list<CheckpointFile> files;
+}
+
+struct PieceRequest {
+  1: required i64 id;
+  2: required string file;
+  3: required i64 offset;
+  4: required i32 length;
+}
+
+/** Shorter than asked at the end of the file only. */
+struct PieceReply {
+  1: required binary data;
+}
+
+struct ReleaseRequest {
+  1: required i64 id;
+}
+
+struct ReleaseReply {
 }

@@ -1,11 +1,17 @@
 package org.globalfs.protocol.rpc;
 
+import org.globalfs.protocol.wire.CheckpointReply;
+import org.globalfs.protocol.wire.CheckpointRequest;
 import org.globalfs.protocol.wire.HashReply;
 import org.globalfs.protocol.wire.HashRequest;
+import org.globalfs.protocol.wire.PieceReply;
+import org.globalfs.protocol.wire.PieceRequest;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.RecallReply;
 import org.globalfs.protocol.wire.RecallRequest;
+import org.globalfs.protocol.wire.ReleaseReply;
+import org.globalfs.protocol.wire.ReleaseRequest;
 import org.globalfs.protocol.wire.ReplicaStatus;
 import org.globalfs.protocol.wire.StatusRequest;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -24,6 +30,13 @@ public final class MetadataCalls {
             new RpcMethod<>("status", StatusRequest::new, ReplicaStatus::new);
     public static final RpcMethod<HashRequest, HashReply> STATE_HASH =
             new RpcMethod<>("stateHash", HashRequest::new, HashReply::new);
+
+    public static final RpcMethod<CheckpointRequest, CheckpointReply> CHECKPOINT =
+            new RpcMethod<>("checkpoint", CheckpointRequest::new, CheckpointReply::new);
+    public static final RpcMethod<PieceRequest, PieceReply> CHECKPOINT_PIECE =
+            new RpcMethod<>("checkpointPiece", PieceRequest::new, PieceReply::new);
+    public static final RpcMethod<ReleaseRequest, ReleaseReply> RELEASE_CHECKPOINT =
+            new RpcMethod<>("releaseCheckpoint", ReleaseRequest::new, ReleaseReply::new);
 
     private MetadataCalls() {}
 }
