@@ -133,6 +133,11 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         return visible.counters.applied;
     }
 
+    /** Highest timestamp executed: those of the ring go on above it. */
+    public long lastTimestamp() {
+        return visible.counters.timestamp;
+    }
+
     /** Last instance of ring 0 imported; for partition 0 the same as {@link #applied}. */
     public long importedThrough() {
         return visible.counters.importedThrough;

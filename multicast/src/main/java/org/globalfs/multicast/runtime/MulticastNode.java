@@ -235,7 +235,7 @@ public final class MulticastNode implements Multicast {
     }
 
     /** Stops as a crash would: nothing is written any more. */
-    void crash() {
+    public void crash() {
         if (phase.compareAndSet(Phase.RUNNING, Phase.CLOSING)) {
             endThreads();
             rings.values().forEach(ring -> ring.delivery.join());
