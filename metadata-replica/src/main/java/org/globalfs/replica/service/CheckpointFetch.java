@@ -1,0 +1,161 @@
+package org.globalfs.replica.service;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+import org.globalfs.protocol.rpc.MetadataCalls;
+import org.globalfs.protocol.rpc.RpcClient;
+import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.wire.CheckpointFile;
+import org.globalfs.protocol.wire.CheckpointReply;
+import org.globalfs.protocol.wire.CheckpointRequest;
+import org.globalfs.protocol.wire.PieceReply;
+import org.globalfs.protocol.wire.PieceRequest;
+import org.globalfs.protocol.wire.ReleaseRequest;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Replaces a partition's state, which the rings' logs no longer reach, by a peer's. */
+final class CheckpointFetch {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CheckpointFetch.class);
+    private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]*");
+    private static final long CALL_TIMEOUT_MS = 60_000;
+
+    private final Map<Integer, List<RpcClient>> peers;
+    private final Shutdown shutdown;
+    private final AtomicInteger takenOver = new AtomicInteger();
+
+    /**
+     * @param peers for each partition the other replicas of it
+     */
+    CheckpointFetch(Map<Integer, List<RpcClient>> peers, Shutdown shutdown) {
+        this.peers = peers;
+        this.shutdown = shutdown;
+    }
+
+    /** Checkpoints taken over since the start. */
+    int takenOver() {
+        return takenOver.get();
+    }
+
+    /**
+     * Takes over the first checkpoint that a peer offers at {@code minimum} or later.
+     *
+     * @return false: no peer could give one
+     * @throws IOException this replica's own disk fails
+     */
+    boolean takeOver(HostedPartition partition, long minimum) throws IOException {
+        for (RpcClient peer : peers.getOrDefault(partition.partition(), List.of())) {
+            if (shutdown.begun()) {
+                return false;
+            }
+            try {
+                if (takeOver(partition, minimum, peer)) {
+                    return true;
+                }
+            } catch (RpcException e) {
+                LOG.warn(
+                        "partition {}: no checkpoint from {}: {}",
+                        partition.partition(),
+                        peer.address(),
+                        e.getMessage());
+            }
+        }
+        return false;
+    }
+
+    private boolean takeOver(HostedPartition partition, long minimum, RpcClient peer)
+            throws IOException, RpcException {
+        CheckpointReply offer =
+                peer.call(
+                        MetadataCalls.CHECKPOINT,
+                        new CheckpointRequest(partition.partition(), minimum),
+                        CALL_TIMEOUT_MS);
+        if (offer.getId() == 0 || offer.getInstance() < minimum) {
+            return false;
+        }
+        LOG.info(
+                "partition {}: fetching the checkpoint at {} of {}",
+                partition.partition(),
+                offer.getInstance(),
+                peer.address());
+        try {
+            Path incoming = partition.newIncoming();
+            for (CheckpointFile file : offer.getFiles()) {
+                if (!fetch(peer, offer.getId(), file, incoming)) {
+                    return false;
+                }
+            }
+            Folders.sync(incoming);
+        } finally {
+            release(peer, offer.getId());
+        }
+        partition.exchange();
+        takenOver.incrementAndGet();
+        LOG.info("partition {}: continues at {}", partition.partition(), partition.applied());
+        return true;
+    }
+
+    /** False: what arrived is not what the peer announced. */
+    private boolean fetch(RpcClient peer, long id, CheckpointFile file, Path incoming)
+            throws IOException, RpcException {
+        if (!FILE_NAME.matcher(file.getName()).matches()) {
+            LOG.error(
+                    "{} offers a checkpoint with a file named '{}'",
+                    peer.address(),
+                    file.getName());
+            return false;
+        }
+        Path path = incoming.resolve(file.getName());
+        try (FileChannel channel =
+                FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            long offset = 0;
+            while (offset < file.getSize()) {
+                if (shutdown.begun()) {
+                    return false;
+                }
+                PieceRequest request =
+                        new PieceRequest(
+                                id, file.getName(), offset, CheckpointSource.MAX_PIECE_BYTES);
+                PieceReply piece =
+                        peer.call(MetadataCalls.CHECKPOINT_PIECE, request, CALL_TIMEOUT_MS);
+                ByteBuffer data = piece.bufferForData();
+                if (!data.hasRemaining()) {
+                    LOG.error(
+                            "{}: {} ends at {}, not at {}",
+                            peer.address(),
+                            file.getName(),
+                            offset,
+                            file.getSize());
+                    return false;
+                }
+                offset += data.remaining();
+                while (data.hasRemaining()) {
+                    channel.write(data);
+                }
+            }
+            channel.force(true);
+        }
+        if (CheckpointSource.crc(path) != file.getCrc32c()) {
+            LOG.error("{}: {} arrived damaged", peer.address(), file.getName());
+            return false;
+        }
+        return true;
+    }
+
+    private static void release(RpcClient peer, long id) {
+        try {
+            peer.call(MetadataCalls.RELEASE_CHECKPOINT, new ReleaseRequest(id), CALL_TIMEOUT_MS);
+        } catch (RpcException e) {
+            // The peer drops it by itself after a while.
+            LOG.debug("{}: checkpoint not released: {}", peer.address(), e.getMessage());
+        }
+    }
+}

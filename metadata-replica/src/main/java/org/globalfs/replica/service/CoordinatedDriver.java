@@ -1,0 +1,129 @@
+package org.globalfs.replica.service;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.wire.DecideOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.VoteOp;
+import org.globalfs.replica.state.PartitionState;
+import org.globalfs.replica.state.PendingTransaction;
+
+/**
+ * Carries coordinated operations on, whoever began them: proposes this region's votes and the
+ * decisions due. Coordinators act at once, the other replicas when nothing has happened for a
+ * while; proposing one twice does no harm.
+ */
+final class CoordinatedDriver {
+
+    private static final long RESEND_NS = 1_000_000_000L;
+    private static final long OTHERS_WAIT_NS = 2_000_000_000L;
+
+    private final HostedPartition global;
+    private final HostedPartition home;
+    private final Multicast multicast;
+    private final long voteTimeoutNs;
+    private final Map<Long, Step> votes = new HashMap<>();
+    private final Map<Long, Step> decisions = new HashMap<>();
+
+    private static final class Step {
+        final long sinceNs;
+        long sentNs;
+
+        Step(long nowNs) {
+            this.sinceNs = nowNs;
+            this.sentNs = nowNs - RESEND_NS;
+        }
+
+        boolean due(boolean coordinator, long nowNs) {
+            return nowNs - sentNs >= RESEND_NS
+                    && (coordinator || nowNs - sinceNs >= OTHERS_WAIT_NS);
+        }
+    }
+
+    /**
+     * @param voteTimeoutMs a transaction whose votes are not all there by then is aborted
+     */
+    CoordinatedDriver(
+            HostedPartition global, HostedPartition home, Multicast multicast, long voteTimeoutMs) {
+        this.global = global;
+        this.home = home;
+        this.multicast = multicast;
+        this.voteTimeoutNs = voteTimeoutMs * 1_000_000;
+    }
+
+    /** After an instance of the home ring. */
+    void regionalExecuted(List<Entry> entries) {
+        for (Entry entry : entries) {
+            if (entry instanceof Entry.Import) {
+                proposeVotes();
+                return;
+            }
+        }
+    }
+
+    /** After an instance of ring 0. */
+    void globalExecuted() {
+        proposeDecisions();
+    }
+
+    /** Now and then. */
+    void tick() {
+        proposeVotes();
+        proposeDecisions();
+    }
+
+    private void proposeVotes() {
+        List<VoteOp> pending = home.use(PartitionState::pendingVotes);
+        synchronized (votes) {
+            long nowNs = System.nanoTime();
+            boolean coordinator = multicast.isCoordinator(home.partition());
+            Set<Long> alive = new HashSet<>();
+            for (VoteOp vote : pending) {
+                alive.add(vote.getTransaction());
+                Step step =
+                        votes.computeIfAbsent(
+                                vote.getTransaction(), transaction -> new Step(nowNs));
+                if (step.due(coordinator, nowNs)) {
+                    propose(step, UpdateOp.vote(vote), new int[] {0}, nowNs);
+                }
+            }
+            votes.keySet().retainAll(alive);
+        }
+    }
+
+    private void proposeDecisions() {
+        List<PendingTransaction> pending = global.use(PartitionState::pendingTransactions);
+        synchronized (decisions) {
+            long nowNs = System.nanoTime();
+            boolean coordinator = multicast.isCoordinator(0);
+            Set<Long> alive = new HashSet<>();
+            for (PendingTransaction transaction : pending) {
+                alive.add(transaction.transaction());
+                Step step =
+                        decisions.computeIfAbsent(transaction.transaction(), t -> new Step(nowNs));
+                boolean ready =
+                        transaction.missingVotes().isEmpty()
+                                || nowNs - step.sinceNs >= voteTimeoutNs;
+                if (ready && step.due(coordinator, nowNs)) {
+                    propose(
+                            step,
+                            UpdateOp.decide(new DecideOp(transaction.transaction())),
+                            new int[] {0},
+                            nowNs);
+                }
+            }
+            decisions.keySet().retainAll(alive);
+        }
+    }
+
+    private void propose(Step step, UpdateOp op, int[] destinations, long nowNs) {
+        if (multicast.propose(0, CommandBytes.internal(home.partition(), op), destinations)) {
+            step.sentNs = nowNs;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package org.globalfs.replica.service;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.BlocksDeletedOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes from the datastore what a partition no longer refers to. Done by the ring's coordinator.
+ */
+final class DoomedBlocks {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DoomedBlocks.class);
+    private static final int BATCH = 64;
+
+    private final HostedPartition partition;
+    private final Multicast multicast;
+    private final BlockDeleter datastore;
+    private final Shutdown shutdown;
+
+    DoomedBlocks(
+            HostedPartition partition,
+            Multicast multicast,
+            BlockDeleter datastore,
+            Shutdown shutdown) {
+        this.partition = partition;
+        this.multicast = multicast;
+        this.datastore = datastore;
+        this.shutdown = shutdown;
+    }
+
+    void tick() {
+        int ring = partition.partition();
+        if (!multicast.isCoordinator(ring)) {
+            return;
+        }
+        List<BlockRef> gone = new ArrayList<>();
+        for (BlockRef block : partition.use(state -> state.doomed(BATCH))) {
+            if (shutdown.begun()) {
+                return;
+            }
+            try {
+                datastore.delete(block);
+                gone.add(block);
+            } catch (IOException e) {
+                LOG.warn("partition {}: a block is not deleted yet: {}", ring, e.toString());
+                break;
+            }
+        }
+        if (!gone.isEmpty()) {
+            UpdateOp op = UpdateOp.blocksDeleted(new BlocksDeletedOp(gone));
+            multicast.propose(ring, CommandBytes.internal(ring, op), new int[] {ring});
+        }
+    }
+}

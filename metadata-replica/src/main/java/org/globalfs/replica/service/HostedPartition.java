@@ -1,0 +1,127 @@
+package org.globalfs.replica.service;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Function;
+import org.globalfs.replica.state.PartitionState;
+import org.globalfs.replica.state.VerdictSource;
+import org.globalfs.replica.state.model.Verdict;
+import org.globalfs.replica.state.store.StateOptions;
+
+/**
+ * A partition's state as this process holds it. The state itself can be exchanged for a peer's
+ * checkpoint while calls run: every use is inside the read side of a lock, the exchange inside the
+ * write side.
+ *
+ * <p>Folders: {@code pN} is the state; {@code pN.incoming} a checkpoint being fetched, worthless
+ * after a crash; {@code pN.ready} a complete one, which replaces {@code pN} whenever it is found.
+ */
+final class HostedPartition implements VerdictSource, AutoCloseable {
+
+    private final int partition;
+    private final Path parent;
+    private final Path folder;
+    private final Path ready;
+    private final Path incoming;
+    private final StateOptions options;
+    private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+    private PartitionState state;
+
+    final Progress progress = new Progress();
+    final Waiters waiters = new Waiters();
+
+    HostedPartition(Path parent, int partition, StateOptions options) throws IOException {
+        this.partition = partition;
+        this.parent = parent;
+        this.folder = parent.resolve("p" + partition);
+        this.ready = parent.resolve("p" + partition + ".ready");
+        this.incoming = parent.resolve("p" + partition + ".incoming");
+        this.options = options;
+        Folders.delete(incoming);
+        installReady();
+        this.state = PartitionState.open(folder, partition, options);
+    }
+
+    int partition() {
+        return partition;
+    }
+
+    <T> T use(Function<PartitionState, T> action) {
+        lock.readLock().lock();
+        try {
+            return action.apply(state);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    /** An empty folder for a checkpoint to be fetched into. */
+    Path newIncoming() throws IOException {
+        Folders.delete(incoming);
+        return Files.createDirectories(incoming);
+    }
+
+    /**
+     * The incoming folder is complete and on disk: go on from it. Called by the thread that
+     * delivers.
+     */
+    void exchange() throws IOException {
+        Files.move(incoming, ready, StandardCopyOption.ATOMIC_MOVE);
+        Folders.sync(parent);
+        lock.writeLock().lock();
+        try {
+            state.close();
+            installReady();
+            state = PartitionState.open(folder, partition, options);
+        } finally {
+            lock.writeLock().unlock();
+        }
+        progress.moved();
+    }
+
+    private void installReady() throws IOException {
+        if (Files.exists(ready)) {
+            Folders.delete(folder);
+            Files.move(ready, folder, StandardCopyOption.ATOMIC_MOVE);
+            Folders.sync(parent);
+        }
+    }
+
+    @Override
+    public long applied() {
+        return use(PartitionState::applied);
+    }
+
+    long importedThrough() {
+        return use(PartitionState::importedThrough);
+    }
+
+    @Override
+    public long nextConcerning(int other, long after) {
+        return use(s -> s.nextConcerning(other, after));
+    }
+
+    @Override
+    public List<Verdict> verdicts(int other, long instance) {
+        return use(s -> s.verdicts(other, instance));
+    }
+
+    @Override
+    public long trimmedThrough(int other) {
+        return use(s -> s.trimmedThrough(other));
+    }
+
+    @Override
+    public void close() {
+        lock.writeLock().lock();
+        try {
+            state.close();
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.globalfs.replica.service;
+
+import java.util.List;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.rpc.MetadataCalls;
+import org.globalfs.protocol.rpc.RpcClient;
+import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.wire.ConfirmImportsOp;
+import org.globalfs.protocol.wire.RingStatus;
+import org.globalfs.protocol.wire.StatusRequest;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets partition 0 forget verdicts that every replica of the home partition has imported for good.
+ * A peer that does not answer holds it up: it may need them when it returns.
+ */
+final class ImportConfirmation {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ImportConfirmation.class);
+    private static final long CALL_TIMEOUT_MS = 1_000;
+    private static final long WORTHWHILE_INSTANCES = 16;
+
+    private final HostedPartition global;
+    private final int home;
+    private final Flusher own;
+    private final List<RpcClient> peers;
+    private final Multicast multicast;
+
+    ImportConfirmation(
+            HostedPartition global,
+            int home,
+            Flusher own,
+            List<RpcClient> peers,
+            Multicast multicast) {
+        this.global = global;
+        this.home = home;
+        this.own = own;
+        this.peers = peers;
+        this.multicast = multicast;
+    }
+
+    void tick() {
+        long known = global.trimmedThrough(home);
+        long through = own.importedDurable();
+        if (!multicast.isCoordinator(home) || through - known < WORTHWHILE_INSTANCES) {
+            return;
+        }
+        for (RpcClient peer : peers) {
+            try {
+                for (RingStatus ring :
+                        peer.call(MetadataCalls.STATUS, new StatusRequest(), CALL_TIMEOUT_MS)
+                                .getRings()) {
+                    if (ring.getRing() == home) {
+                        through = Math.min(through, ring.getImportedDurable());
+                    }
+                }
+            } catch (RpcException e) {
+                LOG.debug("imports are not confirmed: {}", e.getMessage());
+                return;
+            }
+        }
+        if (through > known) {
+            UpdateOp op = UpdateOp.confirmImports(new ConfirmImportsOp(home, through));
+            multicast.propose(0, CommandBytes.internal(home, op), new int[] {0});
+        }
+    }
+}

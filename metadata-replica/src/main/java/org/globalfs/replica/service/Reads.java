@@ -1,0 +1,66 @@
+package org.globalfs.replica.service;
+
+import java.util.Map;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.wire.Consistency;
+import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.Status;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers reads: causal ones from any replica, strong ones from the coordinator while it holds its
+ * lease.
+ */
+final class Reads {
+
+    private final Map<Integer, HostedPartition> partitions;
+    private final Map<Integer, CausalWait> causal;
+    private final Multicast multicast;
+
+    Reads(
+            Map<Integer, HostedPartition> partitions,
+            Map<Integer, CausalWait> causal,
+            Multicast multicast) {
+        this.partitions = partitions;
+        this.causal = causal;
+        this.multicast = multicast;
+    }
+
+    ReadReply read(ReadRequest request) throws InterruptedException {
+        long deadlineNs = Deadlines.of(request.isSetWaitMs(), request.getWaitMs());
+        int number = request.getPartition();
+        HostedPartition partition = partitions.get(number);
+        CausalWait wait = causal.get(number);
+        if (partition == null || wait == null) {
+            return refuse(number, Status.REDIRECT).setCoordinator(Multicast.NONE);
+        }
+        long seen = request.getSeen();
+        if (request.getConsistency() == Consistency.STRONG) {
+            ReadReply refusal = refusal(number);
+            if (refusal != null) {
+                return refusal;
+            }
+            long lease = multicast.leaseInstance(number);
+            if (lease == Multicast.NONE) {
+                return refuse(number, Status.RETRY);
+            }
+            seen = Math.max(seen, lease);
+        }
+        if (!wait.await(seen, request.getGlobalSeen(), deadlineNs)) {
+            return refuse(number, Status.RETRY);
+        }
+        return partition.use(state -> state.read(request));
+    }
+
+    private @Nullable ReadReply refusal(int ring) {
+        return multicast.isCoordinator(ring)
+                ? null
+                : refuse(ring, Status.REDIRECT).setCoordinator(multicast.coordinator(ring));
+    }
+
+    private ReadReply refuse(int number, Status status) {
+        return new ReadReply(status, 0, new Position(number, 0));
+    }
+}

@@ -1,0 +1,99 @@
+package org.globalfs.replica.service;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.rpc.MetadataCalls;
+import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.HashReply;
+import org.globalfs.protocol.wire.HashRequest;
+import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReplicaStatus;
+import org.globalfs.protocol.wire.RingStatus;
+import org.globalfs.protocol.wire.StatusRequest;
+import org.globalfs.replica.state.PartitionState;
+import org.globalfs.replica.state.StateHash;
+
+/** The calls that report on a replica; and the table of all of its calls. */
+final class ReplicaCalls {
+
+    private static final long HASH_WAIT_NS = 30_000_000_000L;
+
+    private final int id;
+    private final Map<Integer, HostedPartition> partitions;
+    private final Map<Integer, Flusher> flushers;
+    private final Multicast multicast;
+
+    ReplicaCalls(
+            int id,
+            Map<Integer, HostedPartition> partitions,
+            Map<Integer, Flusher> flushers,
+            Multicast multicast) {
+        this.id = id;
+        this.partitions = partitions;
+        this.flushers = flushers;
+        this.multicast = multicast;
+    }
+
+    RpcServer.Calls table(
+            Updates updates, Reads reads, CheckpointSource checkpoints, FatalError fatal) {
+        return new RpcServer.Calls()
+                .on(MetadataCalls.UPDATE, fatal.guard(updates::update))
+                .on(MetadataCalls.READ, fatal.guard(reads::read))
+                .on(MetadataCalls.STATUS, fatal.guard(this::status))
+                .on(MetadataCalls.STATE_HASH, fatal.guard(this::stateHash))
+                .on(MetadataCalls.CHECKPOINT, fatal.guard(checkpoints::checkpoint))
+                .on(MetadataCalls.CHECKPOINT_PIECE, fatal.guard(checkpoints::piece))
+                .on(MetadataCalls.RELEASE_CHECKPOINT, fatal.guard(checkpoints::release));
+    }
+
+    private ReplicaStatus status(StatusRequest request) {
+        List<RingStatus> rings = new ArrayList<>();
+        long sessions = 0;
+        for (HostedPartition partition : partitions.values()) {
+            int number = partition.partition();
+            org.globalfs.multicast.RingStatus ring = multicast.status(number);
+            Flusher flusher = Objects.requireNonNull(flushers.get(number));
+            rings.add(
+                    new RingStatus(
+                                    number,
+                                    ring.coordinator(),
+                                    ring.decided(),
+                                    partition.applied(),
+                                    partition.importedThrough(),
+                                    flusher.flushedInstance())
+                            .setImportedDurable(flusher.importedDurable()));
+            if (number != 0) {
+                sessions = partition.use(PartitionState::sessions);
+            }
+        }
+        return new ReplicaStatus(id, rings, sessions);
+    }
+
+    private HashReply stateHash(HashRequest request) throws InterruptedException {
+        HostedPartition partition = partitions.get(request.getPartition());
+        if (partition == null) {
+            throw new IllegalArgumentException(
+                    "replica " + id + " does not hold partition " + request.getPartition());
+        }
+        if (request.isSetMinimum()
+                && !partition.progress.await(
+                        () -> partition.applied() >= request.getMinimum(),
+                        System.nanoTime() + HASH_WAIT_NS)) {
+            throw new IllegalStateException(
+                    "instance "
+                            + request.getMinimum()
+                            + " is not reached in "
+                            + TimeUnit.NANOSECONDS.toSeconds(HASH_WAIT_NS)
+                            + " s");
+        }
+        StateHash hash = partition.use(PartitionState::hash);
+        return new HashReply(
+                new Position(partition.partition(), hash.applied()),
+                ByteBuffer.wrap(hash.digest()));
+    }
+}

@@ -1,0 +1,47 @@
+package org.globalfs.replica.service;
+
+import java.nio.file.Path;
+import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Roles;
+import org.globalfs.protocol.config.ServerConfig;
+import org.globalfs.protocol.config.Topology;
+
+/**
+ * Which replica this is, and where.
+ *
+ * @param folder its own; made when absent
+ * @param bind the address to listen at; the ports are the topology's
+ */
+public record ReplicaConfig(
+        Topology topology,
+        int id,
+        Path folder,
+        String bind,
+        Durability durability,
+        ReplicaOptions options) {
+
+    /** The replica role of a server. */
+    public static ReplicaConfig of(ServerConfig server) {
+        Roles.ReplicaRole role =
+                server.roles()
+                        .replica()
+                        .orElseThrow(() ->
+                                Invariant.broken("server %s has no replica role", server.name()));
+        return new ReplicaConfig(
+                server.topology(),
+                role.id(),
+                server.data().resolve("replica-" + role.id()),
+                server.bind(),
+                server.durability(),
+                ReplicaOptions.defaults());
+    }
+
+    Topology.Region region() {
+        return topology.regionOf(id);
+    }
+
+    Topology.ReplicaSite site() {
+        return topology.replica(id);
+    }
+}

@@ -1,0 +1,328 @@
+package org.globalfs.replica.service;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.ImportSource;
+import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.multicast.MulticastOptions;
+import org.globalfs.multicast.runtime.MulticastNode;
+import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Topology;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.rpc.RpcClient;
+import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.CollectOrphansOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.replica.state.PartitionState;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One metadata replica: partition 0 and its region's partition, fed by their rings, served over
+ * Thrift.
+ *
+ * <p>Threads: multicast's event loop and a delivery thread a ring, a thread a client connection,
+ * two for upkeep. An update goes connection thread → ring → delivery thread → the same connection
+ * thread.
+ */
+public final class ReplicaServer implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReplicaServer.class);
+    private static final int ORPHANS_AT_ONCE = 256;
+    private static final long ORPHAN_PERIOD_MS = 10_000;
+
+    private final ReplicaConfig config;
+    private final int home;
+    private final Shutdown shutdown = new Shutdown();
+    private final FatalError fatal;
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final List<RpcClient> clients = new ArrayList<>();
+    private final Map<Integer, HostedPartition> partitions = new TreeMap<>();
+    private IntSupplier checkpointsTakenOver = () -> 0;
+    private final Map<Integer, CausalWait> causal = new TreeMap<>();
+    private final Map<Integer, Flusher> flushers = new TreeMap<>();
+    private final CompletableFuture<PartitionLearner.Sequel> regionalSequel =
+            new CompletableFuture<>();
+    private final CompletableFuture<PartitionLearner.Sequel> globalSequel =
+            new CompletableFuture<>();
+
+    /**
+     * Opens the state, joins the rings, serves and registers.
+     *
+     * @param blocks how content that nothing refers to is deleted
+     * @param onFatal called once when the replica cannot go on; the process should exit. Not called
+     *     for failures of start
+     * @throws IOException a folder, address or log cannot be used; says which and why
+     */
+    public static ReplicaServer start(
+            ReplicaConfig config,
+            Discovery discovery,
+            BlockDeleter blocks,
+            Consumer<Throwable> onFatal)
+            throws IOException {
+        ReplicaServer server = new ReplicaServer(config, onFatal);
+        try {
+            server.open(blocks);
+        } catch (IOException | RuntimeException | Error e) {
+            server.close();
+            throw e;
+        }
+        server.register(discovery);
+        return server;
+    }
+
+    private ReplicaServer(ReplicaConfig config, Consumer<Throwable> onFatal) {
+        this.config = config;
+        this.home = config.region().partition();
+        this.fatal = new FatalError(config.id(), shutdown, onFatal);
+    }
+
+    private void open(BlockDeleter blocks) throws IOException {
+        ReplicaFolder.claim(config.folder(), config.topology().cluster(), config.id(), home);
+        HostedPartition global = hold(Topology.GLOBAL);
+        HostedPartition own = hold(home);
+        causal.put(Topology.GLOBAL, new CausalWait(global, global));
+        causal.put(home, new CausalWait(own, global));
+        CheckpointSource checkpoints =
+                new CheckpointSource(partitions, config.folder().resolve("outgoing"));
+        Map<Integer, List<RpcClient>> peers =
+                Map.of(Topology.GLOBAL, peers(Topology.GLOBAL), home, peers(home));
+
+        CheckpointFetch fetch = new CheckpointFetch(peers, shutdown);
+        checkpointsTakenOver = fetch::takenOver;
+        Multicast multicast = joinRings(global, own, fetch);
+        partitions.forEach(
+                (number, p) -> flushers.put(number, new Flusher(p, multicast, config.options())));
+        CoordinatedDriver driver =
+                new CoordinatedDriver(global, own, multicast, config.options().voteTimeoutMs());
+        connectSequels(multicast, driver);
+
+        Updates updates = new Updates(partitions, causal, multicast, shutdown);
+        Reads reads = new Reads(partitions, causal, multicast);
+        ReplicaCalls calls = new ReplicaCalls(config.id(), partitions, flushers, multicast);
+        String name = "metadata replica " + config.id();
+        opened.push(
+                RpcServer.start(
+                        name,
+                        config.bind(),
+                        config.site().rpc().port(),
+                        calls.table(updates, reads, checkpoints, fatal)));
+        startUpkeep(multicast, driver, checkpoints, blocks, peers.getOrDefault(home, List.of()));
+    }
+
+    private HostedPartition hold(int number) throws IOException {
+        HostedPartition partition =
+                new HostedPartition(config.folder(), number, config.options().state());
+        partitions.put(number, partition);
+        opened.push(partition);
+        return partition;
+    }
+
+    private List<RpcClient> peers(int ring) {
+        List<RpcClient> found = new ArrayList<>();
+        for (int member : config.topology().members(ring)) {
+            if (member != config.id()) {
+                Topology.ReplicaSite site = config.topology().replica(member);
+                RpcClient client = new RpcClient(site.rpc().host(), site.rpc().port());
+                found.add(client);
+            }
+        }
+        clients.addAll(found);
+        return found;
+    }
+
+    private Multicast joinRings(HostedPartition global, HostedPartition own, CheckpointFetch fetch)
+            throws IOException {
+        Map<Integer, Learner> learners = new TreeMap<>();
+        learners.put(
+                Topology.GLOBAL,
+                new PartitionLearner(
+                        global,
+                        null,
+                        fetch,
+                        (i, entries) -> globalSequel.join().executed(i, entries),
+                        shutdown));
+        learners.put(
+                home,
+                new PartitionLearner(
+                        own,
+                        global,
+                        fetch,
+                        (i, entries) -> regionalSequel.join().executed(i, entries),
+                        shutdown));
+        Multicast multicast =
+                MulticastNode.start(multicastOptions(), learners, imports(global, own), fatal);
+        opened.push(multicast);
+        return multicast;
+    }
+
+    private MulticastOptions multicastOptions() {
+        Topology topology = config.topology();
+        Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
+        for (Topology.ReplicaSite site : topology.replicas()) {
+            addresses.put(
+                    site.id(),
+                    InetSocketAddress.createUnresolved(site.ring().host(), site.ring().port()));
+        }
+        Map<Integer, List<Integer>> rings = new TreeMap<>();
+        for (int ring : new int[] {Topology.GLOBAL, home}) {
+            rings.put(ring, Arrays.stream(topology.members(ring)).boxed().toList());
+        }
+        return new MulticastOptions(
+                topology.cluster(),
+                config.id(),
+                new InetSocketAddress(config.bind(), config.site().ring().port()),
+                addresses,
+                rings,
+                home,
+                config.folder().resolve("log"),
+                config.durability() == Durability.DISK,
+                config.options().logSegmentBytes(),
+                config.options().logRetainedBytes());
+    }
+
+    private static ImportSource imports(HostedPartition global, HostedPartition own) {
+        return new ImportSource() {
+            @Override
+            public long nextConcerning(int partition, long after) {
+                return global.nextConcerning(partition, after);
+            }
+
+            @Override
+            public long importedThrough(int partition) {
+                return own.importedThrough();
+            }
+        };
+    }
+
+    private void connectSequels(Multicast multicast, CoordinatedDriver driver) {
+        Flusher globalFlusher = Objects.requireNonNull(flushers.get(Topology.GLOBAL));
+        Flusher regionalFlusher = Objects.requireNonNull(flushers.get(home));
+        globalSequel.complete((long instance, List<Entry> entries) -> {
+            multicast.globalExecuted(instance);
+            globalFlusher.executed(entries);
+            driver.globalExecuted();
+        });
+        regionalSequel.complete((long instance, List<Entry> entries) -> {
+            regionalFlusher.executed(entries);
+            driver.regionalExecuted(entries);
+        });
+    }
+
+    private void startUpkeep(
+            Multicast multicast,
+            CoordinatedDriver driver,
+            CheckpointSource checkpoints,
+            BlockDeleter blocks,
+            List<RpcClient> regionalPeers) {
+        HostedPartition global = Objects.requireNonNull(partitions.get(Topology.GLOBAL));
+        Flusher regionalFlusher = Objects.requireNonNull(flushers.get(home));
+        String name = "replica-" + config.id();
+        Upkeep local =
+                new Upkeep(name + "-upkeep", shutdown, fatal)
+                        .every(500, driver::tick)
+                        .every(250, () -> flushers.values().forEach(Flusher::tick))
+                        .every(ORPHAN_PERIOD_MS, () -> collectOrphans(multicast));
+        Upkeep remote = new Upkeep(name + "-remote", shutdown, fatal);
+        for (HostedPartition partition : partitions.values()) {
+            remote.every(1_000, new DoomedBlocks(partition, multicast, blocks, shutdown)::tick);
+        }
+        remote.every(
+                        20_000,
+                        new ImportConfirmation(
+                                        global, home, regionalFlusher, regionalPeers, multicast)
+                                ::tick)
+                .every(30_000, checkpoints::dropUnused);
+        opened.push(local.start());
+        opened.push(remote.start());
+    }
+
+    private void collectOrphans(Multicast multicast) {
+        for (HostedPartition partition : partitions.values()) {
+            int ring = partition.partition();
+            if (multicast.isCoordinator(ring) && partition.use(PartitionState::orphans) > 0) {
+                UpdateOp op = UpdateOp.collectOrphans(new CollectOrphansOp(ORPHANS_AT_ONCE));
+                multicast.propose(ring, CommandBytes.internal(ring, op), new int[] {ring});
+            }
+        }
+    }
+
+    private void register(Discovery discovery) {
+        Topology.ReplicaSite site = config.site();
+        discovery.register(
+                new Member(
+                        Role.REPLICA,
+                        Integer.toString(config.id()),
+                        config.region().name(),
+                        home,
+                        site.datacenter(),
+                        site.rpc(),
+                        Map.of("ring", site.ring().toString())));
+        LOG.info(
+                "replica {} of region {} serves at {}",
+                config.id(),
+                config.region().name(),
+                site.rpc());
+    }
+
+    /** How often a partition's state was replaced by a peer's since the start. */
+    int checkpointsTakenOver() {
+        return checkpointsTakenOver.getAsInt();
+    }
+
+    /** Leaves the rings and closes the state, flushed so that the next start replays nothing. */
+    @Override
+    public void close() {
+        stop(true);
+    }
+
+    /** Stops as a crash would, as far as one process can: nothing is flushed, nobody is told. */
+    public void abandon() {
+        stop(false);
+    }
+
+    private void stop(boolean flush) {
+        if (shutdown.begun()) {
+            return;
+        }
+        shutdown.begin();
+        if (flush) {
+            flushers.values().forEach(Flusher::flush);
+        }
+        // Delivery threads may wait for these.
+        globalSequel.complete((instance, entries) -> {});
+        regionalSequel.complete((instance, entries) -> {});
+        clients.forEach(RpcClient::close);
+        while (!opened.isEmpty()) {
+            AutoCloseable next = opened.pop();
+            try {
+                if (!flush && next instanceof MulticastNode node) {
+                    node.crash();
+                } else {
+                    next.close();
+                }
+            } catch (Exception e) {
+                LOG.warn(
+                        "replica {}: closing {}: {}",
+                        config.id(),
+                        next.getClass().getSimpleName(),
+                        e.toString());
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package org.globalfs.replica.service;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.UpdateRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings updates into their ring and waits for their execution here. A regional update is taken by
+ * the ring's coordinator only, so that whoever answers strong reads has executed everything
+ * acknowledged; a global one by any replica.
+ */
+final class Updates {
+
+    /** Longer values would hold up a ring; a client splits its writes far below. */
+    static final int MAX_COMMAND_BYTES = 4 << 20;
+
+    private static final long PROPOSE_PAUSE_NS = 5_000_000;
+
+    /** Proposals get lost in a fail-over only. */
+    private static final long REPROPOSE_REGIONAL_NS = 400_000_000L;
+
+    private static final long REPROPOSE_GLOBAL_NS = 2_000_000_000L;
+
+    private final Map<Integer, HostedPartition> partitions;
+    private final Map<Integer, CausalWait> causal;
+    private final Multicast multicast;
+    private final Shutdown shutdown;
+
+    Updates(
+            Map<Integer, HostedPartition> partitions,
+            Map<Integer, CausalWait> causal,
+            Multicast multicast,
+            Shutdown shutdown) {
+        this.partitions = partitions;
+        this.causal = causal;
+        this.multicast = multicast;
+        this.shutdown = shutdown;
+    }
+
+    UpdateReply update(UpdateRequest request) throws InterruptedException {
+        long deadlineNs = Deadlines.of(request.isSetWaitMs(), request.getWaitMs());
+        Command command = request.getCommand();
+        HostedPartition partition = partitions.get(request.getPartition());
+        if (partition == null) {
+            return redirect(Multicast.NONE);
+        }
+        if (!acceptable(command)) {
+            return new UpdateReply(Status.DONE, Errno.EINVAL.number());
+        }
+        byte[] value = CommandBytes.of(command);
+        if (value.length > MAX_COMMAND_BYTES) {
+            return new UpdateReply(Status.DONE, Errno.E2BIG.number());
+        }
+        return request.getPartition() == 0
+                ? global(partition, command, value, deadlineNs)
+                : regional(partition, command, value, deadlineNs);
+    }
+
+    /** Clients may not speak for the replicas. */
+    private static boolean acceptable(Command command) {
+        if (command.getSession() == 0 || command.getSequence() <= 0 || !command.getOp().isSet()) {
+            return false;
+        }
+        UpdateOp._Fields kind = command.getOp().getSetField();
+        return switch (kind) {
+            case CREATE, UNLINK, RENAME, LINK, SET_ATTRIBUTES, WRITE, RENEW_SESSION -> true;
+            case COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE -> false;
+        };
+    }
+
+    private UpdateReply regional(
+            HostedPartition partition, Command command, byte[] value, long deadlineNs)
+            throws InterruptedException {
+        int ring = partition.partition();
+        if (!multicast.isCoordinator(ring)) {
+            return redirect(multicast.coordinator(ring));
+        }
+        CausalWait wait = Objects.requireNonNull(causal.get(ring));
+        if (!wait.await(0, command.getGlobalSeen(), deadlineNs)) {
+            return retry();
+        }
+        try (Waiters.Waiter waiter =
+                partition.waiters.enter(command.getSession(), command.getSequence())) {
+            while (multicast.isCoordinator(ring)) {
+                UpdateReply reply =
+                        attempt(ring, value, new int[0], waiter, REPROPOSE_REGIONAL_NS, deadlineNs);
+                if (reply != null) {
+                    return reply;
+                }
+            }
+            return redirect(multicast.coordinator(ring));
+        }
+    }
+
+    private UpdateReply global(
+            HostedPartition partition, Command command, byte[] value, long deadlineNs)
+            throws InterruptedException {
+        int[] destinations = destinations(command);
+        try (Waiters.Waiter waiter =
+                partition.waiters.enter(command.getSession(), command.getSequence())) {
+            while (true) {
+                UpdateReply reply =
+                        attempt(0, value, destinations, waiter, REPROPOSE_GLOBAL_NS, deadlineNs);
+                if (reply != null) {
+                    return reply;
+                }
+            }
+        }
+    }
+
+    /** One proposal and a wait for its execution; null: not executed yet. */
+    private @Nullable UpdateReply attempt(
+            int ring,
+            byte[] value,
+            int[] destinations,
+            Waiters.Waiter waiter,
+            long patienceNs,
+            long deadlineNs)
+            throws InterruptedException {
+        long leftNs = deadlineNs - System.nanoTime();
+        if (leftNs <= 0 || shutdown.begun()) {
+            return retry();
+        }
+        boolean taken = multicast.propose(ring, value, destinations);
+        return waiter.await(Math.min(leftNs, taken ? patienceNs : PROPOSE_PAUSE_NS));
+    }
+
+    /**
+     * Partitions that a command of ring 0 may concern: what the ring's members need to know
+     * beforehand.
+     */
+    private static int[] destinations(Command command) {
+        if (command.isCoordinated() && command.isSetParticipants()) {
+            List<Integer> participants = command.getParticipants();
+            return IntStream.concat(
+                            IntStream.of(0), participants.stream().mapToInt(Integer::intValue))
+                    .distinct()
+                    .toArray();
+        }
+        boolean placed = command.getOp().isSetCreate() && command.getOrigin() != 0;
+        return placed ? new int[] {0, command.getOrigin()} : new int[] {0};
+    }
+
+    static UpdateReply redirect(int coordinator) {
+        return new UpdateReply(Status.REDIRECT, 0).setCoordinator(coordinator);
+    }
+
+    static UpdateReply retry() {
+        return new UpdateReply(Status.RETRY, 0);
+    }
+}

@@ -1,0 +1,76 @@
+package org.globalfs.replica.service;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Runs a replica's recurring work, each kind at its period, on one thread. */
+final class Upkeep implements AutoCloseable {
+
+    private static final long TICK_MS = 100;
+
+    /** A piece of work; an exception stops the replica. */
+    interface Work {
+        void run() throws Exception;
+    }
+
+    private static final class Task {
+        final long periodNs;
+        final Work work;
+        long lastNs = System.nanoTime();
+
+        Task(long periodMs, Work work) {
+            this.periodNs = periodMs * 1_000_000;
+            this.work = work;
+        }
+    }
+
+    private final List<Task> tasks = new ArrayList<>();
+    private final Shutdown shutdown;
+    private final Consumer<Throwable> onFatal;
+    private final Thread thread;
+
+    Upkeep(String name, Shutdown shutdown, Consumer<Throwable> onFatal) {
+        this.shutdown = shutdown;
+        this.onFatal = onFatal;
+        this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+    }
+
+    /** Before {@link #start}. */
+    Upkeep every(long periodMs, Work work) {
+        tasks.add(new Task(periodMs, work));
+        return this;
+    }
+
+    Upkeep start() {
+        thread.start();
+        return this;
+    }
+
+    private void run() {
+        try {
+            while (!shutdown.await(TICK_MS, TimeUnit.MILLISECONDS)) {
+                for (Task task : tasks) {
+                    long nowNs = System.nanoTime();
+                    if (nowNs - task.lastNs >= task.periodNs && !shutdown.begun()) {
+                        task.lastNs = nowNs;
+                        task.work.run();
+                    }
+                }
+            }
+        } catch (Throwable e) {
+            onFatal.accept(e);
+        }
+    }
+
+    /** After the shutdown began. */
+    @Override
+    public void close() {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
