@@ -1,4 +1,4 @@
-/** Storage nodes, erasure code, placement and block client. */
+/** Blocks: storage nodes, and the client that codes, places, writes and reads them. */
 @NullMarked
 package org.globalfs.datastore;
 

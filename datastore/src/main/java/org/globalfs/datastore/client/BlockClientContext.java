@@ -1,0 +1,21 @@
+package org.globalfs.datastore.client;
+
+import java.util.concurrent.TimeUnit;
+
+/** What the operations of one block client share. */
+record BlockClientContext(
+        NodeDirectory directory, FailureDetector detector, Options options, ReadTimes readTimes) {
+
+    /**
+     * Limits of a block client.
+     *
+     * @param requestTimeoutNs a node that does not answer within this is suspect
+     * @param deadlineNs an operation takes at most this
+     * @param lanes operations at once; more wait for their turn
+     */
+    record Options(long requestTimeoutNs, long deadlineNs, int lanes) {
+        static Options defaults() {
+            return new Options(TimeUnit.SECONDS.toNanos(1), TimeUnit.SECONDS.toNanos(30), 32);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.List;
+import org.globalfs.protocol.wire.BlockRef;
+
+/**
+ * Keeps blocks: immutable, uniquely named pieces of content of up to 4 MiB. Thread-safe. Calls
+ * block, each at most until its deadline; platform threads are the better callers.
+ */
+public interface BlockStore extends AutoCloseable {
+    int MAX_BLOCK_BYTES = 4 << 20;
+
+    /**
+     * Writes a block made of the remaining bytes of `content` (which is not consumed) and returns
+     * once it is durable. `region` is a partition number; 0 spreads the block over all regions.
+     *
+     * @throws BlockStoreException saying why, when it could not be made durable
+     */
+    BlockRef put(int region, ByteBuffer content) throws IOException;
+
+    /** Reads a range of a block into an array. */
+    void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException;
+
+    /** Reads a range of a block. */
+    default ByteBuffer get(BlockRef ref, int offset, int length) throws IOException {
+        byte[] bytes = new byte[length];
+        get(ref, offset, bytes, 0, length);
+        return ByteBuffer.wrap(bytes);
+    }
+
+    /**
+     * Deletes blocks and returns those of which no chunk is left anywhere. The others' chunks are
+     * gone from every node that could be reached: try them again later. Deleting again does no
+     * harm.
+     */
+    List<BlockRef> deleteAll(Collection<BlockRef> refs) throws IOException;
+
+    /** Deletes a block; fails while a node that may hold a chunk of it cannot be reached. */
+    default void delete(BlockRef ref) throws IOException {
+        if (deleteAll(List.of(ref)).isEmpty()) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.UNREACHABLE,
+                    "not every node that may hold a chunk of the block is reachable");
+        }
+    }
+
+    @Override
+    void close();
+}

@@ -1,0 +1,312 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.datastore.placement.Placement;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.globalfs.protocol.wire.BlockRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The block store on the cluster's own storage nodes: RS(4,2), placed by the newest placement
+ * epoch.
+ */
+public final class DistributedBlockStore implements BlockStore {
+    private static final Logger LOG = LoggerFactory.getLogger(DistributedBlockStore.class);
+    private static final int DATA_CHUNKS = 4;
+    private static final int PARITY_CHUNKS = 2;
+    private static final int LARGE_ARRAY_BYTES =
+            MAX_BLOCK_BYTES / DATA_CHUNKS * (DATA_CHUNKS + PARITY_CHUNKS);
+    private static final int SMALL_ARRAY_BYTES = 512 << 10;
+    private static final int LARGE_ARRAYS_KEPT = 8;
+    private static final int SMALL_ARRAYS_KEPT = 32;
+
+    private final BlockClientContext context;
+    private final NodeDirectory directory;
+    private final FailureDetector detector;
+    private final LanePool lanes;
+    private final ReadRepair repair;
+    private final ReedSolomon code = ReedSolomon.of(DATA_CHUNKS, PARITY_CHUNKS);
+    private final Queue<byte[]> largeArrays = new ConcurrentLinkedQueue<>();
+    private final Queue<byte[]> smallArrays = new ConcurrentLinkedQueue<>();
+
+    /**
+     * 64 random bits of this store, and a random starting point: (time, counter) never repeats
+     * under them.
+     */
+    private final long idBase;
+
+    private final AtomicLong idCounter;
+
+    public DistributedBlockStore(String cluster, Discovery discovery, PlacementEpochs epochs) {
+        this(cluster, discovery, epochs, BlockClientContext.Options.defaults());
+    }
+
+    /** With other limits: how long a node may be silent, and how long an operation may take. */
+    public DistributedBlockStore(
+            String cluster,
+            Discovery discovery,
+            PlacementEpochs epochs,
+            long requestTimeoutMs,
+            long deadlineMs) {
+        this(
+                cluster,
+                discovery,
+                epochs,
+                new BlockClientContext.Options(
+                        TimeUnit.MILLISECONDS.toNanos(requestTimeoutMs),
+                        TimeUnit.MILLISECONDS.toNanos(deadlineMs),
+                        BlockClientContext.Options.defaults().lanes()));
+    }
+
+    DistributedBlockStore(
+            String cluster,
+            Discovery discovery,
+            PlacementEpochs epochs,
+            BlockClientContext.Options options) {
+        directory = new NodeDirectory(discovery, epochs);
+        detector = new FailureDetector(cluster, directory);
+        context = new BlockClientContext(directory, detector, options, new ReadTimes());
+        lanes = new LanePool(cluster, options.lanes());
+        repair = new ReadRepair(this, cluster, directory);
+        SecureRandom random = new SecureRandom();
+        idBase = random.nextLong();
+        idCounter = new AtomicLong(random.nextInt() & 0xffff);
+        ReedSolomon.warmUp();
+    }
+
+    @Override
+    public BlockRef put(int region, ByteBuffer content) throws IOException {
+        int length = content.remaining();
+        if (length < 1 || length > MAX_BLOCK_BYTES) {
+            throw new IllegalArgumentException(
+                    "a block has 1 to " + MAX_BLOCK_BYTES + " bytes, not " + length);
+        }
+        long deadline = System.nanoTime() + context.options().deadlineNs();
+        int epoch = directory.newestEpoch();
+        Placement placement = directory.placement(epoch, region);
+        long number = idCounter.incrementAndGet();
+        long idHigh = System.currentTimeMillis() << 16 | number & 0xffff;
+        long idLow = idBase + number * 0x9e3779b97f4a7c15L;
+        List<StorageSite> homes = placement.homes(idHigh, idLow, DATA_CHUNKS, PARITY_CHUNKS);
+        if (homes == null) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.UNPLACEABLE,
+                    placement.shortage(DATA_CHUNKS, PARITY_CHUNKS));
+        }
+        BlockRef ref =
+                new BlockRef(
+                        idHigh,
+                        idLow,
+                        length,
+                        region,
+                        (byte) DATA_CHUNKS,
+                        (byte) PARITY_CHUNKS,
+                        epoch);
+        int chunkBytes = code.chunkBytes(length);
+        byte[] chunks = takeArray(chunkBytes * code.chunks());
+        try {
+            content.get(content.position(), chunks, 0, length);
+            Arrays.fill(chunks, length, chunkBytes * DATA_CHUNKS, (byte) 0);
+            code.encode(chunks, chunkBytes);
+            Lane lane = lanes.take(deadline);
+            try {
+                new PutOperation(
+                                context,
+                                lane,
+                                idHigh,
+                                idLow,
+                                shape(ref),
+                                chunks,
+                                chunkBytes,
+                                homes,
+                                placement.ranking(idHigh, idLow),
+                                deadline)
+                        .run();
+            } finally {
+                lanes.give(lane);
+            }
+        } finally {
+            giveArray(chunks);
+        }
+        return ref;
+    }
+
+    static ChunkShape shape(BlockRef ref) {
+        return new ChunkShape(
+                ref.getLength(),
+                ref.getRegion(),
+                ref.getDataChunks(),
+                ref.getParityChunks(),
+                ref.getEpoch());
+    }
+
+    private byte[] takeArray(int bytes) {
+        if (bytes > LARGE_ARRAY_BYTES) {
+            return new byte[bytes];
+        }
+        boolean small = bytes <= SMALL_ARRAY_BYTES;
+        byte[] array = (small ? smallArrays : largeArrays).poll();
+        return array != null ? array : new byte[small ? SMALL_ARRAY_BYTES : LARGE_ARRAY_BYTES];
+    }
+
+    private void giveArray(byte[] array) {
+        if (array.length == SMALL_ARRAY_BYTES && smallArrays.size() < SMALL_ARRAYS_KEPT) {
+            smallArrays.add(array);
+        } else if (array.length == LARGE_ARRAY_BYTES && largeArrays.size() < LARGE_ARRAYS_KEPT) {
+            largeArrays.add(array);
+        }
+    }
+
+    @Override
+    public void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
+        read(ref, offset, into, at, length).ifDamaged(damaged -> repair.offer(ref, damaged));
+    }
+
+    /** Chunks that a read found missing or damaged at their homes. */
+    record ReadResult(List<Integer> damaged) {
+        void ifDamaged(java.util.function.Consumer<List<Integer>> action) {
+            if (!damaged.isEmpty()) {
+                action.accept(damaged);
+            }
+        }
+    }
+
+    ReadResult read(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
+        if (offset < 0 || length < 0 || offset > ref.getLength() - length) {
+            throw new IllegalArgumentException(
+                    "range " + offset + "+" + length + " is not within " + ref);
+        }
+        if (length == 0) {
+            return new ReadResult(List.of());
+        }
+        long deadline = System.nanoTime() + context.options().deadlineNs();
+        GetOperation operation;
+        Lane lane = lanes.take(deadline);
+        try {
+            operation =
+                    new GetOperation(
+                            context,
+                            lane,
+                            ref,
+                            ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks()),
+                            homes(ref),
+                            holders(ref),
+                            offset,
+                            length,
+                            into,
+                            at,
+                            deadline);
+            operation.run();
+        } finally {
+            lanes.give(lane);
+        }
+        return new ReadResult(operation.damaged());
+    }
+
+    List<StorageSite> homes(BlockRef ref) throws IOException {
+        Placement placement = directory.placement(ref.getEpoch(), ref.getRegion());
+        List<StorageSite> homes =
+                placement.homes(
+                        ref.getIdHigh(),
+                        ref.getIdLow(),
+                        ref.getDataChunks(),
+                        ref.getParityChunks());
+        if (homes == null) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.UNPLACEABLE,
+                    ref
+                            + " cannot have been placed by its epoch: "
+                            + placement.shortage(ref.getDataChunks(), ref.getParityChunks()));
+        }
+        return homes;
+    }
+
+    /** Every node that may hold a chunk of the block: those of its epoch and those of today. */
+    private List<StorageSite> holders(BlockRef ref) throws IOException {
+        Placement then = directory.placement(ref.getEpoch(), ref.getRegion());
+        Placement now = directory.newest(ref.getRegion());
+        if (then == now) {
+            return then.nodes();
+        }
+        Map<String, StorageSite> union = new LinkedHashMap<>();
+        then.nodes().forEach(site -> union.put(site.id(), site));
+        now.nodes().forEach(site -> union.put(site.id(), site));
+        return List.copyOf(union.values());
+    }
+
+    @Override
+    public List<BlockRef> deleteAll(Collection<BlockRef> refs) throws IOException {
+        List<BlockRef> all = List.copyOf(refs);
+        List<BlockRef> deleted = new ArrayList<>();
+        for (int from = 0; from < all.size(); from += DeleteOperation.MAX_BLOCKS) {
+            int to = Math.min(all.size(), from + DeleteOperation.MAX_BLOCKS);
+            deleteBatch(all.subList(from, to), deleted);
+        }
+        return deleted;
+    }
+
+    private void deleteBatch(List<BlockRef> refs, List<BlockRef> deleted) throws IOException {
+        long deadline = System.nanoTime() + context.options().deadlineNs() / 3;
+        Map<String, StorageSite> sites = new HashMap<>();
+        Map<String, List<BlockRef>> bySite = new HashMap<>();
+        Map<BlockRef, List<StorageSite>> byRef = new HashMap<>();
+        for (BlockRef ref : refs) {
+            List<StorageSite> holders = holders(ref);
+            byRef.put(ref, holders);
+            for (StorageSite site : holders) {
+                sites.put(site.id(), site);
+                bySite.computeIfAbsent(site.id(), id -> new ArrayList<>()).add(ref);
+            }
+        }
+        Map<StorageSite, List<BlockRef>> work = new LinkedHashMap<>();
+        sites.forEach((id, site) -> work.put(site, bySite.getOrDefault(id, List.of())));
+        Set<String> failed;
+        Lane lane = lanes.take(deadline);
+        try {
+            failed = new DeleteOperation(context, lane, deadline).run(work);
+        } finally {
+            lanes.give(lane);
+        }
+        for (BlockRef ref : refs) {
+            List<StorageSite> holders = byRef.getOrDefault(ref, List.of());
+            if (holders.stream().noneMatch(site -> failed.contains(site.id()))) {
+                deleted.add(ref);
+            }
+        }
+    }
+
+    /** Ids of nodes that this client finds silent at the moment. */
+    public boolean isSuspect(String node) {
+        return detector.isSuspect(node);
+    }
+
+    @Override
+    public void close() {
+        repair.close();
+        detector.close();
+        try {
+            lanes.close();
+        } catch (IOException e) {
+            LOG.warn("closing connections to storage nodes: {}", e.toString());
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Opcode;
+import org.jspecify.annotations.Nullable;
+
+/** One request on a link and, in time, its reply. */
+final class Exchange {
+    private static final byte[] NONE = new byte[0];
+
+    final Opcode opcode;
+    final String node;
+
+    /** Which chunk the operation asked for, or whatever number it knows this exchange by. */
+    final int tag;
+
+    private final byte[] head;
+    private final int headBytes;
+    private byte[] payload = NONE;
+    private int payloadAt;
+    private int payloadBytes;
+    private int written;
+
+    private byte @Nullable [] into;
+    private int intoAt;
+    private int intoBytes;
+
+    long sentNs;
+    boolean onReusedLink;
+    private boolean abandoned;
+    private boolean done;
+    private @Nullable ChunkStatus status;
+    private @Nullable IOException failure;
+    private int replyBytes;
+
+    interface Fields {
+        void write(ByteBuffer to);
+    }
+
+    Exchange(
+            Opcode opcode,
+            String node,
+            int tag,
+            long request,
+            Fields fields,
+            byte[] payload,
+            int payloadAt,
+            int payloadBytes) {
+        this.opcode = opcode;
+        this.node = node;
+        this.tag = tag;
+        this.payload = payload;
+        this.payloadAt = payloadAt;
+        this.payloadBytes = payloadBytes;
+        ByteBuffer buffer = ByteBuffer.allocate(Frame.HEADER_BYTES + 640);
+        int start = Frame.begin(buffer);
+        fields.write(buffer);
+        int crc = payloadBytes == 0 ? 0 : Frame.crc(payload, payloadAt, payloadBytes);
+        Frame.end(buffer, start, opcode, ChunkStatus.OK, request, payloadBytes, crc);
+        head = buffer.array();
+        headBytes = buffer.position();
+    }
+
+    /** Where the reply's payload goes; a longer one is a failure. */
+    Exchange into(byte[] array, int at, int bytes) {
+        into = array;
+        intoAt = at;
+        intoBytes = bytes;
+        return this;
+    }
+
+    /** Copies what is not yet written to `to`, as far as it fits; nothing counts as written yet. */
+    void fill(ByteBuffer to) {
+        int from = written;
+        if (from < headBytes) {
+            int n = Math.min(headBytes - from, to.remaining());
+            to.put(head, from, n);
+            from += n;
+        }
+        int inPayload = from - headBytes;
+        if (inPayload >= 0 && inPayload < payloadBytes) {
+            to.put(
+                    payload,
+                    payloadAt + inPayload,
+                    Math.min(payloadBytes - inPayload, to.remaining()));
+        }
+    }
+
+    /** Notes that up to `bytes` more were written; returns how many of them were not this one's. */
+    int wrote(int bytes) {
+        int own = Math.min(bytes, headBytes + payloadBytes - written);
+        written += own;
+        return bytes - own;
+    }
+
+    boolean wholeWritten() {
+        return written == headBytes + payloadBytes;
+    }
+
+    /** Takes `bytes` of the reply's payload; false if there are more than expected. */
+    boolean receive(ByteBuffer from, int bytes) {
+        byte[] target = into;
+        if (abandoned || target == null) {
+            from.position(from.position() + bytes);
+        } else if (replyBytes + bytes > intoBytes) {
+            return false;
+        } else {
+            from.get(target, intoAt + replyBytes, bytes);
+        }
+        replyBytes += bytes;
+        return true;
+    }
+
+    /** Ends the exchange with the reply whose payload was received. */
+    void complete(ChunkStatus replyStatus, int payloadCrc) {
+        done = true;
+        byte[] target = into;
+        if (!abandoned
+                && replyBytes > 0
+                && target != null
+                && Frame.crc(target, intoAt, replyBytes) != payloadCrc) {
+            failure = new IOException("reply of " + node + " arrived damaged");
+            return;
+        }
+        status = replyStatus;
+    }
+
+    void fail(IOException cause) {
+        done = true;
+        failure = cause;
+    }
+
+    /** The operation has ended: what still arrives is thrown away. */
+    void abandon() {
+        abandoned = true;
+        into = null;
+    }
+
+    boolean abandoned() {
+        return abandoned;
+    }
+
+    boolean done() {
+        return done;
+    }
+
+    /** Null when no reply came. */
+    @Nullable ChunkStatus status() {
+        return status;
+    }
+
+    @Nullable IOException failure() {
+        return failure;
+    }
+
+    int replyBytes() {
+        return replyBytes;
+    }
+}

@@ -1,0 +1,145 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which nodes are suspect, for all operations of a client: what one operation learned by waiting,
+ * no other has to. A suspect is asked last, and a background thread pings it until it answers.
+ */
+final class FailureDetector implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FailureDetector.class);
+    private static final long PROBE_PERIOD_MS = 250;
+    private static final int PROBE_TIMEOUT_MS = 1_000;
+    private static final long MIN_SLOW_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long MAX_SLOW_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final String cluster;
+    private final NodeDirectory directory;
+    private final Map<String, Suspicion> suspects = new ConcurrentHashMap<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private boolean stopped;
+    private final Thread prober;
+
+    /**
+     * @param notBeforeNs a node that answers pings but was slow stays suspect until then
+     */
+    private record Suspicion(long notBeforeNs, int times) {}
+
+    FailureDetector(String cluster, NodeDirectory directory) {
+        this.cluster = cluster;
+        this.directory = directory;
+        prober = Thread.ofPlatform().daemon().name("storage-prober").unstarted(this::run);
+        prober.start();
+    }
+
+    boolean isSuspect(String node) {
+        return !suspects.isEmpty() && suspects.containsKey(node);
+    }
+
+    /** The node could not be connected to, or dropped the connection. */
+    void unreachable(String node, String why) {
+        suspect(node, why, 0);
+    }
+
+    /** The node did not answer in time, though it may still live. */
+    void slow(String node, String why) {
+        suspect(node, why, MIN_SLOW_NS);
+    }
+
+    private void suspect(String node, String why, long forNs) {
+        long now = System.nanoTime();
+        Suspicion old = suspects.get(node);
+        if (old != null) {
+            return;
+        }
+        suspects.put(node, new Suspicion(now + forNs, 1));
+        LOG.warn("storage node {} is suspect: {}", node, why);
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The node answered a request. */
+    void answered(String node) {
+        if (!suspects.isEmpty()) {
+            Suspicion suspicion = suspects.get(node);
+            if (suspicion != null && System.nanoTime() - suspicion.notBeforeNs >= 0) {
+                clear(node);
+            }
+        }
+    }
+
+    private void clear(String node) {
+        if (suspects.remove(node) != null) {
+            LOG.info("storage node {} answers again", node);
+        }
+    }
+
+    private void run() {
+        while (pause()) {
+            suspects.forEach((node, suspicion) -> {
+                if (System.nanoTime() - suspicion.notBeforeNs >= 0) {
+                    probe(node, suspicion);
+                }
+            });
+        }
+    }
+
+    private void probe(String node, Suspicion suspicion) {
+        try (StorageConnection connection =
+                new StorageConnection(directory.address(node), cluster, node, PROBE_TIMEOUT_MS)) {
+            connection.ping();
+            clear(node);
+        } catch (IOException e) {
+            long wait =
+                    Math.min(MAX_SLOW_NS, TimeUnit.MILLISECONDS.toNanos(50L << suspicion.times));
+            suspects.replace(
+                    node,
+                    suspicion,
+                    new Suspicion(System.nanoTime() + wait, Math.min(suspicion.times + 1, 5)));
+            LOG.trace("storage node {} still does not answer: {}", node, e.toString());
+        }
+    }
+
+    /** Waits for work; false once stopped. */
+    private boolean pause() {
+        lock.lock();
+        try {
+            while (!stopped && suspects.isEmpty()) {
+                changed.await();
+            }
+            long left = TimeUnit.MILLISECONDS.toNanos(PROBE_PERIOD_MS);
+            while (!stopped && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return !stopped;
+        } catch (InterruptedException e) {
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            stopped = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

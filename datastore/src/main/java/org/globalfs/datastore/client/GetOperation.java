@@ -1,0 +1,599 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a range of one block. First asks the homes of the data chunks that hold the range. When one
+ * fails, lacks its chunk or is slow, it also collects the missing columns from other chunks and
+ * decodes, whichever is sooner; when homes do not have k chunks, it asks every node what it keeps
+ * for others.
+ */
+final class GetOperation {
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /** Tags of exchanges: a chunk's index for a direct read, plus these otherwise. */
+    private static final int COLUMN_TAG = 100;
+
+    private static final int SEARCH_TAG = 200;
+
+    private final BlockClientContext context;
+    private final Lane lane;
+    private final BlockRef ref;
+    private final ReedSolomon code;
+    private final int chunkBytes;
+    private final List<StorageSite> homes;
+    private final List<StorageSite> nodes;
+    private final byte[] into;
+    private final int intoAt;
+    private final int offset;
+    private final int length;
+    private final long deadlineNs;
+
+    /** By data chunk; null where the range has no part. */
+    private final @Nullable Piece[] pieces;
+
+    private final List<Integer> damaged = new ArrayList<>();
+    private @Nullable Columns columns;
+    private boolean unsure;
+    private boolean hedged;
+    private int round;
+
+    /** The part of the range within one data chunk. */
+    private static final class Piece {
+        final int from;
+        final int to;
+        final int at;
+        @Nullable Exchange current;
+        boolean done;
+        boolean stale;
+
+        Piece(int from, int to, int at) {
+            this.from = from;
+            this.to = to;
+            this.at = at;
+        }
+    }
+
+    GetOperation(
+            BlockClientContext context,
+            Lane lane,
+            BlockRef ref,
+            ReedSolomon code,
+            List<StorageSite> homes,
+            List<StorageSite> nodes,
+            int offset,
+            int length,
+            byte[] into,
+            int intoAt,
+            long deadlineNs) {
+        this.context = context;
+        this.lane = lane;
+        this.ref = ref;
+        this.code = code;
+        this.chunkBytes = code.chunkBytes(ref.getLength());
+        this.homes = homes;
+        this.nodes = nodes;
+        this.offset = offset;
+        this.length = length;
+        this.into = into;
+        this.intoAt = intoAt;
+        this.deadlineNs = deadlineNs;
+        pieces = new Piece[code.dataChunks()];
+        for (int chunk = 0; chunk < pieces.length; chunk++) {
+            int start = chunk * chunkBytes;
+            int from = Math.max(offset, start);
+            int to = Math.min(offset + length, start + chunkBytes);
+            if (from < to) {
+                pieces[chunk] = new Piece(from - start, to - start, intoAt + from - offset);
+            }
+        }
+    }
+
+    /** Chunks that their homes lack or hold damaged, found on the way. */
+    List<Integer> damaged() {
+        return damaged;
+    }
+
+    void run() throws IOException {
+        long start = System.nanoTime();
+        startPieces();
+        long hedgeAt = start + context.readTimes().hedgeAfterNs(length);
+        while (true) {
+            Exchange exchange;
+            while ((exchange = lane.poll()) != null) {
+                finished(exchange);
+            }
+            long now = System.nanoTime();
+            Columns open = columns;
+            if (open == null && now - hedgeAt >= 0 && !allDone()) {
+                hedged = true;
+                open = startColumns();
+            }
+            if (open != null && !allDone()) {
+                open.advance();
+                if (open.exhausted() && !directPending() && !allDone()) {
+                    startOver(now);
+                }
+            }
+            if (allDone()) {
+                if (columns == null || hedged) {
+                    context.readTimes().record(length, System.nanoTime() - start);
+                }
+                return;
+            }
+            now = System.nanoTime();
+            if (now - deadlineNs >= 0) {
+                throw new BlockStoreException(
+                        BlockStoreException.Reason.UNREACHABLE,
+                        "block could not be read before the deadline");
+            }
+            expire(now);
+            long next = columns == null ? Math.min(hedgeAt, nextTimeout(now)) : nextTimeout(now);
+            lane.await(Math.min(next, deadlineNs));
+        }
+    }
+
+    private void startPieces() {
+        boolean missing = false;
+        for (int chunk = 0; chunk < pieces.length; chunk++) {
+            Piece piece = pieces[chunk];
+            if (piece == null || piece.done) {
+                continue;
+            }
+            if (context.detector().isSuspect(homes.get(chunk).id())) {
+                missing = true;
+            } else {
+                fetchPiece(chunk, piece);
+            }
+        }
+        if (missing) {
+            startColumns();
+        }
+    }
+
+    private void fetchPiece(int chunk, Piece piece) {
+        piece.current =
+                fetch(
+                        chunk,
+                        homes.get(chunk),
+                        chunk,
+                        piece.from,
+                        piece.to - piece.from,
+                        into,
+                        piece.at);
+    }
+
+    private Exchange fetch(
+            int tag, StorageSite site, int chunk, int from, int bytes, byte[] target, int at) {
+        Exchange exchange =
+                new Exchange(
+                                Opcode.GET,
+                                site.id(),
+                                tag,
+                                lane.nextRequest(),
+                                to -> {
+                                    key(chunk).write(to);
+                                    to.putInt(from).putInt(bytes);
+                                },
+                                new byte[0],
+                                0,
+                                0)
+                        .into(target, at, bytes);
+        lane.send(exchange, context.directory().address(site));
+        return exchange;
+    }
+
+    private ChunkKey key(int chunk) {
+        return new ChunkKey(ref.getIdHigh(), ref.getIdLow(), chunk);
+    }
+
+    private boolean allDone() {
+        for (Piece piece : pieces) {
+            if (piece != null && !piece.done) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean directPending() {
+        for (Piece piece : pieces) {
+            if (piece != null && piece.current != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void finished(Exchange exchange) {
+        if (exchange.tag >= COLUMN_TAG) {
+            Columns open = columns;
+            if (open != null) {
+                open.finished(exchange);
+            }
+            return;
+        }
+        int chunk = exchange.tag;
+        Piece piece = pieces[chunk];
+        if (piece == null || piece.current != exchange) {
+            return;
+        }
+        piece.current = null;
+        if (ok(exchange, piece.to - piece.from)) {
+            piece.done = true;
+            Columns open = columns;
+            if (open != null) {
+                open.haveDirect(chunk, piece);
+            }
+            return;
+        }
+        if (retryable(exchange) && !piece.stale) {
+            piece.stale = true;
+            fetchPiece(chunk, piece);
+            return;
+        }
+        noteFailure(exchange, chunk);
+        Columns open = columns;
+        if (open == null) {
+            open = startColumns();
+        }
+        open.homeFailed(chunk);
+    }
+
+    private static boolean ok(Exchange exchange, int bytes) {
+        return exchange.status() == ChunkStatus.OK && exchange.replyBytes() == bytes;
+    }
+
+    /** A connection kept from earlier may be stale because the node restarted since. */
+    private boolean retryable(Exchange exchange) {
+        return exchange.status() == null
+                && exchange.onReusedLink
+                && !context.detector().isSuspect(exchange.node);
+    }
+
+    private void noteFailure(Exchange exchange, int chunk) {
+        ChunkStatus status = exchange.status();
+        if (status == null) {
+            unsure = true;
+            if (!context.detector().isSuspect(exchange.node)) {
+                context.detector().unreachable(exchange.node, String.valueOf(exchange.failure()));
+            }
+            return;
+        }
+        context.detector().answered(exchange.node);
+        boolean gone = status == ChunkStatus.NOT_FOUND || status == ChunkStatus.CORRUPT;
+        if (gone && homes.get(chunk).id().equals(exchange.node) && !damaged.contains(chunk)) {
+            damaged.add(chunk);
+        }
+        if (!gone) {
+            unsure = true;
+        }
+    }
+
+    private void expire(long now) {
+        for (Piece piece : pieces) {
+            if (piece != null) {
+                expire(piece.current, now);
+            }
+        }
+        Columns open = columns;
+        if (open != null) {
+            for (Exchange exchange : List.copyOf(open.pending)) {
+                expire(exchange, now);
+            }
+        }
+    }
+
+    private void expire(@Nullable Exchange exchange, long now) {
+        if (exchange != null && !exchange.done() && now - exchange.sentNs >= timeoutNs()) {
+            context.detector().slow(exchange.node, "no answer to a get in time");
+            lane.drop(exchange.node, new IOException("timed out"));
+        }
+    }
+
+    private long timeoutNs() {
+        return context.options().requestTimeoutNs() << Math.min(round, 3);
+    }
+
+    private long nextTimeout(long now) {
+        long next = now + timeoutNs();
+        for (Piece piece : pieces) {
+            Exchange current = piece == null ? null : piece.current;
+            if (current != null && current.sentNs + timeoutNs() - next < 0) {
+                next = current.sentNs + timeoutNs();
+            }
+        }
+        Columns open = columns;
+        if (open != null) {
+            for (Exchange exchange : open.pending) {
+                if (exchange.sentNs + timeoutNs() - next < 0) {
+                    next = exchange.sentNs + timeoutNs();
+                }
+            }
+        }
+        return next;
+    }
+
+    /** Everything was tried. Again, if a node that did not answer may have what is missing. */
+    private void startOver(long now) throws IOException {
+        if (!unsure) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.LOST,
+                    "fewer than "
+                            + code.dataChunks()
+                            + " whole chunks of the block exist on any node");
+        }
+        long until = Math.min(deadlineNs, now + (RETRY_NS << Math.min(round, 4)));
+        while (System.nanoTime() - until < 0) {
+            lane.await(until);
+            Exchange late;
+            while ((late = lane.poll()) != null) {
+                finished(late);
+            }
+        }
+        round++;
+        unsure = false;
+        columns = null;
+        for (Piece piece : pieces) {
+            if (piece != null) {
+                piece.stale = false;
+            }
+        }
+        startPieces();
+        if (columns == null && !directPending()) {
+            startColumns();
+        }
+    }
+
+    private Columns startColumns() {
+        Columns started = columns;
+        if (started == null) {
+            started = new Columns();
+            columns = started;
+        }
+        return started;
+    }
+
+    /** The same range of bytes of k chunks, from which the missing pieces are decoded. */
+    private final class Columns {
+        final List<Exchange> pending = new ArrayList<>();
+        private final int from;
+        private final int to;
+        private final byte[] @Nullable [] have = new byte[code.chunks()][];
+        private final byte[][] arriving = new byte[code.chunks()][];
+        private final boolean[] asked = new boolean[code.chunks()];
+        private final boolean[] stale = new boolean[code.chunks()];
+        private final List<List<StorageSite>> elsewhere = new ArrayList<>();
+        private final List<byte[]> answers = new ArrayList<>();
+        private final List<StorageSite> searchedNodes = new ArrayList<>();
+        private int count;
+        private boolean searched;
+        private boolean suspectsAsked;
+
+        Columns() {
+            int low = chunkBytes;
+            int high = 0;
+            for (Piece piece : pieces) {
+                if (piece != null && !piece.done) {
+                    low = Math.min(low, piece.from);
+                    high = Math.max(high, piece.to);
+                }
+            }
+            from = low;
+            to = high;
+            for (int chunk = 0; chunk < code.chunks(); chunk++) {
+                elsewhere.add(new ArrayList<>());
+            }
+            for (int chunk = 0; chunk < pieces.length; chunk++) {
+                Piece piece = pieces[chunk];
+                if (piece != null && piece.done) {
+                    haveDirect(chunk, piece);
+                } else if (piece != null && piece.current != null) {
+                    asked[chunk] = true; // its direct read is under way
+                }
+            }
+        }
+
+        void haveDirect(int chunk, Piece piece) {
+            if (piece.from <= from && piece.to >= to && have[chunk] == null) {
+                byte[] column = new byte[to - from];
+                System.arraycopy(into, piece.at + from - piece.from, column, 0, to - from);
+                keep(chunk, column);
+            } else {
+                asked[chunk] = false;
+            }
+        }
+
+        private void keep(int chunk, byte[] column) {
+            if (have[chunk] == null) {
+                have[chunk] = column;
+                count++;
+                asked[chunk] = true;
+            }
+        }
+
+        void homeFailed(int chunk) {
+            asked[chunk] = true;
+        }
+
+        /**
+         * Takes the next steps: decodes when it can, else asks for as many more columns as are
+         * missing.
+         */
+        void advance() {
+            if (count >= code.dataChunks()) {
+                decode();
+                return;
+            }
+            askHomes(false);
+            if (lacking() <= 0 || !pending.isEmpty()) {
+                return;
+            }
+            if (!searched) {
+                search();
+                return;
+            }
+            askElsewhere();
+            if (lacking() > 0 && pending.isEmpty() && !suspectsAsked) {
+                suspectsAsked = true;
+                askHomes(true);
+            }
+        }
+
+        boolean exhausted() {
+            return pending.isEmpty() && searched && suspectsAsked && count < code.dataChunks();
+        }
+
+        private int lacking() {
+            return code.dataChunks() - count - pending.size();
+        }
+
+        private void askHomes(boolean suspects) {
+            for (int chunk = 0; chunk < code.chunks() && lacking() > 0; chunk++) {
+                StorageSite home = homes.get(chunk);
+                if (!asked[chunk] && context.detector().isSuspect(home.id()) == suspects) {
+                    asked[chunk] = true;
+                    ask(chunk, home);
+                }
+            }
+        }
+
+        private void ask(int chunk, StorageSite site) {
+            byte[] column = new byte[to - from];
+            arriving[chunk] = column;
+            pending.add(fetch(COLUMN_TAG + chunk, site, chunk, from, to - from, column, 0));
+        }
+
+        /** Asks every other node which of the missing chunks it keeps. */
+        private void search() {
+            searched = true;
+            for (StorageSite site : nodes) {
+                if (context.detector().isSuspect(site.id())) {
+                    unsure = true;
+                    continue;
+                }
+                byte[] answer = new byte[code.chunks()];
+                byte[] keys = new byte[code.chunks() * ChunkKey.BYTES];
+                java.nio.ByteBuffer buffer = java.nio.ByteBuffer.wrap(keys);
+                for (int chunk = 0; chunk < code.chunks(); chunk++) {
+                    key(chunk).write(buffer);
+                }
+                Exchange exchange =
+                        new Exchange(
+                                        Opcode.HAS,
+                                        site.id(),
+                                        SEARCH_TAG + answers.size(),
+                                        lane.nextRequest(),
+                                        to -> {},
+                                        keys,
+                                        0,
+                                        keys.length)
+                                .into(answer, 0, answer.length);
+                answers.add(answer);
+                searchedNodes.add(site);
+                pending.add(exchange);
+                lane.send(exchange, context.directory().address(site));
+            }
+        }
+
+        private void askElsewhere() {
+            for (int chunk = 0; chunk < code.chunks() && lacking() > 0; chunk++) {
+                List<StorageSite> places = elsewhere.get(chunk);
+                if (have[chunk] == null && !places.isEmpty()) {
+                    ask(chunk, places.removeLast());
+                }
+            }
+        }
+
+        void finished(Exchange exchange) {
+            if (!pending.remove(exchange)) {
+                return;
+            }
+            if (exchange.tag >= SEARCH_TAG) {
+                searchAnswered(exchange);
+                return;
+            }
+            int chunk = exchange.tag - COLUMN_TAG;
+            if (ok(exchange, to - from)) {
+                keep(chunk, arriving[chunk]);
+            } else if (retryable(exchange) && !stale[chunk]) {
+                stale[chunk] = true;
+                for (StorageSite site : nodes) {
+                    if (site.id().equals(exchange.node)) {
+                        ask(chunk, site);
+                    }
+                }
+            } else {
+                noteFailure(exchange, chunk);
+            }
+        }
+
+        private void searchAnswered(Exchange exchange) {
+            int number = exchange.tag - SEARCH_TAG;
+            if (!ok(exchange, code.chunks())) {
+                noteFailure(exchange, 0);
+                return;
+            }
+            StorageSite site = searchedNodes.get(number);
+            byte[] answer = answers.get(number);
+            for (int chunk = 0; chunk < answer.length; chunk++) {
+                boolean triedThere = asked[chunk] && site.id().equals(homes.get(chunk).id());
+                if (answer[chunk] == 1 && have[chunk] == null && !triedThere) {
+                    elsewhere.get(chunk).add(site);
+                }
+            }
+        }
+
+        private void decode() {
+            int[] available = new int[code.dataChunks()];
+            byte[][] input = new byte[code.dataChunks()][];
+            int n = 0;
+            for (int chunk = 0; chunk < code.chunks() && n < available.length; chunk++) {
+                byte[] column = have[chunk];
+                if (column != null) {
+                    available[n] = chunk;
+                    input[n++] = column;
+                }
+            }
+            List<Integer> wanted = new ArrayList<>();
+            for (int chunk = 0; chunk < pieces.length; chunk++) {
+                Piece piece = pieces[chunk];
+                if (piece != null && !piece.done) {
+                    wanted.add(chunk);
+                }
+            }
+            byte[][] output = new byte[wanted.size()][to - from];
+            code.rebuild(
+                    available,
+                    input,
+                    new int[available.length],
+                    wanted.stream().mapToInt(i -> i).toArray(),
+                    output,
+                    new int[output.length],
+                    to - from);
+            for (int i = 0; i < output.length; i++) {
+                Piece piece = pieces[wanted.get(i)];
+                if (piece != null) {
+                    Exchange direct = piece.current;
+                    if (direct != null) {
+                        direct.abandon();
+                        piece.current = null;
+                    }
+                    System.arraycopy(
+                            output[i], piece.from - from, into, piece.at, piece.to - piece.from);
+                    piece.done = true;
+                }
+            }
+        }
+    }
+}

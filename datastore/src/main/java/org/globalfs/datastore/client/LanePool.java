@@ -1,0 +1,85 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The lanes of a client: the one used last is used next, those not needed for a while are closed.
+ */
+final class LanePool implements AutoCloseable {
+    private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(60);
+
+    private final String cluster;
+    private final Semaphore permits;
+    private final Deque<Lane> idle = new ConcurrentLinkedDeque<>();
+    private volatile boolean closed;
+
+    LanePool(String cluster, int lanes) {
+        this.cluster = cluster;
+        permits = new Semaphore(lanes);
+    }
+
+    /** Waits for a lane until the deadline. */
+    Lane take(long deadlineNs) throws IOException {
+        try {
+            if (!permits.tryAcquire()
+                    && !permits.tryAcquire(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                throw new BlockStoreException(
+                        BlockStoreException.Reason.UNREACHABLE,
+                        "too many block operations at once: none ended before the deadline");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        }
+        boolean taken = false;
+        try {
+            if (closed) {
+                throw new BlockStoreException(
+                        BlockStoreException.Reason.CLOSED, "block store is closed");
+            }
+            Lane lane = idle.pollFirst();
+            if (lane == null) {
+                lane = new Lane(cluster);
+            }
+            taken = true;
+            return lane;
+        } finally {
+            if (!taken) {
+                permits.release();
+            }
+        }
+    }
+
+    void give(Lane lane) throws IOException {
+        lane.endOperation();
+        idle.addFirst(lane);
+        permits.release();
+        Lane oldest = idle.peekLast();
+        if (closed) {
+            closeIdle();
+        } else if (oldest != null
+                && System.nanoTime() - oldest.lastUsedNs() > IDLE_NS
+                && idle.removeLastOccurrence(oldest)) {
+            oldest.close();
+        }
+    }
+
+    private void closeIdle() throws IOException {
+        Lane lane;
+        while ((lane = idle.pollFirst()) != null) {
+            lane.close();
+        }
+    }
+
+    /** Lanes in use are closed as they come back. */
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        closeIdle();
+    }
+}

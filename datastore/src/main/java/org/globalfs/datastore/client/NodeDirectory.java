@@ -1,0 +1,79 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.globalfs.datastore.placement.Placement;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Epoch;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StorageSite;
+
+/** Where nodes are now, and the placements of known epochs. */
+final class NodeDirectory {
+    private record PlacementKey(int epoch, int region) {}
+
+    private final PlacementEpochs epochs;
+    private final Discovery discovery;
+    private final Map<PlacementKey, Placement> placements = new ConcurrentHashMap<>();
+    private volatile Map<String, HostPort> members = Map.of();
+
+    NodeDirectory(Discovery discovery, PlacementEpochs epochs) {
+        this.discovery = discovery;
+        this.epochs = epochs;
+        discovery.onChange(this::refresh);
+        refresh();
+    }
+
+    private void refresh() {
+        Map<String, HostPort> found = new LinkedHashMap<>();
+        for (Member member : discovery.members(Role.STORAGE)) {
+            found.put(member.id(), member.address());
+        }
+        members = Map.copyOf(found);
+    }
+
+    int newestEpoch() {
+        return epochs.newest().number();
+    }
+
+    Placement newest(int region) throws IOException {
+        return placement(epochs.newest(), region);
+    }
+
+    Placement placement(int epoch, int region) throws IOException {
+        Placement known = placements.get(new PlacementKey(epoch, region));
+        return known != null ? known : placement(epochs.epoch(epoch), region);
+    }
+
+    private Placement placement(Epoch epoch, int region) {
+        return placements.computeIfAbsent(
+                new PlacementKey(epoch.number(), region), key -> Placement.of(epoch, region));
+    }
+
+    /**
+     * The address that the node announces; else, discovery away or the node down, its last known
+     * one.
+     */
+    HostPort address(String node) throws IOException {
+        HostPort announced = members.get(node);
+        if (announced != null) {
+            return announced;
+        }
+        for (StorageSite site : epochs.newest().nodes()) {
+            if (site.id().equals(node)) {
+                return site.address();
+            }
+        }
+        throw new IOException("storage node " + node + " is not known any more");
+    }
+
+    HostPort address(StorageSite site) {
+        HostPort announced = members.get(site.id());
+        return announced != null ? announced : site.address();
+    }
+}

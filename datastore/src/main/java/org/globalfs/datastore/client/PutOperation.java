@@ -1,0 +1,312 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the chunks of one block. Each goes to its home; if that is down, slow or full, to a node
+ * that stands in, tagged with its home. Ends when every chunk is on disk somewhere, or has nowhere
+ * left to go and what is on disk survives the loss of any one node.
+ */
+final class PutOperation {
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final BlockClientContext context;
+    private final Lane lane;
+    private final long idHigh;
+    private final long idLow;
+    private final ChunkShape shape;
+    private final byte[] chunks;
+    private final int chunkBytes;
+    private final List<StorageSite> homes;
+    private final List<StorageSite> ranking;
+    private final long deadlineNs;
+
+    private final Chunk[] state;
+    private boolean noSpaceSeen;
+    private boolean otherFailureSeen;
+    private int round;
+    private long retryAtNs;
+
+    private static final class Chunk {
+        final int index;
+        final Set<String> tried = new HashSet<>();
+        @Nullable Exchange current;
+        @Nullable StorageSite target;
+        boolean durable;
+        boolean stale;
+
+        Chunk(int index) {
+            this.index = index;
+        }
+    }
+
+    PutOperation(
+            BlockClientContext context,
+            Lane lane,
+            long idHigh,
+            long idLow,
+            ChunkShape shape,
+            byte[] chunks,
+            int chunkBytes,
+            List<StorageSite> homes,
+            List<StorageSite> ranking,
+            long deadlineNs) {
+        this.context = context;
+        this.lane = lane;
+        this.idHigh = idHigh;
+        this.idLow = idLow;
+        this.shape = shape;
+        this.chunks = chunks;
+        this.chunkBytes = chunkBytes;
+        this.homes = homes;
+        this.ranking = ranking;
+        this.deadlineNs = deadlineNs;
+        state = new Chunk[homes.size()];
+        for (int i = 0; i < state.length; i++) {
+            state[i] = new Chunk(i);
+        }
+    }
+
+    void run() throws IOException {
+        assignAll();
+        while (true) {
+            Exchange exchange;
+            while ((exchange = lane.poll()) != null) {
+                finished(exchange);
+            }
+            long now = System.nanoTime();
+            if (settled(now)) {
+                return;
+            }
+            expire(now);
+            lane.await(Math.min(nextEvent(now), deadlineNs));
+        }
+    }
+
+    /** Homes that answer first, so that stand-ins are chosen knowing who holds what. */
+    private void assignAll() {
+        for (Chunk chunk : state) {
+            if (idle(chunk) && !context.detector().isSuspect(homes.get(chunk.index).id())) {
+                tryAssign(chunk, homes.get(chunk.index));
+            }
+        }
+        for (Chunk chunk : state) {
+            if (idle(chunk)) {
+                assign(chunk);
+            }
+        }
+    }
+
+    private static boolean idle(Chunk chunk) {
+        return !chunk.durable && chunk.current == null;
+    }
+
+    private boolean tryAssign(Chunk chunk, StorageSite target) {
+        if (!chunk.tried.add(target.id())) {
+            return false;
+        }
+        send(chunk, target);
+        return true;
+    }
+
+    private void send(Chunk chunk, StorageSite target) {
+        String home = homes.get(chunk.index).id();
+        Exchange exchange =
+                new Exchange(
+                        Opcode.PUT,
+                        target.id(),
+                        chunk.index,
+                        lane.nextRequest(),
+                        to -> {
+                            new ChunkKey(idHigh, idLow, chunk.index).write(to);
+                            shape.write(to);
+                            Frame.writeString(to, home.equals(target.id()) ? "" : home);
+                        },
+                        chunks,
+                        chunk.index * chunkBytes,
+                        chunkBytes);
+        chunk.current = exchange;
+        chunk.target = target;
+        lane.send(exchange, context.directory().address(target));
+    }
+
+    /** Finds the chunk a node: nodes that answer before suspects, little loaded before loaded. */
+    private void assign(Chunk chunk) {
+        Map<String, Integer> load = new HashMap<>();
+        for (Chunk other : state) {
+            StorageSite target = other.target;
+            if (target != null && (other.durable || other.current != null)) {
+                load.merge(target.id(), 1, Integer::sum);
+            }
+        }
+        List<StorageSite> order = new ArrayList<>(ranking.size() + 1);
+        order.add(homes.get(chunk.index));
+        order.addAll(ranking);
+        for (boolean suspects : new boolean[] {false, true}) {
+            StorageSite best = null;
+            for (StorageSite site : order) {
+                int held = load.getOrDefault(site.id(), 0);
+                if (!chunk.tried.contains(site.id())
+                        && context.detector().isSuspect(site.id()) == suspects
+                        && held < shape.parityChunks()
+                        && (best == null || held < load.getOrDefault(best.id(), 0))) {
+                    best = site;
+                }
+            }
+            if (best != null) {
+                tryAssign(chunk, best);
+                return;
+            }
+        }
+        chunk.target = null;
+    }
+
+    private void finished(Exchange exchange) {
+        Chunk chunk = state[exchange.tag];
+        if (chunk.current != exchange) {
+            return;
+        }
+        chunk.current = null;
+        ChunkStatus status = exchange.status();
+        if (status != null) {
+            context.detector().answered(exchange.node);
+        }
+        if (status == ChunkStatus.OK || status == ChunkStatus.DELETED) {
+            chunk.durable = true;
+            return;
+        }
+        StorageSite target = chunk.target;
+        boolean suspect = context.detector().isSuspect(exchange.node);
+        if (status == null && exchange.onReusedLink && !chunk.stale && !suspect && target != null) {
+            chunk.stale = true; // the node may have restarted since: once more on a new connection
+            send(chunk, target);
+            return;
+        }
+        if (status == ChunkStatus.NO_SPACE) {
+            noSpaceSeen = true;
+        } else {
+            otherFailureSeen = true;
+        }
+        if (status == null && !suspect) {
+            context.detector().unreachable(exchange.node, String.valueOf(exchange.failure()));
+        }
+        chunk.target = null;
+        assign(chunk);
+    }
+
+    private void expire(long now) {
+        for (Chunk chunk : state) {
+            Exchange current = chunk.current;
+            if (current != null && now - current.sentNs >= timeoutNs()) {
+                context.detector().slow(current.node, "no answer to a put in time");
+                chunk.stale = true;
+                lane.drop(current.node, new IOException("timed out"));
+            }
+        }
+    }
+
+    /** Later rounds are more patient: when everything is slow, giving up early helps nobody. */
+    private long timeoutNs() {
+        return context.options().requestTimeoutNs() << Math.min(round, 3);
+    }
+
+    private long nextEvent(long now) {
+        long next = Long.MAX_VALUE;
+        for (Chunk chunk : state) {
+            Exchange current = chunk.current;
+            if (current != null) {
+                next = Math.min(next, current.sentNs + timeoutNs() - now);
+            }
+        }
+        if (next == Long.MAX_VALUE) {
+            next = retryAtNs - now;
+        }
+        return now + Math.max(0, next);
+    }
+
+    /** True when done; throws when failed; otherwise goes on, with a new round if need be. */
+    private boolean settled(long now) throws BlockStoreException {
+        int durable = 0;
+        int open = 0;
+        for (Chunk chunk : state) {
+            durable += chunk.durable ? 1 : 0;
+            open += chunk.current != null ? 1 : 0;
+        }
+        if (durable == state.length) {
+            return true;
+        }
+        boolean late = now - deadlineNs >= 0;
+        if (open > 0 && !late) {
+            return false;
+        }
+        if (survivesOneNode()) {
+            return true;
+        }
+        if (late || noSpaceSeen && !otherFailureSeen) {
+            throw failure(durable);
+        }
+        if (retryAtNs == 0) {
+            retryAtNs = now + (RETRY_NS << Math.min(round, 4));
+        } else if (now - retryAtNs >= 0) {
+            retryAtNs = 0;
+            nextRound();
+        }
+        return false;
+    }
+
+    private void nextRound() {
+        round++;
+        noSpaceSeen = false;
+        otherFailureSeen = false;
+        for (Chunk chunk : state) {
+            chunk.tried.clear();
+            chunk.stale = false;
+        }
+        assignAll();
+    }
+
+    /** At least k + 1 chunks on disk, and k of them left whichever one node is lost. */
+    private boolean survivesOneNode() {
+        Map<String, Integer> held = new HashMap<>();
+        int durable = 0;
+        for (Chunk chunk : state) {
+            StorageSite target = chunk.target;
+            if (chunk.durable && target != null) {
+                held.merge(target.id(), 1, Integer::sum);
+                durable++;
+            }
+        }
+        int most = held.values().stream().mapToInt(n -> n).max().orElse(0);
+        return durable > shape.dataChunks() && durable - most >= shape.dataChunks();
+    }
+
+    private BlockStoreException failure(int durable) {
+        String text =
+                durable
+                        + " of "
+                        + state.length
+                        + " chunks could be written, at least "
+                        + (shape.dataChunks() + 1)
+                        + " must";
+        return noSpaceSeen && !otherFailureSeen
+                ? new BlockStoreException(
+                        BlockStoreException.Reason.NO_SPACE, "storage nodes are full: " + text)
+                : new BlockStoreException(
+                        BlockStoreException.Reason.UNREACHABLE,
+                        "too few storage nodes answer: " + text);
+    }
+}

@@ -1,0 +1,143 @@
+package org.globalfs.datastore.erasure;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The code RS(k, m): any k of the k + m chunks of a block give all of them. Thread-safe. */
+public final class ReedSolomon {
+    private static final Map<Integer, ReedSolomon> CODES = new ConcurrentHashMap<>();
+
+    private final int dataChunks;
+    private final int parityChunks;
+    private final byte[][] generator;
+    private final Rows parityRows;
+    private final Map<Long, Rows> rebuildRows = new ConcurrentHashMap<>();
+
+    private ReedSolomon(int dataChunks, int parityChunks) {
+        this.dataChunks = dataChunks;
+        this.parityChunks = parityChunks;
+        generator = CodeMatrix.cauchy(dataChunks, parityChunks);
+        byte[][] parity = new byte[parityChunks][];
+        System.arraycopy(generator, dataChunks, parity, 0, parityChunks);
+        parityRows = new Rows(parity);
+    }
+
+    /** The code of k data and m parity chunks; k + m at most 31. */
+    public static ReedSolomon of(int dataChunks, int parityChunks) {
+        if (dataChunks < 1 || parityChunks < 1 || dataChunks + parityChunks > 31) {
+            throw new IllegalArgumentException(
+                    "RS("
+                            + dataChunks
+                            + ","
+                            + parityChunks
+                            + "): needs k >= 1, m >= 1, k + m <= 31");
+        }
+        return CODES.computeIfAbsent(
+                dataChunks << 8 | parityChunks, key -> new ReedSolomon(dataChunks, parityChunks));
+    }
+
+    /** Starts choosing and warming the coder in the background. */
+    public static void warmUp() {
+        CoderChoice.begin();
+    }
+
+    public int dataChunks() {
+        return dataChunks;
+    }
+
+    public int parityChunks() {
+        return parityChunks;
+    }
+
+    public int chunks() {
+        return dataChunks + parityChunks;
+    }
+
+    /**
+     * Bytes of each chunk of a block: an even share, rounded up to a whole vector so that no coder
+     * meets a ragged tail. The last data chunks are padded with zeros.
+     */
+    public int chunkBytes(int blockBytes) {
+        int share = (blockBytes + dataChunks - 1) / dataChunks;
+        return (share + 63) & -64;
+    }
+
+    /** Fills the parity chunks of `chunks`, which holds all k + m chunks one behind the other. */
+    public void encode(byte[] chunks, int chunkBytes) {
+        encode(CoderChoice.current(), chunks, chunkBytes);
+    }
+
+    void encode(Coder coder, byte[] chunks, int chunkBytes) {
+        byte[][] input = new byte[dataChunks][];
+        int[] inputAt = new int[dataChunks];
+        for (int c = 0; c < dataChunks; c++) {
+            input[c] = chunks;
+            inputAt[c] = c * chunkBytes;
+        }
+        byte[][] output = new byte[parityChunks][];
+        int[] outputAt = new int[parityChunks];
+        for (int r = 0; r < parityChunks; r++) {
+            output[r] = chunks;
+            outputAt[r] = (dataChunks + r) * chunkBytes;
+        }
+        coder.multiply(parityRows, input, inputAt, output, outputAt, chunkBytes);
+    }
+
+    /**
+     * Computes the chunks named by `wanted` from the k chunks named by `available`: column for
+     * column, so a range of bytes of the available chunks gives the same range of the wanted ones.
+     */
+    public void rebuild(
+            int[] available,
+            byte[][] input,
+            int[] inputAt,
+            int[] wanted,
+            byte[][] output,
+            int[] outputAt,
+            int length) {
+        rebuild(CoderChoice.current(), available, input, inputAt, wanted, output, outputAt, length);
+    }
+
+    void rebuild(
+            Coder coder,
+            int[] available,
+            byte[][] input,
+            int[] inputAt,
+            int[] wanted,
+            byte[][] output,
+            int[] outputAt,
+            int length) {
+        if (available.length != dataChunks) {
+            throw new IllegalArgumentException(
+                    "needs exactly " + dataChunks + " chunks, got " + available.length);
+        }
+        coder.multiply(rowsFor(available, wanted), input, inputAt, output, outputAt, length);
+    }
+
+    /** Few combinations occur in a process's life (lost nodes), so their tables are kept. */
+    private Rows rowsFor(int[] available, int[] wanted) {
+        long key = ordered(available) ? (long) mask(available) << 32 | mask(wanted) : -1;
+        if (key == -1 || !ordered(wanted) || rebuildRows.size() > 512) {
+            return new Rows(CodeMatrix.rebuildRows(generator, available, wanted));
+        }
+        return rebuildRows.computeIfAbsent(
+                key, k -> new Rows(CodeMatrix.rebuildRows(generator, available, wanted)));
+    }
+
+    private static boolean ordered(int[] indexes) {
+        for (int i = 1; i < indexes.length; i++) {
+            if (indexes[i] <= indexes[i - 1]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int mask(int[] indexes) {
+        int mask = 0;
+        for (int index : indexes) {
+            mask |= 1 << index;
+        }
+        return mask;
+    }
+}

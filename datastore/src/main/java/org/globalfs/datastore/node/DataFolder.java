@@ -1,0 +1,127 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A storage node's folder: says whose it is, and keeps a second process out. */
+final class DataFolder implements AutoCloseable {
+    private static final String IDENTITY = "storage-node.identity";
+    private static final String LOCK = "lock";
+    private static final int FORMAT = 1;
+
+    private final Path path;
+    private final FileChannel lockFile;
+
+    private DataFolder(Path path, FileChannel lockFile) {
+        this.path = path;
+        this.lockFile = lockFile;
+    }
+
+    /** Opens the folder, made when missing, for the node; refuses another cluster's or node's. */
+    static DataFolder open(Path path, String cluster, String node) throws IOException {
+        Files.createDirectories(path);
+        FileChannel lockFile =
+                FileChannel.open(
+                        path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            if (tryLock(lockFile) == null) {
+                throw new IOException(
+                        path
+                                + " is in use by another process: stop it, or give this node a folder of its own");
+            }
+            checkIdentity(path, cluster, node);
+            return new DataFolder(path, lockFile);
+        } catch (IOException | RuntimeException e) {
+            lockFile.close();
+            throw e;
+        }
+    }
+
+    private static @Nullable FileLock tryLock(FileChannel lockFile) throws IOException {
+        try {
+            return lockFile.tryLock();
+        } catch (OverlappingFileLockException e) {
+            return null; // held by another node of this process
+        }
+    }
+
+    private static void checkIdentity(Path path, String cluster, String node) throws IOException {
+        Path identity = path.resolve(IDENTITY);
+        if (!Files.exists(identity)) {
+            String text = "format: " + FORMAT + "\ncluster: " + cluster + "\nnode: " + node + "\n";
+            Path temporary = path.resolve(IDENTITY + ".new");
+            try (FileChannel out =
+                    FileChannel.open(
+                            temporary,
+                            StandardOpenOption.CREATE,
+                            StandardOpenOption.TRUNCATE_EXISTING,
+                            StandardOpenOption.WRITE)) {
+                out.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
+                out.force(true);
+            }
+            Files.move(temporary, identity, StandardCopyOption.ATOMIC_MOVE);
+            sync(path);
+            return;
+        }
+        Map<String, String> fields = new LinkedHashMap<>();
+        for (String line : Files.readAllLines(identity)) {
+            int colon = line.indexOf(": ");
+            if (colon > 0) {
+                fields.put(line.substring(0, colon), line.substring(colon + 2));
+            }
+        }
+        expect(
+                identity,
+                "format",
+                Integer.toString(FORMAT),
+                fields,
+                "use the program version that wrote it");
+        expect(identity, "cluster", cluster, fields, "give this node another data folder");
+        expect(identity, "node", node, fields, "give this node another data folder, or its old id");
+    }
+
+    private static void expect(
+            Path identity, String key, String wanted, Map<String, String> fields, String mend)
+            throws IOException {
+        String found = fields.get(key);
+        if (!wanted.equals(found)) {
+            throw new IOException(
+                    identity.getParent()
+                            + " belongs to "
+                            + key
+                            + " "
+                            + found
+                            + ", not "
+                            + wanted
+                            + ": "
+                            + mend);
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Makes created and removed names of the folder durable. */
+    static void sync(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        lockFile.close();
+    }
+}

@@ -1,0 +1,191 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.globalfs.datastore.wire.BufferPool;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings chunks that this node keeps for others to their homes once those are back, and deletes its
+ * own copies. Bounded in bandwidth, so that foreground work keeps the disk.
+ */
+final class HandoffReturn implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HandoffReturn.class);
+    private static final long PERIOD_MS = 500;
+    private static final int TIMEOUT_MS = 2_000;
+    private static final int BATCH = 64;
+
+    /** A home that refused (its disk is full, say) is asked again after this. */
+    private static final long BACK_OFF_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private final SegmentStore store;
+    private final String cluster;
+    private final String node;
+    private final Discovery discovery;
+    private final long bytesPerSecond;
+    private final Map<String, Long> notBefore = new HashMap<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition stop = lock.newCondition();
+    private boolean stopped;
+    private final Thread thread;
+
+    HandoffReturn(
+            SegmentStore store,
+            String cluster,
+            String node,
+            Discovery discovery,
+            long bytesPerSecond) {
+        this.store = store;
+        this.cluster = cluster;
+        this.node = node;
+        this.discovery = discovery;
+        this.bytesPerSecond = bytesPerSecond;
+        thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("storage-" + node + "-handoff")
+                        .unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    private void run() {
+        while (pause(PERIOD_MS)) {
+            store.tick();
+            store.handoffs()
+                    .forEach((home, keys) -> {
+                        if (!keys.isEmpty() && due(home)) {
+                            returnTo(home, keys);
+                        }
+                    });
+        }
+    }
+
+    private boolean due(String home) {
+        Long time = notBefore.get(home);
+        return time == null || System.nanoTime() - time >= 0;
+    }
+
+    /** False once stopped. */
+    private boolean pause(long ms) {
+        lock.lock();
+        try {
+            long left = TimeUnit.MILLISECONDS.toNanos(ms);
+            while (!stopped && left > 0) {
+                left = stop.awaitNanos(left);
+            }
+            return !stopped;
+        } catch (InterruptedException e) {
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void returnTo(String home, NavigableSet<ChunkKey> keys) {
+        HostPort address = addressOf(home);
+        if (address == null) {
+            return;
+        }
+        int returned = 0;
+        try (StorageConnection connection =
+                new StorageConnection(address, cluster, home, TIMEOUT_MS)) {
+            ChunkKey key;
+            while ((key = keys.pollFirst()) != null) {
+                boolean done = false;
+                try {
+                    done = returnOne(connection, home, key);
+                } finally {
+                    if (!done && store.location(key) != null) {
+                        keys.add(key);
+                    }
+                }
+                if (!done) {
+                    notBefore.put(home, System.nanoTime() + BACK_OFF_NS);
+                    break;
+                }
+                returned++;
+                if (returned % BATCH == 0 && !pause(0)) {
+                    return;
+                }
+            }
+        } catch (IOException e) {
+            LOG.debug("{}: home {} not reachable yet: {}", node, home, e.toString());
+            notBefore.put(home, System.nanoTime() + TimeUnit.SECONDS.toNanos(1));
+        }
+        if (returned > 0) {
+            LOG.info("{}: returned {} chunks to {}", node, returned, home);
+        }
+    }
+
+    private boolean returnOne(StorageConnection connection, String home, ChunkKey key)
+            throws IOException {
+        ChunkRecord record = store.header(key);
+        if (record == null || !home.equals(record.home())) {
+            return store.location(key) == null;
+        }
+        byte[] data = new byte[record.dataBytes()];
+        ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(data.length));
+        try {
+            ChunkStatus read = store.read(key, 0, data.length, buffer);
+            if (read != ChunkStatus.OK) {
+                LOG.error("{}: chunk {} kept for {} is {}", node, key, home, read);
+                return false;
+            }
+            buffer.get(data);
+        } finally {
+            BufferPool.give(buffer);
+        }
+        ChunkStatus status = connection.put(key, record.shape(), "", data, 0, data.length);
+        if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
+            LOG.warn("{}: {} does not take its chunk {} back: {}", node, home, key, status);
+            return false;
+        }
+        store.delete(List.of(key));
+        pause(TimeUnit.SECONDS.toMillis(data.length) / bytesPerSecond);
+        return true;
+    }
+
+    private @Nullable HostPort addressOf(String home) {
+        for (Member member : discovery.members(Role.STORAGE)) {
+            if (member.id().equals(home)) {
+                return member.address();
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            stopped = true;
+            stop.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        try {
+            thread.join(2L * TIMEOUT_MS + 1_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * fallocate(2), which Java has no call for: reserves disk space ahead of appends, and gives the
+ * space of deleted chunks back. Where it is missing, files grow as they are written and space comes
+ * back only with whole segments.
+ */
+final class NativeFile implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NativeFile.class);
+    private static final int O_RDWR = 2;
+    private static final int O_CLOEXEC = 0x80000;
+    private static final int KEEP_SIZE = 1;
+    private static final int PUNCH_HOLE = 2;
+    private static final int ENOSPC = 28;
+    private static final int EDQUOT = 122;
+    private static final int EINTR = 4;
+
+    private static final @Nullable Calls CALLS = link();
+
+    private record Calls(
+            MethodHandle open,
+            MethodHandle close,
+            MethodHandle fallocate,
+            StructLayout state,
+            VarHandle errno) {}
+
+    /** How a reservation ended. */
+    enum Outcome {
+        DONE,
+        NO_SPACE,
+        UNSUPPORTED
+    }
+
+    private final int descriptor;
+
+    private NativeFile(int descriptor) {
+        this.descriptor = descriptor;
+    }
+
+    @SuppressWarnings("restricted") // --enable-native-access is given at start
+    private static @Nullable Calls link() {
+        if (!System.getProperty("os.name", "").equals("Linux")
+                || System.getProperty("sun.arch.data.model", "").equals("32")) {
+            return null;
+        }
+        Linker linker = Linker.nativeLinker();
+        SymbolLookup lookup = linker.defaultLookup();
+        StructLayout state = Linker.Option.captureStateLayout();
+        Linker.Option capture = Linker.Option.captureCallState("errno");
+        try {
+            return new Calls(
+                    linker.downcallHandle(
+                            lookup.findOrThrow("open"),
+                            FunctionDescriptor.of(
+                                    ValueLayout.JAVA_INT,
+                                    ValueLayout.ADDRESS,
+                                    ValueLayout.JAVA_INT),
+                            capture),
+                    linker.downcallHandle(
+                            lookup.findOrThrow("close"),
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
+                            capture),
+                    linker.downcallHandle(
+                            lookup.findOrThrow("fallocate"),
+                            FunctionDescriptor.of(
+                                    ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_LONG,
+                                    ValueLayout.JAVA_LONG),
+                            capture),
+                    state,
+                    state.varHandle(MemoryLayout.PathElement.groupElement("errno")));
+        } catch (RuntimeException e) {
+            LOG.warn(
+                    "fallocate cannot be called ({}); segment files grow as written", e.toString());
+            return null;
+        }
+    }
+
+    /** Null where fallocate cannot be called. */
+    static @Nullable NativeFile open(Path path) throws IOException {
+        Calls calls = CALLS;
+        if (calls == null) {
+            return null;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(calls.state);
+            MemorySegment name = arena.allocateFrom(path.toString());
+            int descriptor = (int) calls.open.invokeExact(state, name, O_RDWR | O_CLOEXEC);
+            if (descriptor < 0) {
+                throw new IOException(path + ": open failed, errno " + errno(calls, state));
+            }
+            return new NativeFile(descriptor);
+        } catch (IOException | RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static int errno(Calls calls, MemorySegment state) {
+        return (int) calls.errno.get(state, 0L);
+    }
+
+    /** Reserves [offset, offset + length) and makes the file at least that long. */
+    Outcome allocate(long offset, long length) throws IOException {
+        return call(0, offset, length);
+    }
+
+    /** Gives [offset, offset + length) back to the file system; it reads as zeros afterwards. */
+    Outcome punch(long offset, long length) throws IOException {
+        return call(PUNCH_HOLE | KEEP_SIZE, offset, length);
+    }
+
+    private Outcome call(int mode, long offset, long length) throws IOException {
+        Calls calls = java.util.Objects.requireNonNull(CALLS);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(calls.state);
+            while (true) {
+                int result =
+                        (int) calls.fallocate.invokeExact(state, descriptor, mode, offset, length);
+                if (result == 0) {
+                    return Outcome.DONE;
+                }
+                int errno = errno(calls, state);
+                switch (errno) {
+                    case EINTR -> {}
+                    case ENOSPC, EDQUOT -> {
+                        return Outcome.NO_SPACE;
+                    }
+                    case 95, 38, 22 -> { // EOPNOTSUPP, ENOSYS, EINVAL: not on this file system
+                        return Outcome.UNSUPPORTED;
+                    }
+                    default -> throw new IOException("fallocate failed, errno " + errno);
+                }
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        Calls calls = java.util.Objects.requireNonNull(CALLS);
+        try (Arena arena = Arena.ofConfined()) {
+            int ignored = (int) calls.close.invokeExact(arena.allocate(calls.state), descriptor);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+}

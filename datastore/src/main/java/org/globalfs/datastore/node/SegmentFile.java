@@ -1,0 +1,319 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.TreeMap;
+import org.globalfs.protocol.Invariant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One segment: a file header, then records one behind the other, then zeros.
+ *
+ * <p>Appends are serialized by the store, so that a record is never on disk behind a hole that an
+ * unfinished write left. Dead records that lie next to each other become one dead run, whose header
+ * stands where the first one's stood.
+ */
+final class SegmentFile {
+    /** Room for the file header; records begin here. */
+    static final int HEADER_BYTES = 4096;
+
+    private static final int BLOCK_BYTES = 4096;
+
+    /**
+     * A dead run's space is given back in pieces of at least this: each piece costs the disk a
+     * journal entry.
+     */
+    private static final int PUNCH_BYTES = 32 << 10;
+
+    private final int number;
+    private final Path path;
+    private final FileChannel channel;
+    private final @Nullable NativeFile nativeFile;
+
+    /** Where the next record goes. Written under the store's append lock. */
+    private volatile int tail;
+
+    private volatile boolean sealed;
+    private volatile boolean removed;
+
+    /** Space is reserved up to here; under the append lock. */
+    private int allocated;
+
+    /** Zeros were written up to here; under the append lock. */
+    private int prepared;
+
+    /** Dead runs by offset. */
+    private final TreeMap<Integer, Run> deadRuns = new TreeMap<>();
+
+    private long deadBytes;
+    private long punchedBytes;
+
+    private record Run(int length, int punched) {}
+
+    private SegmentFile(
+            int number,
+            Path path,
+            FileChannel channel,
+            @Nullable NativeFile nativeFile,
+            int tail,
+            boolean sealed) {
+        this.number = number;
+        this.path = path;
+        this.channel = channel;
+        this.nativeFile = nativeFile;
+        this.tail = tail;
+        this.sealed = sealed;
+        this.allocated = tail;
+        this.prepared = tail;
+    }
+
+    static String fileName(int number) {
+        return String.format("segment-%010d.chunks", number);
+    }
+
+    static SegmentFile create(Path folder, int number, String cluster, String node)
+            throws IOException {
+        Path path = folder.resolve(fileName(number));
+        FileChannel channel =
+                FileChannel.open(
+                        path,
+                        StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE);
+        try {
+            ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+            SegmentHeader.open(number, cluster, node).write(header);
+            writeFully(channel, header.clear(), 0);
+            channel.force(true);
+            DataFolder.sync(folder);
+            return new SegmentFile(
+                    number, path, channel, NativeFile.open(path), HEADER_BYTES, false);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            Files.deleteIfExists(path);
+            throw e;
+        }
+    }
+
+    /** Opens an existing file; the scan that follows finds its tail. */
+    static SegmentFile open(Path path, int number, FileChannel channel, int tail, boolean sealed)
+            throws IOException {
+        return new SegmentFile(number, path, channel, NativeFile.open(path), tail, sealed);
+    }
+
+    int number() {
+        return number;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    int tail() {
+        return tail;
+    }
+
+    boolean sealed() {
+        return sealed;
+    }
+
+    /** Reserves space for everything below `end`, in steps; false: the disk is full. */
+    boolean reserve(int end, int step) throws IOException {
+        if (end <= allocated) {
+            return true;
+        }
+        if (nativeFile == null) {
+            return true;
+        }
+        int to = Math.max(end, allocated + step);
+        NativeFile.Outcome outcome = nativeFile.allocate(allocated, to - allocated);
+        if (outcome == NativeFile.Outcome.NO_SPACE && to > end) {
+            to = end;
+            outcome = nativeFile.allocate(allocated, to - allocated);
+        }
+        if (outcome == NativeFile.Outcome.NO_SPACE) {
+            return false;
+        }
+        allocated = to;
+        return true;
+    }
+
+    int allocated() {
+        return allocated;
+    }
+
+    int prepared() {
+        return Math.max(prepared, tail);
+    }
+
+    /**
+     * Writes zeros beyond the tail: overwriting written blocks syncs twice as fast as filling
+     * reserved ones. Under the append lock.
+     */
+    void prepare(ByteBuffer zeros) throws IOException {
+        int from = prepared();
+        int length = Math.min(zeros.remaining(), allocated - from);
+        if (length > 0) {
+            writeFully(channel, zeros.slice(zeros.position(), length), from);
+            prepared = from + length;
+        }
+    }
+
+    /** Writes a record at the tail and moves the tail behind it. Under the append lock. */
+    void append(ByteBuffer header, ByteBuffer data, int recordBytes) throws IOException {
+        Invariant.check(!sealed, "append to sealed segment %d", number);
+        int at = tail;
+        int headerBytes = header.remaining();
+        writeFully(channel, header, at);
+        writeFully(channel, data, at + headerBytes);
+        tail = at + recordBytes;
+    }
+
+    /** Fills `into` from `offset` on, as far as the file goes. */
+    void read(ByteBuffer into, long offset) throws IOException {
+        long at = offset;
+        while (into.hasRemaining()) {
+            int n = channel.read(into, at);
+            if (n < 0) {
+                return;
+            }
+            at += n;
+        }
+    }
+
+    void sync() throws IOException {
+        try {
+            channel.force(false);
+        } catch (ClosedChannelException e) {
+            if (!removed) {
+                throw e;
+            }
+        }
+    }
+
+    /** No more appends; everything written is on disk. Under the append lock. */
+    void seal(String cluster, String node) throws IOException {
+        channel.truncate(tail);
+        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+        new SegmentHeader(number, cluster, node, tail).write(header);
+        channel.force(true);
+        writeFully(channel, header.clear(), 0);
+        channel.force(true);
+        sealed = true;
+    }
+
+    /** Takes over a dead run that a scan found. */
+    synchronized void foundDead(int offset, int length) {
+        int punched = punchable(offset, length);
+        deadRuns.put(offset, new Run(length, punched));
+        deadBytes += length;
+        punchedBytes += punched;
+    }
+
+    /** Marks a record dead on disk (not yet synced), joined with dead neighbours. */
+    synchronized void kill(int offset, int length) throws IOException {
+        if (removed) {
+            return;
+        }
+        int start = offset;
+        int runLength = length;
+        int punched = 0;
+        Map.Entry<Integer, Run> before = deadRuns.lowerEntry(offset);
+        if (before != null && before.getKey() + before.getValue().length == offset) {
+            start = before.getKey();
+            runLength += before.getValue().length;
+            punched += before.getValue().punched;
+        }
+        Run after = deadRuns.remove(offset + length);
+        if (after != null) {
+            runLength += after.length;
+            punched += after.punched;
+        }
+        deadRuns.put(start, new Run(runLength, punched));
+        deadBytes += length;
+        ByteBuffer header = ByteBuffer.allocate(ChunkRecord.FIXED_BYTES);
+        ChunkRecord.dead(runLength, number, start).write(header);
+        writeFully(channel, header.flip(), start);
+    }
+
+    /**
+     * Gives the space of the dead run around `offset` back, as far as whole disk blocks are dead;
+     * only once its death is on disk. Returns the bytes given back.
+     */
+    synchronized int punchAround(int offset) throws IOException {
+        Map.Entry<Integer, Run> entry = deadRuns.floorEntry(offset);
+        if (removed || entry == null || nativeFile == null) {
+            return 0;
+        }
+        int start = entry.getKey();
+        Run run = entry.getValue();
+        int whole = punchable(start, run.length);
+        int gain = whole - run.punched;
+        if (gain < PUNCH_BYTES
+                || nativeFile.punch(punchFrom(start), whole) != NativeFile.Outcome.DONE) {
+            return 0;
+        }
+        deadRuns.put(start, new Run(run.length, whole));
+        punchedBytes += gain;
+        return gain;
+    }
+
+    /** The first whole block behind the run's header. */
+    private static int punchFrom(int start) {
+        return (start + ChunkRecord.FIXED_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    }
+
+    /** Bytes of whole blocks within a run, its header kept. */
+    private static int punchable(int start, int length) {
+        int to = (start + length) / BLOCK_BYTES * BLOCK_BYTES;
+        return Math.max(0, to - punchFrom(start));
+    }
+
+    synchronized boolean whollyDead() {
+        return deadBytes >= tail - HEADER_BYTES;
+    }
+
+    synchronized long usedBytes() {
+        return removed ? 0 : tail - punchedBytes;
+    }
+
+    /** Removes the file. Only when wholly dead and sealed. */
+    synchronized boolean remove() throws IOException {
+        if (removed) {
+            return false;
+        }
+        removed = true;
+        close();
+        Files.deleteIfExists(path);
+        return true;
+    }
+
+    void close() throws IOException {
+        if (nativeFile != null && channel.isOpen()) {
+            nativeFile.close();
+        }
+        channel.close();
+    }
+
+    /** Drops what lies beyond the tail, so that a later scan meets zeros there. */
+    void cutTail(int newTail) throws IOException {
+        tail = newTail;
+        channel.truncate(newTail);
+        allocated = newTail;
+        prepared = newTail;
+    }
+
+    private static void writeFully(FileChannel channel, ByteBuffer bytes, long offset)
+            throws IOException {
+        long at = offset;
+        while (bytes.hasRemaining()) {
+            at += channel.write(bytes, at);
+        }
+    }
+}

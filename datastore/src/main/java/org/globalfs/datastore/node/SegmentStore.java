@@ -1,0 +1,586 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.zip.CRC32C;
+import org.globalfs.datastore.wire.BufferPool;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.NodeStatistics;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Chunks of one node: an index in memory over segment files on disk.
+ *
+ * <p>State: `index` says where each readable chunk is; `segments` holds every file, of which the
+ * last one takes appends. Lock order: append lock, then a segment's monitor, then GroupSync's lock.
+ * A put is durable once {@link #sync} returns for its ticket. Reads take no lock: a chunk that is
+ * deleted under a reader fails its checksum or finds its file closed, and the reader looks again.
+ */
+final class SegmentStore implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
+
+    /** Records up to this size are written into prepared (zeroed) space when there is some. */
+    private static final int SMALL_BYTES = 64 << 10;
+
+    private static final int PREPARE_AHEAD = 1 << 20;
+    private static final int PREPARE_STEP = 256 << 10;
+    private static final int PREPARE_ROUNDS = 8;
+
+    /**
+     * Where things are and how much may be used.
+     *
+     * @param capacityBytes disk space that chunks may take
+     * @param reservedBytes free space of the file system that is left to others
+     */
+    record Options(
+            String cluster, String node, long capacityBytes, long reservedBytes, int segmentBytes) {
+        static final int DEFAULT_SEGMENT_BYTES = 64 << 20;
+        static final int ALLOCATION_STEP = 8 << 20;
+    }
+
+    /** Where a chunk is. */
+    record Location(
+            SegmentFile segment,
+            int offset,
+            int recordBytes,
+            int dataBytes,
+            @Nullable String home) {}
+
+    /** A completed write: wait for `ticket` before acknowledging. */
+    record Written(ChunkStatus status, long ticket) {}
+
+    private final Path folder;
+    private final Options options;
+    private final ConcurrentSkipListMap<ChunkKey, Location> index = new ConcurrentSkipListMap<>();
+    private final Set<ChunkKey> corrupt = ConcurrentHashMap.newKeySet();
+    private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
+    private final GroupSync groupSync = new GroupSync();
+    private final RecentDeletes recentDeletes = new RecentDeletes();
+    private final AtomicLong liveBytes = new AtomicLong();
+    private final AtomicLong usedBytes = new AtomicLong();
+
+    private final ReentrantLock appendLock = new ReentrantLock();
+    private final TreeMap<Integer, SegmentFile> segments = new TreeMap<>();
+    private @Nullable SegmentFile active;
+    private int nextSegment = 1;
+    private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
+    private boolean preparing;
+    private boolean closed;
+
+    private SegmentStore(Path folder, Options options) {
+        this.folder = folder;
+        this.options = options;
+    }
+
+    /** Opens the store, scanning what is there. */
+    static SegmentStore open(Path folder, Options options) throws IOException {
+        SegmentStore store = new SegmentStore(folder, options);
+        try {
+            SegmentLoader.load(folder, options, store::adopt);
+            store.dropDeadSegments();
+        } catch (IOException | RuntimeException e) {
+            store.close();
+            throw e;
+        }
+        return store;
+    }
+
+    private void adopt(SegmentFile segment, List<ChunkRecord> records) throws IOException {
+        segments.put(segment.number(), segment);
+        nextSegment = segment.number() + 1;
+        if (!segment.sealed()) {
+            SegmentFile previous = active;
+            if (previous != null) {
+                previous.seal(options.cluster, options.node);
+            }
+            active = segment;
+        }
+        for (ChunkRecord record : records) {
+            if (!record.live()) {
+                segment.foundDead(record.offset(), record.recordBytes());
+                continue;
+            }
+            Location location =
+                    new Location(
+                            segment,
+                            record.offset(),
+                            record.recordBytes(),
+                            record.dataBytes(),
+                            record.home());
+            Location old = index.put(record.key(), location);
+            noteAdded(record.key(), location);
+            if (old != null) {
+                noteRemoved(record.key(), old);
+                old.segment.kill(old.offset, old.recordBytes);
+            }
+        }
+        usedBytes.addAndGet(segment.usedBytes());
+    }
+
+    private void dropDeadSegments() throws IOException {
+        for (SegmentFile segment : List.copyOf(segments.values())) {
+            if (segment.sealed() && segment.whollyDead()) {
+                drop(segment);
+            }
+        }
+    }
+
+    private void noteAdded(ChunkKey key, Location location) {
+        liveBytes.addAndGet(location.dataBytes);
+        if (location.home != null) {
+            handoffs.computeIfAbsent(location.home, home -> new ConcurrentSkipListSet<>()).add(key);
+        }
+    }
+
+    private void noteRemoved(ChunkKey key, Location location) {
+        liveBytes.addAndGet(-location.dataBytes);
+        if (location.home != null) {
+            NavigableSet<ChunkKey> keys = handoffs.get(location.home);
+            Location now = index.get(key);
+            if (keys != null && (now == null || !location.home.equals(now.home))) {
+                keys.remove(key);
+            }
+        }
+    }
+
+    /**
+     * Writes a chunk. A chunk that is already there is left alone: blocks are immutable.
+     *
+     * @param home the node it belongs to, null for this one
+     * @param data a direct buffer with the chunk's bytes
+     */
+    Written put(ChunkKey key, ChunkShape shape, @Nullable String home, ByteBuffer data)
+            throws IOException {
+        if (groupSync.failure() != null) {
+            return new Written(ChunkStatus.IO_ERROR, 0);
+        }
+        if (recentDeletes.contains(key)) {
+            return new Written(ChunkStatus.DELETED, 0);
+        }
+        Location old = index.get(key);
+        if (old != null && old.dataBytes == data.remaining() && !corrupt.contains(key)) {
+            return new Written(ChunkStatus.OK, groupSync.latest());
+        }
+        int[] pageCrcs = ChunkRecord.pageCrcs(data);
+        int recordBytes = ChunkRecord.recordBytes(ChunkRecord.homeBytes(home), data.remaining());
+        SegmentFile segment;
+        Location location;
+        long ticket;
+        appendLock.lock();
+        try {
+            segment = roomFor(recordBytes);
+            if (segment == null) {
+                return new Written(ChunkStatus.NO_SPACE, 0);
+            }
+            location = new Location(segment, segment.tail(), recordBytes, data.remaining(), home);
+            ChunkRecord record =
+                    new ChunkRecord(
+                            true,
+                            key,
+                            shape,
+                            home,
+                            System.currentTimeMillis(),
+                            data.remaining(),
+                            recordBytes,
+                            segment.number(),
+                            segment.tail(),
+                            pageCrcs);
+            recordHeader.clear();
+            record.write(recordHeader);
+            segment.append(recordHeader.flip(), data, recordBytes);
+            usedBytes.addAndGet(recordBytes);
+            old = index.put(key, location);
+            noteAdded(key, location);
+            if (old != null) {
+                noteRemoved(key, old);
+                old.segment.kill(old.offset, old.recordBytes);
+                groupSync.wrote(old.segment);
+            }
+            corrupt.remove(key);
+            ticket = groupSync.wrote(segment);
+            prepareIfUseful(segment, recordBytes);
+        } catch (IOException e) {
+            if (isNoSpace(e)) {
+                LOG.warn("{}: disk full: {}", folder, e.getMessage());
+                return new Written(ChunkStatus.NO_SPACE, 0);
+            }
+            groupSync.fail(e);
+            throw e;
+        } finally {
+            appendLock.unlock();
+        }
+        if (recentDeletes.contains(key)) {
+            delete(List.of(key)); // the block's delete overtook this write
+            return new Written(ChunkStatus.DELETED, 0);
+        }
+        return new Written(ChunkStatus.OK, ticket);
+    }
+
+    private static boolean isNoSpace(IOException e) {
+        String message = e.getMessage();
+        return message != null
+                && (message.contains("No space left") || message.contains("quota exceeded"));
+    }
+
+    /** The segment that takes a record of this size, begun if need be; null: no space. */
+    private @Nullable SegmentFile roomFor(int recordBytes) throws IOException {
+        if (usedBytes.get() + recordBytes > options.capacityBytes) {
+            return null;
+        }
+        SegmentFile segment = active;
+        if (segment != null && segment.tail() + recordBytes > options.segmentBytes) {
+            segment.seal(options.cluster, options.node);
+            if (segment.whollyDead()) {
+                drop(segment);
+            }
+            active = null;
+            segment = null;
+        }
+        int needed = SegmentFile.HEADER_BYTES + recordBytes;
+        if (segment == null) {
+            if (diskFull(needed)) {
+                return null;
+            }
+            segment = SegmentFile.create(folder, nextSegment, options.cluster, options.node);
+            nextSegment++;
+            usedBytes.addAndGet(segment.usedBytes());
+            segments.put(segment.number(), segment);
+            active = segment;
+        }
+        int end = segment.tail() + recordBytes;
+        if (end > segment.allocated()) {
+            int step =
+                    Math.min(Options.ALLOCATION_STEP, options.segmentBytes - segment.allocated());
+            if (diskFull(recordBytes) || !segment.reserve(end, Math.max(step, 0))) {
+                return null;
+            }
+        }
+        return segment;
+    }
+
+    private boolean diskFull(long needed) throws IOException {
+        return folder.getFileSystem().provider().getFileStore(folder).getUsableSpace() - needed
+                < options.reservedBytes;
+    }
+
+    private void prepareIfUseful(SegmentFile segment, int recordBytes) {
+        if (recordBytes > SMALL_BYTES
+                || preparing
+                || segment.prepared() - segment.tail() > PREPARE_AHEAD) {
+            return;
+        }
+        preparing = true;
+        SegmentPreparer.submit(() -> prepare(segment));
+    }
+
+    private void prepare(SegmentFile segment) {
+        ByteBuffer zeros = SegmentPreparer.zeros(PREPARE_STEP);
+        try {
+            for (int round = 0; round < PREPARE_ROUNDS; round++) {
+                appendLock.lock();
+                try {
+                    if (closed || segment.sealed()) {
+                        return;
+                    }
+                    int ahead = segment.prepared() + PREPARE_STEP;
+                    if (ahead > options.segmentBytes || !segment.reserve(ahead, PREPARE_STEP)) {
+                        return;
+                    }
+                    segment.prepare(zeros.duplicate());
+                } finally {
+                    appendLock.unlock();
+                }
+                segment.sync();
+            }
+        } catch (ClosedChannelException e) {
+            LOG.debug("{} closed while being prepared", segment.path());
+        } catch (IOException e) {
+            groupSync.fail(e);
+            LOG.error("{}: disk failed, no more writes", folder, e);
+        } finally {
+            prepared();
+        }
+    }
+
+    private void prepared() {
+        appendLock.lock();
+        try {
+            preparing = false;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** Housekeeping; called now and then. */
+    void tick() {
+        recentDeletes.age();
+    }
+
+    /** Returns once everything up to the ticket is on disk. */
+    void sync(long ticket) throws IOException {
+        groupSync.await(ticket);
+    }
+
+    /**
+     * Reads a range of a chunk and checks it. On OK the bytes are between position and limit of
+     * `into`, which must have room for {@link #readRoom}.
+     */
+    ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into) throws IOException {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            Location location = index.get(key);
+            if (location == null) {
+                return ChunkStatus.NOT_FOUND;
+            }
+            if (offset < 0 || length < 0 || offset > location.dataBytes - length) {
+                return ChunkStatus.BAD_REQUEST;
+            }
+            try {
+                if (readAt(location, key, offset, length, into)) {
+                    return ChunkStatus.OK;
+                }
+            } catch (ClosedChannelException e) {
+                if (location.equals(index.get(key))) {
+                    throw e;
+                }
+            }
+            if (location.equals(index.get(key))) {
+                if (corrupt.add(key)) {
+                    LOG.error(
+                            "chunk {} in {} at {} is corrupt",
+                            key,
+                            location.segment.path(),
+                            location.offset);
+                }
+                return ChunkStatus.CORRUPT;
+            }
+        }
+        return ChunkStatus.NOT_FOUND;
+    }
+
+    /** Room that {@link #read} needs for a range of this length. */
+    static int readRoom(int length) {
+        return ChunkRecord.MAX_HEADER_BYTES + length + 2 * ChunkRecord.PAGE_BYTES;
+    }
+
+    private static boolean readAt(
+            Location location, ChunkKey key, int offset, int length, ByteBuffer into)
+            throws IOException {
+        int headerBytes =
+                ChunkRecord.headerBytes(ChunkRecord.homeBytes(location.home), location.dataBytes);
+        int firstPage = offset / ChunkRecord.PAGE_BYTES;
+        int from = firstPage * ChunkRecord.PAGE_BYTES;
+        int to =
+                Math.min(
+                        location.dataBytes,
+                        ChunkRecord.pages(offset + length) * ChunkRecord.PAGE_BYTES);
+        into.clear();
+        into.limit(from == 0 ? headerBytes + Math.max(0, to) : headerBytes);
+        location.segment.read(into, location.offset);
+        if (from > 0) {
+            into.limit(headerBytes + to - from);
+            location.segment.read(into, (long) location.offset + headerBytes + from);
+        }
+        if (into.hasRemaining()) {
+            return false; // the file ends before the record does
+        }
+        into.flip();
+        ChunkRecord.Parsed parsed =
+                ChunkRecord.parse(into, 0, location.segment.number(), location.offset);
+        if (!(parsed instanceof ChunkRecord.Parsed.Valid(ChunkRecord record))
+                || !record.live()
+                || !record.key().equals(key)) {
+            return false;
+        }
+        CRC32C crc = new CRC32C();
+        for (int page = firstPage, at = from; at < to; page++, at += ChunkRecord.PAGE_BYTES) {
+            int bytes = Math.min(ChunkRecord.PAGE_BYTES, to - at);
+            crc.reset();
+            crc.update(into.slice(headerBytes + at - from, bytes));
+            if ((int) crc.getValue() != record.pageCrcs()[page]) {
+                return false;
+            }
+        }
+        into.position(headerBytes + offset - from);
+        into.limit(headerBytes + offset - from + length);
+        return true;
+    }
+
+    /**
+     * The header of a chunk's record, for handing the chunk on; null when it is gone or damaged.
+     */
+    @Nullable ChunkRecord header(ChunkKey key) throws IOException {
+        Location location = index.get(key);
+        if (location == null) {
+            return null;
+        }
+        ByteBuffer buffer = BufferPool.take(ChunkRecord.MAX_HEADER_BYTES);
+        try {
+            int headerBytes =
+                    ChunkRecord.headerBytes(
+                            ChunkRecord.homeBytes(location.home), location.dataBytes);
+            location.segment.read(buffer.limit(headerBytes), location.offset);
+            ChunkRecord.Parsed parsed =
+                    ChunkRecord.parse(buffer.flip(), 0, location.segment.number(), location.offset);
+            return parsed instanceof ChunkRecord.Parsed.Valid(ChunkRecord record)
+                            && record.key().equals(key)
+                    ? record
+                    : null;
+        } catch (ClosedChannelException e) {
+            return null;
+        } finally {
+            BufferPool.give(buffer);
+        }
+    }
+
+    boolean has(ChunkKey key) {
+        return index.containsKey(key) && !corrupt.contains(key);
+    }
+
+    @Nullable Location location(ChunkKey key) {
+        return index.get(key);
+    }
+
+    /** Chunks after `after` (null: from the first) in key order. */
+    List<Map.Entry<ChunkKey, Location>> list(@Nullable ChunkKey after, int limit) {
+        List<Map.Entry<ChunkKey, Location>> found = new ArrayList<>();
+        for (Map.Entry<ChunkKey, Location> entry :
+                (after == null ? index : index.tailMap(after, false)).entrySet()) {
+            if (found.size() >= limit) {
+                break;
+            }
+            found.add(entry);
+        }
+        return found;
+    }
+
+    /** Nodes that chunks are kept for, and those chunks. */
+    Map<String, NavigableSet<ChunkKey>> handoffs() {
+        return handoffs;
+    }
+
+    /**
+     * Deletes the chunks of blocks; durable when it returns. The blocks are remembered for a while,
+     * so that a write that comes late does not bring a chunk back.
+     *
+     * @param blocks index mask by block: key with index 0
+     */
+    int deleteBlocks(Map<ChunkKey, Integer> blocks) throws IOException {
+        List<ChunkKey> keys = new ArrayList<>();
+        blocks.forEach((block, mask) -> {
+            recentDeletes.add(block);
+            for (int i = 0; i < ChunkKey.MAX_CHUNKS; i++) {
+                if ((mask >>> i & 1) == 1) {
+                    keys.add(new ChunkKey(block.idHigh(), block.idLow(), i));
+                }
+            }
+        });
+        return delete(keys);
+    }
+
+    /** Deletes chunks; durable when it returns. */
+    int delete(List<ChunkKey> keys) throws IOException {
+        List<Location> killed = new ArrayList<>();
+        long ticket = 0;
+        for (ChunkKey key : keys) {
+            Location location = index.remove(key);
+            if (location == null) {
+                continue;
+            }
+            noteRemoved(key, location);
+            corrupt.remove(key);
+            killed.add(location);
+            location.segment.kill(location.offset, location.recordBytes);
+            ticket = groupSync.wrote(location.segment);
+        }
+        if (!killed.isEmpty()) {
+            groupSync.await(ticket);
+            reclaim(killed);
+        }
+        return killed.size();
+    }
+
+    private void reclaim(List<Location> killed) throws IOException {
+        for (Location location : killed) {
+            if (location.segment.sealed() && location.segment.whollyDead()) {
+                appendLock.lock();
+                try {
+                    drop(location.segment);
+                } finally {
+                    appendLock.unlock();
+                }
+            } else {
+                usedBytes.addAndGet(-location.segment.punchAround(location.offset));
+            }
+        }
+    }
+
+    private void drop(SegmentFile segment) throws IOException {
+        groupSync.forget(segment);
+        segments.remove(segment.number());
+        long used = segment.usedBytes();
+        if (segment.remove()) {
+            usedBytes.addAndGet(-used);
+            LOG.debug("{} removed, all its chunks are deleted", segment.path());
+        }
+    }
+
+    NodeStatistics statistics() throws IOException {
+        int count;
+        appendLock.lock();
+        try {
+            count = segments.size();
+        } finally {
+            appendLock.unlock();
+        }
+        long used = usedBytes.get();
+        long free =
+                folder.getFileSystem().provider().getFileStore(folder).getUsableSpace()
+                        - options.reservedBytes;
+        long handoffChunks = 0;
+        for (NavigableSet<ChunkKey> keys : handoffs.values()) {
+            handoffChunks += keys.size();
+        }
+        return new NodeStatistics(
+                Math.min(options.capacityBytes, used + Math.max(0, free)),
+                used,
+                liveBytes.get(),
+                index.size(),
+                handoffChunks,
+                corrupt.size(),
+                count,
+                groupSync.failure() == null);
+    }
+
+    @Override
+    public void close() throws IOException {
+        appendLock.lock();
+        try {
+            closed = true;
+            for (SegmentFile segment : segments.values()) {
+                if (groupSync.failure() == null) {
+                    segment.sync();
+                }
+                segment.close();
+            }
+        } finally {
+            appendLock.unlock();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.globalfs.datastore.wire.NodeStatistics;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A running storage node: the role `storage` of a server. */
+public final class StorageNode implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(StorageNode.class);
+
+    private final Options options;
+    private final DataFolder folder;
+    private final SegmentStore store;
+    private final StorageServer server;
+    private final HandoffReturn handoffs;
+
+    /**
+     * What a node is started with.
+     *
+     * @param bind where to listen; port 0 takes a free one
+     * @param data the node's own folder
+     * @param capacityBytes disk space that chunks may take; 0: what the disk has
+     * @param reservedBytes free space of the disk that is left to others
+     * @param weight share of the region's chunks relative to other nodes
+     * @param handoffBytesPerSecond bandwidth for bringing chunks back to their homes
+     */
+    public record Options(
+            String cluster,
+            String id,
+            String region,
+            int partition,
+            String datacenter,
+            HostPort bind,
+            Path data,
+            long capacityBytes,
+            long reservedBytes,
+            double weight,
+            long handoffBytesPerSecond) {
+        public static final long DEFAULT_RESERVED_BYTES = 256L << 20;
+        public static final long DEFAULT_HANDOFF_BYTES_PER_SECOND = 64L << 20;
+
+        /** With defaults for everything that is tuning. */
+        public Options(
+                String cluster,
+                String id,
+                String region,
+                int partition,
+                String datacenter,
+                HostPort bind,
+                Path data,
+                long capacityBytes) {
+            this(
+                    cluster,
+                    id,
+                    region,
+                    partition,
+                    datacenter,
+                    bind,
+                    data,
+                    capacityBytes,
+                    DEFAULT_RESERVED_BYTES,
+                    1,
+                    DEFAULT_HANDOFF_BYTES_PER_SECOND);
+        }
+    }
+
+    private StorageNode(
+            Options options,
+            DataFolder folder,
+            SegmentStore store,
+            StorageServer server,
+            HandoffReturn handoffs) {
+        this.options = options;
+        this.folder = folder;
+        this.store = store;
+        this.server = server;
+        this.handoffs = handoffs;
+    }
+
+    /**
+     * Opens the folder, serves, and joins the cluster. Everything wrong is one clear IOException.
+     */
+    public static StorageNode start(Options options, Discovery discovery, PlacementEpochs placement)
+            throws IOException {
+        StorageNode node = open(options, discovery);
+        try {
+            StorageSite site =
+                    new StorageSite(
+                            options.id,
+                            options.region,
+                            options.partition,
+                            options.datacenter,
+                            node.address(),
+                            options.weight);
+            placement.join(site);
+            discovery.register(
+                    new Member(
+                            Role.STORAGE,
+                            options.id,
+                            options.region,
+                            options.partition,
+                            options.datacenter,
+                            node.address(),
+                            Map.of("capacity", Long.toString(node.statistics().capacityBytes()))));
+            node.handoffs.start();
+            LOG.info("storage node {} serves {} at {}", options.id, options.data, node.address());
+            return node;
+        } catch (IOException | RuntimeException e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    private static StorageNode open(Options options, Discovery discovery) throws IOException {
+        DataFolder folder = DataFolder.open(options.data, options.cluster, options.id);
+        try {
+            SegmentStore store =
+                    SegmentStore.open(
+                            folder.path(),
+                            new SegmentStore.Options(
+                                    options.cluster,
+                                    options.id,
+                                    options.capacityBytes == 0
+                                            ? Long.MAX_VALUE
+                                            : options.capacityBytes,
+                                    options.reservedBytes,
+                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
+            try {
+                StorageServer server =
+                        new StorageServer(store, options.cluster, options.id, options.bind);
+                server.start();
+                HandoffReturn handoffs =
+                        new HandoffReturn(
+                                store,
+                                options.cluster,
+                                options.id,
+                                discovery,
+                                options.handoffBytesPerSecond);
+                return new StorageNode(options, folder, store, server, handoffs);
+            } catch (IOException | RuntimeException e) {
+                store.close();
+                throw e;
+            }
+        } catch (IOException | RuntimeException e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    public String id() {
+        return options.id;
+    }
+
+    /** Where the node listens. */
+    public HostPort address() {
+        return server.address();
+    }
+
+    public NodeStatistics statistics() throws IOException {
+        return store.statistics();
+    }
+
+    /** Stops serving; what was acknowledged is on disk. The node stays in the placement epochs. */
+    @Override
+    public void close() throws IOException {
+        handoffs.close();
+        server.close();
+        store.close();
+        folder.close();
+    }
+}

@@ -1,0 +1,125 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import org.globalfs.protocol.HostPort;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Accepts connections; each is served by a platform thread, since its disk calls block. */
+final class StorageServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(StorageServer.class);
+    private static final int MAX_CONNECTIONS = 4096;
+    private static final long ACCEPT_PAUSE_NS = 50_000_000;
+    private static final long STACK_BYTES = 256 << 10;
+
+    private final SegmentStore store;
+    private final String cluster;
+    private final String node;
+    private final ServerSocketChannel listener;
+    private final HostPort address;
+    private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    StorageServer(SegmentStore store, String cluster, String node, HostPort bind)
+            throws IOException {
+        this.store = store;
+        this.cluster = cluster;
+        this.node = node;
+        listener = ServerSocketChannel.open();
+        try {
+            listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            listener.bind(bind.resolve(), 512);
+        } catch (BindException e) {
+            listener.close();
+            throw new IOException(
+                    "storage node " + node + " cannot listen on " + bind + ": " + e.getMessage(),
+                    e);
+        } catch (IOException | RuntimeException e) {
+            listener.close();
+            throw e;
+        }
+        int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+        address = new HostPort(bind.host(), port);
+    }
+
+    HostPort address() {
+        return address;
+    }
+
+    void start() {
+        Thread.ofPlatform().daemon().name("storage-" + node + "-accept").start(this::accept);
+    }
+
+    private void accept() {
+        while (listener.isOpen()) {
+            try {
+                SocketChannel channel = listener.accept();
+                if (open.size() >= MAX_CONNECTIONS) {
+                    LOG.warn("{}: more than {} connections, one refused", node, MAX_CONNECTIONS);
+                    channel.close();
+                    continue;
+                }
+                serve(channel);
+            } catch (ClosedChannelException e) {
+                return;
+            } catch (IOException e) {
+                LOG.warn("{}: accept failed: {}", node, e.toString());
+                LockSupport.parkNanos(ACCEPT_PAUSE_NS); // out of descriptors, most likely
+            }
+        }
+    }
+
+    private void serve(SocketChannel channel) throws IOException {
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        open.add(channel);
+        ConnectionHandler handler = new ConnectionHandler(channel, store, cluster, node);
+        Thread thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .stackSize(STACK_BYTES)
+                        .name("storage-" + node)
+                        .unstarted(() -> {
+                            try {
+                                handler.run();
+                            } finally {
+                                open.remove(channel);
+                                threads.remove(Thread.currentThread());
+                            }
+                        });
+        threads.add(thread);
+        thread.start();
+        if (!listener.isOpen()) {
+            channel.close(); // closed meanwhile: close() may have missed this one
+        }
+    }
+
+    /** Stops listening, drops every connection and waits until no request is under way. */
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        for (SocketChannel channel : open) {
+            channel.close();
+        }
+        boolean interrupted = false;
+        for (Thread thread : threads) {
+            try {
+                thread.join(5_000);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

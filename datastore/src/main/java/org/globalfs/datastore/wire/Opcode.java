@@ -1,0 +1,37 @@
+package org.globalfs.datastore.wire;
+
+import org.jspecify.annotations.Nullable;
+
+/** Requests of the storage protocol. A reply carries its request's opcode. */
+public enum Opcode {
+    HELLO(1),
+    PING(2),
+    PUT(3),
+    GET(4),
+    DELETE(5),
+    HAS(6),
+    LIST(7),
+    STATS(8);
+
+    private static final @Nullable Opcode[] BY_CODE = new Opcode[9];
+
+    static {
+        for (Opcode opcode : values()) {
+            BY_CODE[opcode.code] = opcode;
+        }
+    }
+
+    private final int code;
+
+    Opcode(int code) {
+        this.code = code;
+    }
+
+    public int code() {
+        return code;
+    }
+
+    public static @Nullable Opcode of(int code) {
+        return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : null;
+    }
+}

@@ -1,0 +1,152 @@
+package org.globalfs.datastore.wire;
+
+import java.io.Closeable;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import org.globalfs.protocol.HostPort;
+
+/**
+ * A plain blocking connection to a storage node, one request at a time: for repair, probes and
+ * status. Not thread-safe.
+ */
+public final class StorageConnection implements Closeable {
+    private final Socket socket;
+    private final DataInputStream in;
+    private final ByteBuffer out = ByteBuffer.allocate(Frame.HEADER_BYTES + Frame.MAX_META_BYTES);
+    private final String node;
+    private long requests;
+
+    /** An answer; `payload` is empty unless the request has one. */
+    public record Reply(ChunkStatus status, ByteBuffer meta, byte[] payload) {}
+
+    /** Writes a request's fields. */
+    @FunctionalInterface
+    public interface Fields {
+        void write(ByteBuffer to);
+    }
+
+    /**
+     * @param node the node expected there; empty: any
+     */
+    public StorageConnection(HostPort address, String cluster, String node, int timeoutMs)
+            throws IOException {
+        socket = new Socket();
+        try {
+            InetSocketAddress target = address.resolve();
+            socket.connect(target, timeoutMs);
+            socket.setSoTimeout(timeoutMs);
+            socket.setTcpNoDelay(true);
+            in = new DataInputStream(socket.getInputStream());
+            Reply hello =
+                    request(
+                            Opcode.HELLO,
+                            to -> {
+                                to.putInt(Frame.PROTOCOL_VERSION);
+                                Frame.writeString(to, cluster);
+                                Frame.writeString(to, node);
+                            },
+                            new byte[0],
+                            0,
+                            0);
+            if (hello.status != ChunkStatus.OK) {
+                throw new IOException("storage node at " + address + " refuses: " + hello.status);
+            }
+            hello.meta.getInt();
+            this.node = Frame.readString(hello.meta);
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** The id of the node that answered. */
+    public String node() {
+        return node;
+    }
+
+    public Reply request(Opcode opcode, Fields fields, byte[] payload, int at, int length)
+            throws IOException {
+        long request = ++requests;
+        out.clear();
+        int start = Frame.begin(out);
+        fields.write(out);
+        Frame.end(
+                out,
+                start,
+                opcode,
+                ChunkStatus.OK,
+                request,
+                length,
+                Frame.crc(payload, at, length));
+        socket.getOutputStream().write(out.array(), 0, out.position());
+        if (length > 0) {
+            socket.getOutputStream().write(payload, at, length);
+        }
+        byte[] head = new byte[Frame.HEADER_BYTES];
+        in.readFully(head);
+        Frame.Header header = Frame.header(ByteBuffer.wrap(head), 0);
+        byte[] whole = new byte[Frame.HEADER_BYTES + header.metaBytes()];
+        System.arraycopy(head, 0, whole, 0, head.length);
+        in.readFully(whole, head.length, header.metaBytes());
+        Frame.check(ByteBuffer.wrap(whole), 0, header);
+        byte[] body = new byte[header.payloadBytes()];
+        in.readFully(body);
+        if (header.request() != request || Frame.crc(body, 0, body.length) != header.payloadCrc()) {
+            throw new IOException("storage node " + socket + ": damaged reply " + header);
+        }
+        return new Reply(
+                header.chunkStatus(),
+                ByteBuffer.wrap(whole, head.length, header.metaBytes()).slice(),
+                body);
+    }
+
+    public void ping() throws IOException {
+        request(Opcode.PING, to -> {}, new byte[0], 0, 0);
+    }
+
+    public NodeStatistics statistics() throws IOException {
+        Reply reply = request(Opcode.STATS, to -> {}, new byte[0], 0, 0);
+        if (reply.status != ChunkStatus.OK) {
+            throw new IOException("storage node " + node + " gives no statistics: " + reply.status);
+        }
+        return NodeStatistics.read(reply.meta);
+    }
+
+    /** Writes a chunk and returns once it is on disk there. */
+    public ChunkStatus put(
+            ChunkKey key, ChunkShape shape, String home, byte[] data, int at, int length)
+            throws IOException {
+        return request(
+                        Opcode.PUT,
+                        to -> {
+                            key.write(to);
+                            shape.write(to);
+                            Frame.writeString(to, home);
+                        },
+                        data,
+                        at,
+                        length)
+                .status;
+    }
+
+    /** Reads a range of a chunk. */
+    public Reply get(ChunkKey key, int offset, int length) throws IOException {
+        return request(
+                Opcode.GET,
+                to -> {
+                    key.write(to);
+                    to.putInt(offset).putInt(length);
+                },
+                new byte[0],
+                0,
+                0);
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,382 @@
+package org.globalfs.datastore.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.globalfs.protocol.wire.BlockRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract of BlockStore, on six real nodes with real sockets and disks. */
+class DistributedBlockStoreTest {
+    private static final long SEED = 987_654_321;
+    private static final int REGION = StorageCluster.REGION;
+
+    @TempDir Path folder;
+    private final Random random = new Random(SEED);
+    private StorageCluster cluster;
+    private DistributedBlockStore store;
+
+    @BeforeEach
+    void start() throws IOException {
+        cluster = new StorageCluster(folder, 0);
+        store = cluster.client();
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        store.close();
+        cluster.close();
+    }
+
+    private byte[] bytes(int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private Map<BlockRef, byte[]> putSome(int count, int maxBytes) throws IOException {
+        Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
+        for (int i = 0; i < count; i++) {
+            byte[] content = bytes(1 + random.nextInt(maxBytes));
+            blocks.put(store.put(REGION, ByteBuffer.wrap(content)), content);
+        }
+        return blocks;
+    }
+
+    private void assertReadable(Map<BlockRef, byte[]> blocks) throws IOException {
+        for (Map.Entry<BlockRef, byte[]> block : blocks.entrySet()) {
+            assertWhole(block.getKey(), block.getValue());
+        }
+    }
+
+    private void assertWhole(BlockRef ref, byte[] content) throws IOException {
+        assertThat(store.get(ref, 0, content.length).array()).isEqualTo(content);
+        int from = random.nextInt(content.length);
+        int length = random.nextInt(content.length - from + 1);
+        assertThat(store.get(ref, from, length).array())
+                .isEqualTo(Arrays.copyOfRange(content, from, from + length));
+    }
+
+    @Test
+    void readsBackWhatWasWrittenInAnySizeAndRange() throws IOException {
+        List<Integer> sizes =
+                new ArrayList<>(List.of(1, 63, 64, 65, 255, 256, 257, 4096, 262_144, 4 << 20));
+        for (int i = 0; i < 30; i++) {
+            sizes.add(1 + random.nextInt(1 << (4 + random.nextInt(18))));
+        }
+        for (int size : sizes) {
+            byte[] content = bytes(size);
+            ByteBuffer buffer = ByteBuffer.allocateDirect(size + 7).position(7);
+            buffer.put(content).position(7);
+            BlockRef ref = store.put(REGION, buffer);
+            assertThat(buffer.remaining()).isEqualTo(size);
+            assertThat(ref.getLength()).isEqualTo(size);
+            assertWhole(ref, content);
+            for (int i = 0; i < 5; i++) {
+                assertWhole(ref, content);
+            }
+        }
+    }
+
+    @Test
+    void chunksOfABlockAreOnSixNodes() throws IOException {
+        store.put(REGION, ByteBuffer.wrap(bytes(100_000)));
+        for (StorageNode node : cluster.running()) {
+            assertThat(node.statistics().chunks()).isEqualTo(1);
+            assertThat(node.statistics().handoffChunks()).isZero();
+        }
+    }
+
+    @Test
+    void anyTwoNodesMayBeDownForReads() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(12, 300_000);
+        String[] ids = {"a1", "a2", "b1", "b2", "c1", "c2"};
+        for (int i = 0; i < ids.length; i++) {
+            for (int j = i + 1; j < ids.length; j++) {
+                cluster.stop(ids[i], ids[j]);
+                assertReadable(blocks);
+                cluster.start(ids[i]);
+                cluster.start(ids[j]);
+            }
+        }
+    }
+
+    @Test
+    void aDatacenterMayBeLostAndAnotherAfterItsReturn() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(10, 200_000);
+        cluster.stop("a1", "a2");
+        blocks.putAll(putSome(20, 200_000));
+        assertReadable(blocks);
+        assertThat(cluster.handoffs()).isEqualTo(40);
+        cluster.start("a1");
+        cluster.start("a2");
+        await().atMost(Duration.ofSeconds(20)).until(() -> cluster.handoffs() == 0);
+        assertThat(cluster.node("a1").statistics().chunks()).isEqualTo(30);
+        cluster.stop("b1", "b2");
+        assertReadable(blocks);
+        blocks.putAll(putSome(5, 50_000));
+        assertReadable(blocks);
+    }
+
+    @Test
+    void handedOffChunksServeReadsBeforeTheyAreHome() throws IOException {
+        cluster.stop("c1", "c2");
+        Map<BlockRef, byte[]> blocks = putSome(10, 100_000);
+        cluster.stop("b2");
+        assertReadable(blocks); // three nodes of six, two chunks each on some: enough for k
+    }
+
+    @Test
+    void threeNodesDownRefuseWrites() throws IOException {
+        cluster.stop("a1", "a2", "b1");
+        BlockRef ref = store.put(REGION, ByteBuffer.wrap(bytes(1000)));
+        assertThat(ref).isNotNull(); // three nodes hold two chunks each: any one may still be lost
+        cluster.stop("b2");
+        try (DistributedBlockStore hasty =
+                new DistributedBlockStore(
+                        StorageCluster.CLUSTER, cluster.discovery, cluster.epochs, 500, 2_000)) {
+            assertThatThrownBy(() -> hasty.put(REGION, ByteBuffer.wrap(bytes(1000))))
+                    .isInstanceOfSatisfying(
+                            BlockStoreException.class,
+                            e ->
+                                    assertThat(e.reason())
+                                            .isEqualTo(BlockStoreException.Reason.UNREACHABLE));
+        }
+    }
+
+    @Test
+    void deadNodeCostsOneTimeoutNotOneEach() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(10, 100_000);
+        cluster.stop("b1");
+        try (ServerSocket silent = new ServerSocket()) {
+            silent.setReuseAddress(true);
+            silent.bind(
+                    new InetSocketAddress(
+                            InetAddress.getLoopbackAddress(), cluster.address("b1").port()));
+            long start = System.nanoTime();
+            assertReadable(blocks);
+            blocks.putAll(putSome(10, 100_000));
+            assertReadable(blocks);
+            Duration took = Duration.ofNanos(System.nanoTime() - start);
+            assertThat(took).isLessThan(Duration.ofSeconds(8));
+            assertThat(store.isSuspect("b1")).isTrue();
+        }
+        cluster.start("b1");
+        await().atMost(Duration.ofSeconds(15)).until(() -> !store.isSuspect("b1"));
+        await().atMost(Duration.ofSeconds(15)).until(() -> cluster.handoffs() == 0);
+        assertReadable(blocks);
+    }
+
+    @Test
+    void deletedBlocksAreGoneAndTheirSpaceComesBack() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(30, 400_000);
+        long before = cluster.node("a1").statistics().usedBytes();
+        List<BlockRef> refs = new ArrayList<>(blocks.keySet());
+        BlockRef first = refs.removeFirst();
+        store.delete(first);
+        store.delete(first);
+        assertThatThrownBy(() -> store.get(first, 0, 1))
+                .isInstanceOfSatisfying(
+                        BlockStoreException.class,
+                        e -> assertThat(e.reason()).isEqualTo(BlockStoreException.Reason.LOST));
+        assertThat(store.deleteAll(refs)).containsExactlyInAnyOrderElementsOf(refs);
+        for (StorageNode node : cluster.running()) {
+            assertThat(node.statistics().chunks()).isZero();
+            assertThat(node.statistics().liveBytes()).isZero();
+        }
+        assertThat(cluster.node("a1").statistics().usedBytes()).isLessThan(before / 4);
+    }
+
+    @Test
+    void deleteReachesStandInsAndReportsTheUnreachable() throws IOException {
+        cluster.stop("a1");
+        BlockRef ref = store.put(REGION, ByteBuffer.wrap(bytes(5000)));
+        assertThat(store.deleteAll(List.of(ref))).isEmpty();
+        for (StorageNode node : cluster.running()) {
+            assertThat(node.statistics().chunks()).isZero();
+        }
+        cluster.start("a1");
+        await().atMost(Duration.ofSeconds(15))
+                .until(() -> store.deleteAll(List.of(ref)).contains(ref));
+    }
+
+    @Test
+    void acknowledgedBlocksSurviveRestarts() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(20, 300_000);
+        for (String id : List.of("a1", "a2", "b1", "b2", "c1", "c2")) {
+            cluster.stop(id);
+        }
+        for (String id : List.of("a1", "a2", "b1", "b2", "c1", "c2")) {
+            cluster.start(id);
+        }
+        await().atMost(Duration.ofSeconds(15)).until(() -> !store.isSuspect("a1"));
+        assertReadable(blocks);
+    }
+
+    @Test
+    void corruptChunkIsServedFromOthersAndWrittenAgain() throws IOException {
+        byte[] content = bytes(200_000);
+        BlockRef ref = store.put(REGION, ByteBuffer.wrap(content));
+        StorageSite home = store.homes(ref).get(1);
+        flipByteIn(cluster.folder(home.id()), 30_000);
+        assertThat(store.get(ref, 0, content.length).array()).isEqualTo(content);
+        assertThat(store.get(ref, 60_000, 30_000).array())
+                .isEqualTo(Arrays.copyOfRange(content, 60_000, 90_000));
+        await().atMost(Duration.ofSeconds(15))
+                .until(() -> cluster.node(home.id()).statistics().corruptChunks() == 0);
+        assertThat(store.read(ref, 0, new byte[content.length], 0, content.length).damaged())
+                .isEmpty();
+    }
+
+    private static void flipByteIn(Path folder, long offset) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "segment-*")) {
+            for (Path file : files) {
+                try (FileChannel channel =
+                        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                    ByteBuffer one = ByteBuffer.allocate(1);
+                    channel.read(one, offset);
+                    one.put(0, (byte) ~one.get(0));
+                    channel.write(one.flip(), offset);
+                }
+            }
+        }
+    }
+
+    @Test
+    void lostChunksAreFoundMissingAndWrittenAgain() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(5, 100_000);
+        cluster.stop("b2");
+        try (DirectoryStream<Path> files =
+                Files.newDirectoryStream(cluster.folder("b2"), "segment-*")) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
+        cluster.start("b2");
+        for (int i = 0; i < 3; i++) {
+            assertReadable(blocks);
+        }
+    }
+
+    @Test
+    void fullNodesRefuseAndDeletesStillWork() throws IOException {
+        try (StorageCluster small = new StorageCluster(folder.resolve("small"), 3 << 20);
+                DistributedBlockStore client = small.client()) {
+            List<BlockRef> refs = new ArrayList<>();
+            BlockStoreException full = null;
+            for (int i = 0; i < 100 && full == null; i++) {
+                try {
+                    refs.add(client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))));
+                } catch (BlockStoreException e) {
+                    full = e;
+                }
+            }
+            assertThat(full).isNotNull();
+            assertThat(full.reason()).isEqualTo(BlockStoreException.Reason.NO_SPACE);
+            assertThat(refs).hasSizeGreaterThan(8);
+            for (BlockRef ref : refs) {
+                assertThat(client.get(ref, 0, 100).remaining()).isEqualTo(100);
+            }
+            assertThat(client.deleteAll(refs.subList(0, 5))).hasSize(5);
+            for (int i = 0; i < 3; i++) {
+                client.put(REGION, ByteBuffer.wrap(bytes(1 << 20)));
+            }
+        }
+    }
+
+    @Test
+    void manyThreadsPutGetAndDelete() throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(12)) {
+            List<Future<?>> done = new ArrayList<>();
+            for (int t = 0; t < 12; t++) {
+                long seed = SEED + t;
+                done.add(threads.submit(() -> work(new Random(seed))));
+            }
+            for (Future<?> future : done) {
+                future.get();
+            }
+        }
+    }
+
+    private Void work(Random own) throws IOException {
+        List<BlockRef> refs = new ArrayList<>();
+        List<byte[]> contents = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            byte[] content = new byte[1 + own.nextInt(1 << (6 + own.nextInt(14)))];
+            own.nextBytes(content);
+            refs.add(store.put(REGION, ByteBuffer.wrap(content)));
+            contents.add(content);
+            int look = own.nextInt(refs.size());
+            byte[] expected = contents.get(look);
+            int from = own.nextInt(expected.length);
+            assertThat(store.get(refs.get(look), from, expected.length - from).array())
+                    .isEqualTo(Arrays.copyOfRange(expected, from, expected.length));
+            if (own.nextInt(3) == 0) {
+                int gone = own.nextInt(refs.size());
+                store.delete(refs.remove(gone));
+                contents.remove(gone);
+            }
+        }
+        return null;
+    }
+
+    @Test
+    void refusesWhereADatacenterCouldNotBeLost() {
+        assertThatThrownBy(() -> store.put(2, ByteBuffer.wrap(bytes(10))))
+                .isInstanceOfSatisfying(
+                        BlockStoreException.class,
+                        e -> {
+                            assertThat(e.reason())
+                                    .isEqualTo(BlockStoreException.Reason.UNPLACEABLE);
+                            assertThat(e).hasMessageContaining("start more storage nodes");
+                        });
+    }
+
+    @Test
+    void nodesThatJoinTakeNewBlocksAndOldOnesStayReadable() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(10, 50_000);
+        for (String id : List.of("a3", "b3", "c3")) {
+            cluster.start(id);
+        }
+        blocks.putAll(putSome(20, 50_000));
+        assertReadable(blocks);
+        assertThat(cluster.node("a3").statistics().chunks()).isPositive();
+        assertThat(store.deleteAll(blocks.keySet())).hasSize(30);
+    }
+
+    @Test
+    void anotherClustersClientIsRefused() {
+        try (DistributedBlockStore stranger =
+                new DistributedBlockStore(
+                        "another", cluster.discovery, cluster.epochs, 500, 1_500)) {
+            assertThatThrownBy(() -> stranger.put(REGION, ByteBuffer.wrap(bytes(10))))
+                    .isInstanceOf(BlockStoreException.class);
+        }
+    }
+}

@@ -1,0 +1,453 @@
+package org.globalfs.datastore.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SegmentStoreTest {
+    private static final ChunkShape SHAPE = new ChunkShape(1000, 1, 4, 2, 7);
+    private static final int SEGMENT_BYTES = 4 << 20;
+
+    @TempDir Path folder;
+    private final Random random = new Random(1234);
+
+    private SegmentStore open() throws IOException {
+        return open(Long.MAX_VALUE);
+    }
+
+    private SegmentStore open(long capacityBytes) throws IOException {
+        return SegmentStore.open(
+                folder, new SegmentStore.Options("c", "n", capacityBytes, 0, SEGMENT_BYTES));
+    }
+
+    private byte[] bytes(int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private ChunkKey key() {
+        return new ChunkKey(random.nextLong(), random.nextLong(), random.nextInt(6));
+    }
+
+    private static ChunkStatus put(SegmentStore store, ChunkKey key, String home, byte[] data)
+            throws IOException {
+        ByteBuffer direct = ByteBuffer.allocateDirect(data.length).put(data).flip();
+        SegmentStore.Written written = store.put(key, SHAPE, home, direct);
+        store.sync(written.ticket());
+        return written.status();
+    }
+
+    private static byte[] get(SegmentStore store, ChunkKey key, int offset, int length)
+            throws IOException {
+        ByteBuffer into = ByteBuffer.allocateDirect(SegmentStore.readRoom(length));
+        assertThat(store.read(key, offset, length, into)).isEqualTo(ChunkStatus.OK);
+        byte[] bytes = new byte[into.remaining()];
+        into.get(bytes);
+        return bytes;
+    }
+
+    private static ChunkStatus status(SegmentStore store, ChunkKey key) throws IOException {
+        return store.read(key, 0, 1, ByteBuffer.allocateDirect(SegmentStore.readRoom(1)));
+    }
+
+    private Map<ChunkKey, byte[]> fill(SegmentStore store, int count, int maxBytes)
+            throws IOException {
+        Map<ChunkKey, byte[]> chunks = new LinkedHashMap<>();
+        for (int i = 0; i < count; i++) {
+            ChunkKey key = key();
+            byte[] data = bytes(1 + random.nextInt(maxBytes));
+            assertThat(put(store, key, i % 5 == 0 ? "other-node" : null, data))
+                    .isEqualTo(ChunkStatus.OK);
+            chunks.put(key, data);
+        }
+        return chunks;
+    }
+
+    private static void assertHolds(SegmentStore store, Map<ChunkKey, byte[]> chunks)
+            throws IOException {
+        for (Map.Entry<ChunkKey, byte[]> chunk : chunks.entrySet()) {
+            byte[] data = chunk.getValue();
+            assertThat(get(store, chunk.getKey(), 0, data.length)).isEqualTo(data);
+            int from = data.length / 3;
+            assertThat(get(store, chunk.getKey(), from, data.length - from))
+                    .isEqualTo(Arrays.copyOfRange(data, from, data.length));
+        }
+        assertThat(store.statistics().chunks()).isEqualTo(chunks.size());
+    }
+
+    private Path onlySegment() throws IOException {
+        List<Path> segments = segments();
+        assertThat(segments).hasSize(1);
+        return segments.getFirst();
+    }
+
+    private List<Path> segments() throws IOException {
+        try (var files = Files.list(folder)) {
+            return files.filter(p -> p.toString().endsWith(".chunks")).sorted().toList();
+        }
+    }
+
+    @Test
+    void chunksOverManySegmentsSurviveARestart() throws IOException {
+        Map<ChunkKey, byte[]> chunks;
+        try (SegmentStore store = open()) {
+            chunks = fill(store, 300, 120_000);
+            chunks.putAll(fill(store, 5, 1 << 20));
+            assertHolds(store, chunks);
+        }
+        assertThat(segments()).hasSizeGreaterThan(3);
+        try (SegmentStore store = open()) {
+            assertHolds(store, chunks);
+            assertThat(store.statistics().handoffChunks()).isEqualTo(61);
+            chunks.putAll(fill(store, 20, 50_000));
+            assertHolds(store, chunks);
+        }
+        try (SegmentStore store = open()) {
+            assertHolds(store, chunks);
+        }
+    }
+
+    @Test
+    void deletesAreDurableAndGiveSpaceBack() throws IOException {
+        Map<ChunkKey, byte[]> chunks;
+        try (SegmentStore store = open()) {
+            chunks = fill(store, 400, 60_000);
+            long used = store.statistics().usedBytes();
+            List<ChunkKey> gone = new ArrayList<>(chunks.keySet()).subList(0, 350);
+            assertThat(store.delete(gone)).isEqualTo(350);
+            assertThat(store.delete(gone)).isZero();
+            gone.forEach(chunks::remove);
+            assertHolds(store, chunks);
+            assertThat(store.statistics().usedBytes()).isLessThan(used / 4);
+        }
+        long usedAtEnd;
+        try (SegmentStore store = open()) {
+            assertHolds(store, chunks);
+            usedAtEnd = store.statistics().usedBytes();
+            store.delete(new ArrayList<>(chunks.keySet()));
+            assertThat(store.statistics().usedBytes()).isLessThan(usedAtEnd);
+        }
+        try (SegmentStore store = open()) {
+            assertThat(store.statistics().chunks()).isZero();
+        }
+    }
+
+    @Test
+    void randomDeletesNeverTouchNeighbours() throws IOException {
+        Map<ChunkKey, byte[]> chunks;
+        try (SegmentStore store = open()) {
+            chunks = fill(store, 600, 20_000);
+            for (int i = 0; i < 500; i++) {
+                List<ChunkKey> keys = new ArrayList<>(chunks.keySet());
+                ChunkKey gone = keys.get(random.nextInt(keys.size()));
+                store.delete(List.of(gone));
+                chunks.remove(gone);
+            }
+            assertHolds(store, chunks);
+        }
+        try (SegmentStore store = open()) {
+            assertHolds(store, chunks);
+        }
+    }
+
+    @Test
+    void tornTailIsCutAndWhatWasAcknowledgedStays() throws IOException {
+        for (int cut : new int[] {1, 30, 64, 100, 5_000, 9_900}) {
+            Map<ChunkKey, byte[]> chunks;
+            ChunkKey torn = key();
+            long tail;
+            try (SegmentStore store = open()) {
+                chunks = fill(store, 10, 8_000);
+                tail = Files.size(onlySegment());
+                SegmentStore.Location before = store.location(lastKey(chunks));
+                tail = (long) before.offset() + before.recordBytes();
+                put(store, torn, null, bytes(10_000));
+            }
+            // the write of the last record stopped after `cut` bytes
+            try (FileChannel channel = FileChannel.open(onlySegment(), StandardOpenOption.WRITE)) {
+                channel.truncate(tail + cut);
+            }
+            try (SegmentStore store = open()) {
+                assertThat(status(store, torn)).isEqualTo(ChunkStatus.NOT_FOUND);
+                assertHolds(store, chunks);
+                chunks.putAll(fill(store, 5, 8_000));
+                assertHolds(store, chunks);
+            }
+            try (SegmentStore store = open()) {
+                assertHolds(store, chunks);
+            }
+            for (Path segment : segments()) {
+                Files.delete(segment);
+            }
+        }
+    }
+
+    private static ChunkKey lastKey(Map<ChunkKey, byte[]> chunks) {
+        return new ArrayList<>(chunks.keySet()).getLast();
+    }
+
+    @Test
+    void tailWhoseBytesNeverReachedTheDiskIsCut() throws IOException {
+        Map<ChunkKey, byte[]> chunks;
+        ChunkKey torn = key();
+        SegmentStore.Location location;
+        try (SegmentStore store = open()) {
+            chunks = fill(store, 10, 8_000);
+            put(store, torn, null, bytes(20_000));
+            location = store.location(torn);
+        }
+        overwrite(onlySegment(), location.offset() + 10_000L, new byte[4096]);
+        try (SegmentStore store = open()) {
+            assertThat(status(store, torn)).isEqualTo(ChunkStatus.NOT_FOUND);
+            assertHolds(store, chunks);
+        }
+    }
+
+    private static void overwrite(Path file, long offset, byte[] bytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(bytes), offset);
+        }
+    }
+
+    @Test
+    void corruptBytesAreReportedNeverServedAndCanBeReplaced() throws IOException {
+        try (SegmentStore store = open()) {
+            ChunkKey key = key();
+            byte[] data = bytes(200_000);
+            put(store, key, null, data);
+            SegmentStore.Location location = store.location(key);
+            overwrite(onlySegment(), location.offset() + 100_000L, new byte[] {1, 2, 3, 4, 5});
+            // the page of 64 KiB that is damaged, and only that
+            assertThat(get(store, key, 0, 65_536)).isEqualTo(Arrays.copyOf(data, 65_536));
+            ByteBuffer into = ByteBuffer.allocateDirect(SegmentStore.readRoom(data.length));
+            assertThat(store.read(key, 0, data.length, into)).isEqualTo(ChunkStatus.CORRUPT);
+            assertThat(store.has(key)).isFalse();
+            assertThat(store.statistics().corruptChunks()).isEqualTo(1);
+            put(store, key, null, data);
+            assertThat(get(store, key, 0, data.length)).isEqualTo(data);
+            assertThat(store.statistics().corruptChunks()).isZero();
+        }
+    }
+
+    @Test
+    void damagedHeadersCostOnlyTheirOwnChunks() throws IOException {
+        Map<ChunkKey, byte[]> chunks;
+        ChunkKey hit;
+        try (SegmentStore store = open()) {
+            chunks = fill(store, 200, 60_000);
+            hit = new ArrayList<>(chunks.keySet()).get(17);
+            SegmentStore.Location location = store.location(hit);
+            overwrite(
+                    folder.resolve(SegmentFile.fileName(location.segment().number())),
+                    location.offset() + 20L,
+                    new byte[] {9, 9, 9});
+            overwrite(segments().getFirst(), 3, new byte[] {9}); // and the file's own header
+        }
+        try (SegmentStore store = open()) {
+            assertThat(status(store, hit)).isEqualTo(ChunkStatus.NOT_FOUND);
+            chunks.remove(hit);
+            assertHolds(store, chunks);
+        }
+    }
+
+    @Test
+    void puttingTheSameChunkAgainWritesNothing() throws IOException {
+        try (SegmentStore store = open()) {
+            ChunkKey key = key();
+            byte[] data = bytes(5_000);
+            put(store, key, null, data);
+            long used = store.statistics().usedBytes();
+            assertThat(put(store, key, null, data)).isEqualTo(ChunkStatus.OK);
+            assertThat(store.statistics().usedBytes()).isEqualTo(used);
+        }
+    }
+
+    @Test
+    void lateWritesOfADeletedBlockAreRefused() throws IOException {
+        try (SegmentStore store = open()) {
+            ChunkKey key = new ChunkKey(1, 2, 3);
+            put(store, key, null, bytes(100));
+            store.deleteBlocks(Map.of(new ChunkKey(1, 2, 0), 0x3f));
+            assertThat(put(store, key, null, bytes(100))).isEqualTo(ChunkStatus.DELETED);
+            assertThat(status(store, key)).isEqualTo(ChunkStatus.NOT_FOUND);
+        }
+    }
+
+    @Test
+    void fullStoreRefusesAndTakesDeletes() throws IOException {
+        try (SegmentStore store = open(2 << 20)) {
+            List<ChunkKey> keys = new ArrayList<>();
+            ChunkStatus status = ChunkStatus.OK;
+            while (status == ChunkStatus.OK) {
+                ChunkKey key = key();
+                status = put(store, key, null, bytes(100_000));
+                if (status == ChunkStatus.OK) {
+                    keys.add(key);
+                }
+            }
+            assertThat(status).isEqualTo(ChunkStatus.NO_SPACE);
+            assertThat(keys.size()).isBetween(15, 21);
+            store.delete(keys.subList(0, 10));
+            assertThat(put(store, key(), null, bytes(100_000))).isEqualTo(ChunkStatus.OK);
+        }
+    }
+
+    @Test
+    void concurrentPutsReadsAndDeletes() throws Exception {
+        try (SegmentStore store = open();
+                var threads = Executors.newFixedThreadPool(8)) {
+            List<Future<?>> done = new ArrayList<>();
+            for (int t = 0; t < 8; t++) {
+                long seed = 55L + t;
+                done.add(threads.submit(() -> hammer(store, new Random(seed))));
+            }
+            for (Future<?> future : done) {
+                future.get();
+            }
+        }
+        open().close();
+    }
+
+    private static Void hammer(SegmentStore store, Random own) throws IOException {
+        Map<ChunkKey, byte[]> mine = new LinkedHashMap<>();
+        for (int i = 0; i < 200; i++) {
+            ChunkKey key = new ChunkKey(own.nextLong(), own.nextLong(), own.nextInt(6));
+            byte[] data = new byte[1 + own.nextInt(60_000)];
+            own.nextBytes(data);
+            assertThat(put(store, key, null, data)).isEqualTo(ChunkStatus.OK);
+            mine.put(key, data);
+            List<ChunkKey> keys = new ArrayList<>(mine.keySet());
+            ChunkKey look = keys.get(own.nextInt(keys.size()));
+            assertThat(get(store, look, 0, mine.get(look).length)).isEqualTo(mine.get(look));
+            if (own.nextInt(2) == 0) {
+                ChunkKey gone = keys.get(own.nextInt(keys.size()));
+                assertThat(store.delete(List.of(gone))).isEqualTo(1);
+                mine.remove(gone);
+            }
+        }
+        return null;
+    }
+
+    @Test
+    void anotherNodesSegmentIsRefused() throws IOException {
+        open().close();
+        try (SegmentStore store = open()) {
+            put(store, key(), null, bytes(10));
+        }
+        assertThatThrownBy(() ->
+                        SegmentStore.open(
+                                folder,
+                                new SegmentStore.Options("c2", "n", 1 << 30, 0, SEGMENT_BYTES)))
+                .hasMessageContaining("belongs to node n of cluster c");
+    }
+
+    @Test
+    void aHundredThousandChunksOpenFast() throws IOException {
+        try (SegmentStore store =
+                SegmentStore.open(
+                        folder, new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 64 << 20))) {
+            ByteBuffer data = ByteBuffer.allocateDirect(1000);
+            long ticket = 0;
+            for (int i = 0; i < 100_000; i++) {
+                ticket = store.put(new ChunkKey(i, 1, 0), SHAPE, null, data.duplicate()).ticket();
+            }
+            store.sync(ticket);
+        }
+        long start = System.nanoTime();
+        try (SegmentStore store =
+                SegmentStore.open(
+                        folder, new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 64 << 20))) {
+            assertThat(store.statistics().chunks()).isEqualTo(100_000);
+        }
+        assertThat((System.nanoTime() - start) / 1_000_000_000.0).isLessThan(10);
+    }
+
+    /** A segment written by format version 1 stays readable, and is written the same way. */
+    @Test
+    void goldenSegment() throws IOException {
+        byte[] golden;
+        try (InputStream in = getClass().getResourceAsStream("/chunk-segment-v1.hex")) {
+            String hex = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.US_ASCII);
+            golden = HexFormat.of().parseHex(hex.replaceAll("#[^\n]*\n|\\s", ""));
+        }
+        ByteBuffer written = ByteBuffer.allocate(golden.length);
+        SegmentHeader.open(1, "quickstart", "us-west-a-1").write(written);
+        written.position(1024);
+        byte[] content = new byte[100];
+        for (int i = 0; i < content.length; i++) {
+            content[i] = (byte) i;
+        }
+        ByteBuffer data = ByteBuffer.wrap(content);
+        new ChunkRecord(
+                        true,
+                        new ChunkKey(0x0123456789abcdefL, 0xfedcba9876543210L, 5),
+                        new ChunkShape(400, 1, 4, 2, 3),
+                        "us-west-b-2",
+                        1_790_000_000_000L,
+                        100,
+                        ChunkRecord.recordBytes(11, 100),
+                        1,
+                        4096,
+                        ChunkRecord.pageCrcs(data))
+                .write(written);
+        written.put(content);
+        written.position(1024 + ChunkRecord.recordBytes(11, 100));
+        ChunkRecord.dead(640, 1, 4288).write(written);
+        assertThat(HexFormat.of().formatHex(written.array()))
+                .isEqualTo(HexFormat.of().formatHex(golden));
+
+        Path file = folder.resolve(SegmentFile.fileName(1));
+        byte[] image = new byte[4096 + 192 + 640];
+        System.arraycopy(golden, 0, image, 0, 1024);
+        System.arraycopy(golden, 1024, image, 4096, golden.length - 1024);
+        Files.write(file, image);
+        try (SegmentStore store =
+                SegmentStore.open(
+                        folder,
+                        new SegmentStore.Options(
+                                "quickstart", "us-west-a-1", 1 << 30, 0, SEGMENT_BYTES))) {
+            ChunkKey key = new ChunkKey(0x0123456789abcdefL, 0xfedcba9876543210L, 5);
+            assertThat(get(store, key, 0, 100)).isEqualTo(content);
+            assertThat(store.location(key).home()).isEqualTo("us-west-b-2");
+        }
+    }
+
+    @Test
+    void newerFormatIsRefused() throws IOException {
+        try (SegmentStore store = open()) {
+            put(store, key(), null, bytes(10));
+        }
+        ByteBuffer header = ByteBuffer.allocate(SegmentFile.HEADER_BYTES);
+        SegmentHeader.open(1, "c", "n").write(header);
+        header.putInt(8, 2);
+        java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
+        crc.update(header.slice(0, 12));
+        crc.update(header.slice(16, 1024 - 16));
+        header.putInt(12, (int) crc.getValue());
+        overwrite(onlySegment(), 0, header.array());
+        assertThatThrownBy(this::open)
+                .hasMessageContaining("segment format 2, this program reads 1");
+    }
+}

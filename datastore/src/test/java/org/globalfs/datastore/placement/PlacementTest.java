@@ -1,0 +1,198 @@
+package org.globalfs.datastore.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.Epoch;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.junit.jupiter.api.Test;
+
+class PlacementTest {
+    private static final long SEED = 4711;
+    private static final int BLOCKS = 20_000;
+
+    private static StorageSite site(String id, int partition, String datacenter, double weight) {
+        return new StorageSite(
+                id, "region-" + partition, partition, datacenter, new HostPort("h", 1), weight);
+    }
+
+    private static List<StorageSite> region(int partition, int datacenters, int nodesEach) {
+        List<StorageSite> sites = new ArrayList<>();
+        for (int d = 0; d < datacenters; d++) {
+            for (int n = 0; n < nodesEach; n++) {
+                sites.add(site("r" + partition + "-" + d + "-" + n, partition, "dc" + d, 1));
+            }
+        }
+        return sites;
+    }
+
+    @Test
+    void sixNodesInThreeDatacentersTakeTwoEach() {
+        Placement placement = Placement.of(new Epoch(1, region(1, 3, 2)), 1);
+        Random random = new Random(SEED);
+        int[] firstOnNode = new int[6];
+        for (int b = 0; b < BLOCKS; b++) {
+            List<StorageSite> homes = placement.homes(random.nextLong(), random.nextLong(), 4, 2);
+            assertThat(new HashSet<>(homes)).hasSize(6);
+            Map<String, Integer> perDatacenter = new HashMap<>();
+            homes.forEach(home -> perDatacenter.merge(home.datacenter(), 1, Integer::sum));
+            assertThat(perDatacenter.values()).containsOnly(2);
+            firstOnNode[
+                    Integer.parseInt(homes.get(0).id().substring(3, 4)) * 2
+                            + Integer.parseInt(homes.get(0).id().substring(5))]++;
+        }
+        for (int count : firstOnNode) {
+            assertThat(count)
+                    .as("chunk 0 spreads evenly")
+                    .isBetween(BLOCKS / 6 * 9 / 10, BLOCKS / 6 * 11 / 10);
+        }
+    }
+
+    @Test
+    void placementDependsOnNothingButBlockAndEpoch() {
+        List<StorageSite> sites = region(1, 3, 4);
+        List<StorageSite> shuffled = new ArrayList<>(sites);
+        Collections.shuffle(shuffled, new Random(SEED));
+        shuffled.addAll(region(2, 3, 4));
+        Placement one = Placement.of(new Epoch(1, sites), 1);
+        Placement other = Placement.of(new Epoch(9, shuffled), 1);
+        Random random = new Random(SEED);
+        for (int b = 0; b < 1_000; b++) {
+            long high = random.nextLong();
+            long low = random.nextLong();
+            assertThat(other.homes(high, low, 4, 2)).isEqualTo(one.homes(high, low, 4, 2));
+            assertThat(other.ranking(high, low)).isEqualTo(one.ranking(high, low));
+        }
+    }
+
+    /** Blocks stay readable over program versions only if this never changes. */
+    @Test
+    void knownBlockIsPlacedAsEver() {
+        Placement placement = Placement.of(new Epoch(1, region(1, 3, 3)), 1);
+        assertThat(placement.homes(0x0123456789abcdefL, 42, 4, 2).stream().map(StorageSite::id))
+                .containsExactlyElementsOf(KNOWN);
+    }
+
+    private static final List<String> KNOWN =
+            List.of("r1-0-2", "r1-2-1", "r1-1-1", "r1-1-2", "r1-0-1", "r1-2-2");
+
+    @Test
+    void aNodeThatJoinsTakesLittleMoreThanItsShare() {
+        for (int nodesEach : new int[] {2, 4, 10}) {
+            List<StorageSite> before = region(1, 3, nodesEach);
+            List<StorageSite> after = new ArrayList<>(before);
+            after.add(site("new", 1, "dc1", 1));
+            Placement old = Placement.of(new Epoch(1, before), 1);
+            Placement now = Placement.of(new Epoch(2, after), 1);
+            Random random = new Random(SEED);
+            int moved = 0;
+            for (int b = 0; b < BLOCKS; b++) {
+                long high = random.nextLong();
+                long low = random.nextLong();
+                List<StorageSite> was = old.homes(high, low, 4, 2);
+                List<StorageSite> is = now.homes(high, low, 4, 2);
+                for (int chunk = 0; chunk < 6; chunk++) {
+                    if (!was.get(chunk).equals(is.get(chunk))) {
+                        moved++;
+                    }
+                }
+            }
+            double share = 2.0 / (nodesEach + 1) / 6; // of the two chunks in its datacenter
+            assertThat(moved / (BLOCKS * 6.0))
+                    .as("share %.4f with %d nodes a datacenter", share, nodesEach)
+                    .isLessThan(share + 0.10)
+                    .isGreaterThan(share * 0.5);
+        }
+    }
+
+    @Test
+    void weightsDecideWithinADatacenter() {
+        List<StorageSite> sites = new ArrayList<>(region(1, 3, 3));
+        sites.add(site("heavy", 1, "dc0", 3));
+        Placement placement = Placement.of(new Epoch(1, sites), 1);
+        Map<String, Integer> load = new HashMap<>();
+        Random random = new Random(SEED);
+        for (int b = 0; b < BLOCKS; b++) {
+            placement
+                    .homes(random.nextLong(), random.nextLong(), 4, 2)
+                    .forEach(home -> load.merge(home.id(), 1, Integer::sum));
+        }
+        assertThat(load.get("heavy")).isGreaterThan(load.get("r1-0-0") * 3 / 2);
+    }
+
+    @Test
+    void refusesWhereADatacenterCouldNotBeLost() {
+        for (List<StorageSite> sites :
+                List.of(
+                        region(1, 3, 1),
+                        region(1, 2, 3),
+                        region(1, 1, 6),
+                        List.<StorageSite>of(),
+                        uneven())) {
+            Placement placement = Placement.of(new Epoch(1, sites), 1);
+            assertThat(placement.homes(1, 2, 4, 2)).isNull();
+            assertThat(placement.shortage(4, 2))
+                    .contains("RS(4,2) needs 6 storage nodes")
+                    .contains("start more storage nodes");
+        }
+    }
+
+    private static List<StorageSite> uneven() {
+        return List.of(
+                site("a", 1, "x", 1),
+                site("b", 1, "x", 1),
+                site("c", 1, "x", 1),
+                site("d", 1, "y", 1),
+                site("e", 1, "y", 1),
+                site("f", 1, "z", 1));
+    }
+
+    @Test
+    void fourDatacentersShareAsEvenlyAsPossible() {
+        Placement placement = Placement.of(new Epoch(1, region(1, 4, 3)), 1);
+        Random random = new Random(SEED);
+        for (int b = 0; b < 1_000; b++) {
+            Map<String, Integer> perDatacenter = new HashMap<>();
+            placement
+                    .homes(random.nextLong(), random.nextLong(), 4, 2)
+                    .forEach(home -> perDatacenter.merge(home.datacenter(), 1, Integer::sum));
+            assertThat(perDatacenter.values()).containsExactlyInAnyOrder(2, 2, 1, 1);
+        }
+    }
+
+    @Test
+    void globalBlocksSpreadOverRegionsAndTheirDatacenters() {
+        List<StorageSite> sites = new ArrayList<>();
+        for (int r = 1; r <= 3; r++) {
+            sites.addAll(region(r, 3, 2));
+        }
+        Placement placement = Placement.of(new Epoch(1, sites), 0);
+        Random random = new Random(SEED);
+        for (int b = 0; b < 1_000; b++) {
+            Map<Integer, Set<String>> datacenters = new HashMap<>();
+            placement
+                    .homes(random.nextLong(), random.nextLong(), 4, 2)
+                    .forEach(home ->
+                            datacenters
+                                    .computeIfAbsent(home.partition(), p -> new HashSet<>())
+                                    .add(home.datacenter()));
+            assertThat(datacenters).hasSize(3);
+            assertThat(datacenters.values()).allMatch(names -> names.size() == 2);
+        }
+    }
+
+    @Test
+    void rankingHoldsEveryNodeOnce() {
+        Placement placement = Placement.of(new Epoch(1, region(1, 3, 3)), 1);
+        assertThat(placement.ranking(5, 6)).hasSize(9).doesNotHaveDuplicates();
+        assertThat(placement.ranking(5, 6)).isNotEqualTo(placement.ranking(6, 5));
+    }
+}
