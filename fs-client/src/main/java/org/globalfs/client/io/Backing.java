@@ -1,0 +1,30 @@
+package org.globalfs.client.io;
+
+import java.util.List;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+
+/** What the replicas hold of a file, and the way to change it: the seam between buffered content and metadata. */
+public interface Backing {
+
+    /** The content map, if it is certain right now without asking; else null. */
+    @Nullable ContentMap known(long ino);
+
+    /** A map that covers the range and is no older than this call. */
+    ContentMap fetch(long ino, long offset, long length, Patience patience) throws ContentException;
+
+    Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience);
+
+    /**
+     * An update through {@link #update} wrote these extents (at their real offsets) or changed the size. Called with the
+     * file's content locked, so that what {@link #known} says and what is buffered stay in step.
+     *
+     * @param expectedEnd for an append: where this client believed the end to be; else -1
+     */
+    void changed(long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer);
+}

@@ -1,0 +1,528 @@
+package org.globalfs.client.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One file's content as this client sees it: what the replicas hold, under what is being committed, under what was written since.
+ *
+ * <p>Shared by all handles of the file. At most one {@link Pending} collects writes (<i>current</i>) and one is being committed
+ * (<i>committing</i>): commands of one file leave in the order of its writes. Everything that was pending goes into one
+ * command, so no other client ever sees a later write without an earlier one. A commit that fails loses its data and counts as one error,
+ * which every handle that was open reports once, at its next write, fsync or close.
+ *
+ * <p>The lock is never held while waiting for the network; committing and reading work on what they took out under it. A read first takes
+ * what is pending and only then asks for the committed map, so a commit in between is seen in at least one of them.
+ */
+public final class FileContent {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FileContent.class);
+    private static final byte[] ZEROS = new byte[64 << 10];
+    private static final int READ_ATTEMPTS = 8;
+    private static final int MAX_PIECES = 2_000;
+
+    private final long ino;
+    private final WriteBack writeBack;
+    private final Backing backing;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition committed = lock.newCondition();
+    private final AtomicBoolean flushScheduled = new AtomicBoolean();
+    private @Nullable Pending current;
+    private @Nullable Pending committing;
+    /** Where an appending {@code current} or {@code committing} is believed to begin. */
+    private long appendAt;
+
+    private long errors;
+    private Errno lastError = Errno.EIO;
+
+    FileContent(long ino, WriteBack writeBack, Backing backing) {
+        this.ino = ino;
+        this.writeBack = writeBack;
+        this.backing = backing;
+    }
+
+    public long ino() {
+        return ino;
+    }
+
+    /** How many commits have failed so far: a handle reports those after the number that it has seen. */
+    public long errors() {
+        lock.lock();
+        try {
+            return errors;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public Errno lastError() {
+        lock.lock();
+        try {
+            return lastError;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public boolean hasPending() {
+        lock.lock();
+        try {
+            return committing != null || current != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long pendingForNs(long nowNs) {
+        lock.lock();
+        try {
+            return current == null ? 0 : nowNs - current.sinceNs();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Takes all of {@code content}. With {@code append} it goes to the end of the file, wherever that is when it is committed; {@code offset} then is
+     * where the caller believes that to be.
+     */
+    public void write(long offset, ByteBuffer content, boolean append, Credentials credentials, Patience patience)
+            throws ContentException {
+        int length = content.remaining();
+        if (!writeBack.budget().take(length, patience)) {
+            throw new ContentException(Errno.EIO, "write buffers stay full: commits do not come through");
+        }
+        boolean full;
+        boolean overfull;
+        lock.lock();
+        try {
+            Pending target = writable(append, credentials);
+            if (append && !target.hasData()) {
+                appendAt = offset;
+            }
+            target.reserved(length);
+            target.write(append ? target.pieces().end() : offset, content, buffer -> writeBack.store(ino, buffer));
+            supersedeTimes(target);
+            writeBack.dirty(this);
+            long limit = writeBack.options().flushBytes();
+            full = target.bufferedBytes() >= limit || target.pieces().count() >= MAX_PIECES;
+            overfull = target.bufferedBytes() >= 2 * limit || target.pieces().count() >= 2 * MAX_PIECES;
+        } finally {
+            lock.unlock();
+        }
+        if (overfull || writeBack.options().sync()) {
+            flush();
+        } else if (full) {
+            flushSoon();
+        }
+    }
+
+    /** The pending change that a write can join; others are committed before. Lock held. */
+    private Pending writable(boolean append, Credentials credentials) {
+        while (true) {
+            if (current != null) {
+                if (joins(current, append, credentials)) {
+                    return current;
+                }
+                drain();
+            } else if (append && committing != null) {
+                // Where its end will be is known only then.
+                committed.awaitUninterruptibly();
+            } else {
+                current = new Pending(append, credentials);
+                return current;
+            }
+        }
+    }
+
+    private static boolean joins(Pending pending, boolean append, Credentials credentials) {
+        if (pending.append() != append || !sameCaller(pending.credentials(), credentials)) {
+            return false;
+        }
+        SetAttributesOp attributes = pending.attributes();
+        // A write after a chmod may take its set-id bits away: that order must stay.
+        return attributes == null || !attributes.isSetMode() || credentials.getUid() == 0;
+    }
+
+    private static boolean sameCaller(Credentials a, Credentials b) {
+        return a.getUid() == b.getUid() && a.getGid() == b.getGid();
+    }
+
+    /** Times set before this write are no longer the last word. */
+    private static void supersedeTimes(Pending pending) {
+        SetAttributesOp attributes = pending.attributes();
+        if (attributes != null) {
+            attributes.unsetMtimeNs();
+            attributes.unsetMtimeNow();
+        }
+    }
+
+    /** Commits in the background what is pending. */
+    void flushSoon() {
+        if (flushScheduled.compareAndSet(false, true)) {
+            writeBack.run(() -> {
+                flushScheduled.set(false);
+                flush();
+            });
+        }
+    }
+
+    /** Returns once everything that was pending at the call is committed, or counted as an error. */
+    public void flush() {
+        lock.lock();
+        try {
+            drain();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lock held exactly once; released while committing. */
+    private void drain() {
+        Pending first = committing;
+        Pending last = current;
+        while ((committing != null && (committing == first || committing == last)) || (last != null && current == last)) {
+            if (committing != null) {
+                committed.awaitUninterruptibly();
+            } else {
+                commitCurrent();
+            }
+        }
+    }
+
+    /** Lock held exactly once, nothing committing; released while committing. */
+    private WriteBack.Committed commitCurrent() {
+        Invariant.check(committing == null, "two commits of one file at a time");
+        Pending pending = current;
+        Invariant.check(pending != null, "nothing to commit");
+        current = null;
+        committing = pending;
+        WriteBack.Committed result = new WriteBack.Committed(Errno.EIO.number(), List.of(), null);
+        lock.unlock();
+        try {
+            result = writeBack.commit(ino, pending);
+        } finally {
+            lock.lock();
+            committing = null;
+            finish(pending, result);
+            committed.signalAll();
+        }
+        return result;
+    }
+
+    private void finish(Pending pending, WriteBack.Committed result) {
+        writeBack.budget().release(pending.reservedBytes());
+        if (current == null) {
+            writeBack.clean(this);
+        }
+        Answer<UpdateReply> answer = result.answer();
+        if (result.errno() != 0) {
+            if (pending.hasData() || pending.reservedBytes() > 0) {
+                errors++;
+                lastError = Errno.of(result.errno());
+                LOG.warn("inode {}: written data is lost: {}", ino, lastError);
+            }
+            return;
+        }
+        if (answer == null) {
+            return;
+        }
+        long base = 0;
+        if (pending.append()) {
+            base = answer.reply().isSetOffset() ? answer.reply().getOffset() : appendAt;
+        }
+        List<Extent> placed = new ArrayList<>(result.extents().size());
+        for (Extent extent : result.extents()) {
+            placed.add(base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
+        }
+        backing.changed(ino, placed, pending.append() ? appendAt : -1, answer);
+    }
+
+    /**
+     * Attributes set after pending writes, to be committed with them. Only for changes that are certain to be permitted.
+     *
+     * @return false: nothing is pending that they could join
+     */
+    public boolean defer(SetAttributesOp op, Credentials credentials) {
+        Invariant.check(!op.isSetSize(), "a truncation is not deferred");
+        lock.lock();
+        try {
+            Pending pending = current;
+            if (pending == null || !pending.hasData() || !sameCaller(pending.credentials(), credentials)) {
+                return false;
+            }
+            pending.attributes(merged(pending.attributes(), op));
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Sets attributes, size included, after everything that is pending; in one command with it when {@code certain} says that they will
+     * be permitted.
+     *
+     * @return null: what was pending before could not be stored
+     */
+    public @Nullable Answer<UpdateReply> setAttributes(SetAttributesOp op, Credentials credentials, boolean certain) {
+        lock.lock();
+        try {
+            while (committing != null || (current != null && !takes(current, credentials, certain))) {
+                drain();
+            }
+            Pending pending = current;
+            if (pending == null) {
+                pending = new Pending(false, credentials);
+                current = pending;
+            }
+            if (op.isSetSize()) {
+                pending.pieces().remove(op.getSize(), Long.MAX_VALUE);
+            }
+            pending.attributes(merged(pending.attributes(), op));
+            return commitCurrent().answer();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static boolean takes(Pending pending, Credentials credentials, boolean certain) {
+        return certain && !pending.append() && sameCaller(pending.credentials(), credentials);
+    }
+
+    private static SetAttributesOp merged(@Nullable SetAttributesOp earlier, SetAttributesOp later) {
+        if (earlier == null) {
+            return new SetAttributesOp(later);
+        }
+        SetAttributesOp result = new SetAttributesOp(earlier);
+        if (later.isSetMode()) {
+            result.setMode(later.getMode());
+        }
+        if (later.isSetUid()) {
+            result.setUid(later.getUid());
+        }
+        if (later.isSetGid()) {
+            result.setGid(later.getGid());
+        }
+        if (later.isSetSize()) {
+            result.setSize(later.getSize());
+            result.unsetMtimeNs();
+            result.unsetMtimeNow();
+        }
+        if (later.isSetAtimeNs() || later.isAtimeNow()) {
+            result.unsetAtimeNs();
+            result.unsetAtimeNow();
+        }
+        if (later.isSetMtimeNs() || later.isMtimeNow()) {
+            result.unsetMtimeNs();
+            result.unsetMtimeNow();
+        }
+        if (later.isSetAtimeNs()) {
+            result.setAtimeNs(later.getAtimeNs());
+        }
+        if (later.isSetMtimeNs()) {
+            result.setMtimeNs(later.getMtimeNs());
+        }
+        if (later.isAtimeNow()) {
+            result.setAtimeNow(true);
+        }
+        if (later.isMtimeNow()) {
+            result.setMtimeNow(true);
+        }
+        if (later.isHandle()) {
+            result.setHandle(true);
+        }
+        return result;
+    }
+
+    /** The attributes with what is pending on top: the size and times that this client's applications see. */
+    public Attributes overlay(Attributes base) {
+        lock.lock();
+        try {
+            if (committing == null && current == null) {
+                return base;
+            }
+            Attributes result = new Attributes(base);
+            for (Pending pending : new Pending[] {committing, current}) {
+                if (pending != null) {
+                    overlay(result, pending);
+                }
+            }
+            return result;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void overlay(Attributes result, Pending pending) {
+        if (pending.hasData()) {
+            long end = pending.pieces().end();
+            result.setSize(pending.append() ? result.getSize() + end : Math.max(result.getSize(), end));
+            result.setMtimeNs(pending.writtenAtMs() * 1_000_000);
+            result.setCtimeNs(Math.max(result.getCtimeNs(), result.getMtimeNs()));
+        }
+        SetAttributesOp set = pending.attributes();
+        if (set == null) {
+            return;
+        }
+        if (set.isSetMode()) {
+            result.setMode((result.getMode() & ~07777) | (set.getMode() & 07777));
+        }
+        if (set.isSetUid()) {
+            result.setUid(set.getUid());
+        }
+        if (set.isSetGid()) {
+            result.setGid(set.getGid());
+        }
+        if (set.isSetSize()) {
+            result.setSize(set.getSize());
+        }
+        if (set.isSetAtimeNs()) {
+            result.setAtimeNs(set.getAtimeNs());
+        }
+        if (set.isSetMtimeNs()) {
+            result.setMtimeNs(set.getMtimeNs());
+        }
+    }
+
+    /** What a read needs, taken at one moment. */
+    private record View(PieceMap overlay, long overlayEnd, @Nullable ContentMap map) {}
+
+    /** Fills {@code into} from {@code offset} on, up to the end of the file. */
+    public void read(long offset, ByteBuffer into, ReadAhead readAhead, Patience patience) throws ContentException {
+        if (!into.hasRemaining()) {
+            return;
+        }
+        int start = into.position();
+        long ahead = readAhead.after(offset, into.remaining());
+        for (int attempt = 1; ; attempt++) {
+            long end = offset + into.remaining();
+            View view = view(offset, end);
+            ContentMap map = view.map;
+            if (attempt > 1 || map == null || !map.covers(offset, end)) {
+                map = view.overlay.covers(offset, end) ? null : backing.fetch(ino, offset, end + ahead - offset, patience);
+            }
+            try {
+                compose(offset, into, view, map, ahead);
+                return;
+            } catch (IOException e) {
+                // The block may have been overwritten and collected since the map was fetched: a newer map knows.
+                if (attempt == READ_ATTEMPTS || patience.over()) {
+                    LOG.error("inode {} is unreadable at {}", ino, offset, e);
+                    throw new ContentException(Errno.EIO, "inode " + ino + ": " + e.getMessage());
+                }
+                LOG.info("inode {} at {}: {}; again", ino, offset, e.getMessage());
+                into.position(start);
+                LockSupport.parkNanos(20_000_000L << Math.min(attempt, 5));
+            }
+        }
+    }
+
+    private View view(long offset, long end) {
+        lock.lock();
+        try {
+            while ((current != null && current.append()) || (committing != null && committing.append())) {
+                // Where appended bytes are is the replicas' to say.
+                drain();
+            }
+            PieceMap overlay = new PieceMap();
+            long overlayEnd = 0;
+            for (Pending pending : new Pending[] {committing, current}) {
+                if (pending != null && pending.hasData()) {
+                    for (Piece piece : pending.pieces().within(offset, end)) {
+                        overlay.put(atHand(piece));
+                    }
+                    overlayEnd = Math.max(overlayEnd, pending.pieces().end());
+                }
+            }
+            return new View(overlay, overlayEnd, backing.known(ino));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static Piece atHand(Piece piece) {
+        if (piece.source() instanceof Source.Written(WriteBuffer buffer)) {
+            byte[] copy = buffer.copy((int) piece.from(), (int) piece.length());
+            return new Piece(piece.offset(), piece.length(), new Source.Embedded(copy), 0);
+        }
+        return piece;
+    }
+
+    private void compose(long offset, ByteBuffer into, View view, @Nullable ContentMap map, long ahead)
+            throws IOException {
+        long size = Math.max(view.overlayEnd, map == null ? 0 : map.size());
+        long end = Math.min(offset + into.remaining(), size);
+        if (end <= offset) {
+            return;
+        }
+        PieceMap merged = new PieceMap();
+        if (map != null) {
+            map.within(offset, end).forEach(merged::put);
+        }
+        view.overlay.within(offset, end).forEach(merged::put);
+        List<Piece> pieces = new ArrayList<>(merged.all());
+        List<List<CompletableFuture<ByteBuffer>>> slices = new ArrayList<>(pieces.size());
+        for (Piece piece : pieces) {
+            slices.add(fetch(piece));
+        }
+        if (map != null && ahead > 0) {
+            for (Piece piece : map.within(end, end + ahead)) {
+                fetch(piece);
+            }
+        }
+        long at = offset;
+        for (int i = 0; i < pieces.size(); i++) {
+            Piece piece = pieces.get(i);
+            zero(into, piece.offset() - at);
+            switch (piece.source()) {
+                case Source.Embedded(byte[] bytes) -> into.put(bytes, (int) piece.from(), (int) piece.length());
+                case Source.Block block -> BlockCache.copy(slices.get(i), (int) piece.from(), (int) piece.length(), into);
+                case Source.Written written ->
+                    throw new IllegalStateException("a written piece outside of the lock");
+            }
+            at = piece.end();
+        }
+        zero(into, end - at);
+    }
+
+    private List<CompletableFuture<ByteBuffer>> fetch(Piece piece) {
+        return piece.source() instanceof Source.Block(var ref)
+                ? writeBack.cache().fetch(ref, (int) piece.from(), (int) piece.length())
+                : List.of();
+    }
+
+    private static void zero(ByteBuffer into, long count) {
+        for (long left = count; left > 0; left -= ZEROS.length) {
+            into.put(ZEROS, 0, (int) Math.min(left, ZEROS.length));
+        }
+    }
+
+    /** lseek(2) with SEEK_DATA or SEEK_HOLE; -1: there is none (ENXIO). */
+    public long seek(long offset, boolean data, Patience patience) throws ContentException {
+        flush();
+        ContentMap map = backing.fetch(ino, offset, Long.MAX_VALUE - offset, patience);
+        if (offset >= map.size()) {
+            return -1;
+        }
+        return map.seek(offset, data);
+    }
+}

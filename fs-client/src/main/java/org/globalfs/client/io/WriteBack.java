@@ -1,0 +1,330 @@
+package org.globalfs.client.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.Inodes;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.WriteOp;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns what files have pending into blocks and commands, for all files of a client: the limits, the threads and the clock of
+ * writing back.
+ */
+public final class WriteBack implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WriteBack.class);
+    private static final int PARALLEL_UPLOADS = 6;
+    private static final long TICK_MS = 200;
+
+    private final Backing backing;
+    private final Blocks blocks;
+    private final IoOptions options;
+    private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("write-back").factory());
+    private final BlockCache cache;
+    private final WriteBudget budget;
+    private final Semaphore uploads = new Semaphore(PARALLEL_UPLOADS);
+    private final Set<FileContent> dirty = ConcurrentHashMap.newKeySet();
+
+    public WriteBack(Backing backing, Blocks blocks, IoOptions options) {
+        this.backing = backing;
+        this.blocks = blocks;
+        this.options = options;
+        this.cache = new BlockCache(blocks, options.cacheBytes(), executor);
+        this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
+        timer.scheduleWithFixedDelay(this::flushOld, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+    }
+
+    /** The content of a file; one object a file and client. */
+    public FileContent file(long ino) {
+        return new FileContent(ino, this, backing);
+    }
+
+    IoOptions options() {
+        return options;
+    }
+
+    WriteBudget budget() {
+        return budget;
+    }
+
+    BlockCache cache() {
+        return cache;
+    }
+
+    void run(Runnable task) {
+        executor.execute(task);
+    }
+
+    void dirty(FileContent file) {
+        dirty.add(file);
+    }
+
+    void clean(FileContent file) {
+        dirty.remove(file);
+    }
+
+    private void flushOld() {
+        try {
+            long now = System.nanoTime();
+            for (FileContent file : dirty) {
+                if (file.pendingForNs(now) >= options.flushDelay().toNanos()) {
+                    file.flushSoon();
+                }
+            }
+        } catch (RuntimeException e) {
+            LOG.error("write-back timer", e);
+        }
+    }
+
+    private void flushAllSoon() {
+        dirty.forEach(FileContent::flushSoon);
+    }
+
+    /** Commits everything that is pending now. Errors stay with their files. */
+    public void flushAll() {
+        List<CompletableFuture<Void>> flushes = new ArrayList<>();
+        for (FileContent file : dirty) {
+            flushes.add(CompletableFuture.runAsync(file::flush, executor));
+        }
+        flushes.forEach(CompletableFuture::join);
+    }
+
+    /** Stores a full buffer as a block, in the background. */
+    void store(long ino, WriteBuffer buffer) {
+        CompletableFuture<BlockRef> result = new CompletableFuture<>();
+        buffer.freeze(result);
+        executor.execute(() -> store(ino, buffer.content(), result));
+    }
+
+    private void store(long ino, ByteBuffer content, CompletableFuture<BlockRef> result) {
+        Patience patience = Patience.of(options.timeout());
+        long pauseMs = 50;
+        while (true) {
+            try {
+                uploads.acquire();
+                BlockRef ref;
+                try {
+                    ref = blocks.put(Inodes.partition(ino), content.duplicate());
+                } finally {
+                    uploads.release();
+                }
+                cache.keep(ref, content);
+                result.complete(ref);
+                return;
+            } catch (IOException e) {
+                if (patience.over()) {
+                    result.completeExceptionally(e);
+                    return;
+                }
+                LOG.warn("storing a block of inode {} failed, again in {} ms: {}", ino, pauseMs, e.getMessage());
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
+                pauseMs = Math.min(pauseMs * 2, 2_000);
+            } catch (InterruptedException | RuntimeException | Error e) {
+                result.completeExceptionally(e);
+                return;
+            }
+        }
+    }
+
+    /** How committing went: {@code answer} is null when it did not get as far as a command, or needed none. */
+    record Committed(int errno, List<Extent> extents, @Nullable Answer<UpdateReply> answer) {}
+
+    /** Stores and commits; blocks until the command is answered or given up. */
+    Committed commit(long ino, Pending pending) {
+        List<BlockRef> made = new ArrayList<>();
+        List<Extent> extents;
+        try {
+            extents = extents(ino, pending, made);
+        } catch (IOException | RuntimeException e) {
+            LOG.error("content of inode {} could not be stored", ino, e);
+            return new Committed(Errno.EIO.number(), List.of(), null);
+        }
+        UpdateOp op = op(ino, pending, extents);
+        if (op == null) {
+            delete(made);
+            return new Committed(0, extents, null);
+        }
+        Answer<UpdateReply> answer = backing.update(ino, pending.credentials(), op, Patience.of(options.timeout()));
+        int errno = answer.reply().getErrno();
+        if (answer.answered()) {
+            // Without an answer the command may still take effect, and its blocks must be there then.
+            deleteUnused(made, errno == 0 ? extents : List.of());
+        }
+        return new Committed(errno, extents, answer);
+    }
+
+    private static @Nullable UpdateOp op(long ino, Pending pending, List<Extent> extents) {
+        if (extents.isEmpty()) {
+            return pending.attributes() == null ? null : UpdateOp.setAttributes(pending.attributes());
+        }
+        WriteOp write = new WriteOp(ino, extents);
+        if (pending.append()) {
+            write.setAppend(true);
+        }
+        if (pending.attributes() != null) {
+            write.setAttributes(pending.attributes());
+        }
+        return UpdateOp.write(write);
+    }
+
+    private List<Extent> extents(long ino, Pending pending, List<BlockRef> made) throws IOException {
+        List<Piece> loose = new ArrayList<>();
+        long looseBytes = 0;
+        for (Piece piece : pending.pieces().all()) {
+            if (!buffer(piece).frozen()) {
+                loose.add(piece);
+                looseBytes += piece.length();
+            }
+        }
+        List<Extent> result = new ArrayList<>();
+        if (looseBytes <= options.inlineMaxBytes()) {
+            for (Piece piece : loose) {
+                byte[] bytes = buffer(piece).copy((int) piece.from(), (int) piece.length());
+                result.add(new Extent(piece.offset(), piece.length()).setData(bytes));
+            }
+        } else {
+            result.addAll(pack(ino, loose, made));
+        }
+        for (WriteBuffer stored : pending.stored()) {
+            made.add(await(stored.upload()));
+        }
+        for (Piece piece : pending.pieces().all()) {
+            CompletableFuture<BlockRef> upload = buffer(piece).upload();
+            if (upload != null) {
+                result.add(new Extent(piece.offset(), piece.length())
+                        .setBlock(await(upload))
+                        .setBlockOffset((int) piece.from()));
+            }
+        }
+        result.sort(java.util.Comparator.comparingLong(Extent::getOffset));
+        return result;
+    }
+
+    /** Fills blocks with pieces, side by side whatever their places in the file. */
+    private List<Extent> pack(long ino, List<Piece> loose, List<BlockRef> made) throws IOException {
+        List<CompletableFuture<BlockRef>> storing = new ArrayList<>();
+        List<List<Piece>> groups = new ArrayList<>();
+        List<Piece> group = new ArrayList<>();
+        long groupBytes = 0;
+        for (Piece piece : loose) {
+            if (groupBytes + piece.length() > WriteBuffer.MAX_BYTES) {
+                groups.add(group);
+                group = new ArrayList<>();
+                groupBytes = 0;
+            }
+            group.add(piece);
+            groupBytes += piece.length();
+        }
+        groups.add(group);
+        for (List<Piece> pieces : groups) {
+            CompletableFuture<BlockRef> future = new CompletableFuture<>();
+            ByteBuffer content = joined(pieces);
+            storing.add(future);
+            executor.execute(() -> store(ino, content, future));
+        }
+        List<Extent> result = new ArrayList<>();
+        for (int i = 0; i < groups.size(); i++) {
+            BlockRef ref = await(storing.get(i));
+            made.add(ref);
+            int at = 0;
+            for (Piece piece : groups.get(i)) {
+                result.add(new Extent(piece.offset(), piece.length()).setBlock(ref).setBlockOffset(at));
+                at += (int) piece.length();
+            }
+        }
+        return result;
+    }
+
+    private static ByteBuffer joined(List<Piece> pieces) {
+        if (pieces.size() == 1) {
+            Piece only = pieces.getFirst();
+            return buffer(only).view((int) only.from(), (int) only.length());
+        }
+        int total = 0;
+        for (Piece piece : pieces) {
+            total += (int) piece.length();
+        }
+        ByteBuffer result = ByteBuffer.allocate(total);
+        for (Piece piece : pieces) {
+            result.put(buffer(piece).view((int) piece.from(), (int) piece.length()));
+        }
+        return result.flip();
+    }
+
+    private static WriteBuffer buffer(Piece piece) {
+        return ((Source.Written) piece.source()).buffer();
+    }
+
+    private static BlockRef await(@Nullable CompletableFuture<BlockRef> upload) throws IOException {
+        if (upload == null) {
+            throw new IOException("block was never stored");
+        }
+        try {
+            return upload.get();
+        } catch (ExecutionException e) {
+            throw new IOException("storing a block failed: " + e.getCause().getMessage(), e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while storing a block", e);
+        }
+    }
+
+    private void deleteUnused(List<BlockRef> made, List<Extent> used) {
+        Set<BlockRef> kept = new HashSet<>();
+        for (Extent extent : used) {
+            if (extent.isSetBlock()) {
+                kept.add(extent.getBlock());
+            }
+        }
+        List<BlockRef> unused = new ArrayList<>(made);
+        unused.removeAll(kept);
+        delete(unused);
+    }
+
+    private void delete(List<BlockRef> unused) {
+        if (unused.isEmpty()) {
+            return;
+        }
+        executor.execute(() -> {
+            for (BlockRef ref : unused) {
+                try {
+                    blocks.delete(ref);
+                } catch (IOException e) {
+                    LOG.info("block {} stays as garbage: {}", ref, e.getMessage());
+                }
+            }
+        });
+    }
+
+    /** Commits what is pending and ends the threads. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        flushAll();
+        executor.close();
+    }
+}

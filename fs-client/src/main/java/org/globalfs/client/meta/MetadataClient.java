@@ -1,0 +1,361 @@
+package org.globalfs.client.meta;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.Consistency;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.RecallReply;
+import org.globalfs.protocol.wire.RecallRequest;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.UpdateRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One session's way to the metadata: brings each update to effect once and each read to an answer, whichever replicas are
+ * alive. Thread-safe; any number of operations run at a time.
+ *
+ * <p>Updates of a regional partition, and reads of it (which are strong), go to the partition's coordinator; updates of the global
+ * partition to the nearest replica, which forwards them; reads of it to the nearest replica, causally. An update
+ * keeps its sequence over all attempts, also when it turns out to concern several partitions and goes to partition 0.
+ */
+public final class MetadataClient {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MetadataClient.class);
+
+    private static final int RETRIES_AT_ONE = 4;
+
+    private final Session session;
+    private final ReplicaCalls calls;
+    private final Routes routes;
+    private final int origin;
+    private final Set<Integer> updated = ConcurrentHashMap.newKeySet();
+
+    /**
+     * @param origin the partition of this client's region
+     * @param datacenter this client's, if it is in one
+     */
+    public MetadataClient(
+            Session session,
+            ReplicaCalls calls,
+            ReplicaDirectory directory,
+            int origin,
+            String region,
+            @Nullable String datacenter) {
+        this.session = session;
+        this.calls = calls;
+        this.routes = new Routes(directory, region, datacenter);
+        this.origin = origin;
+    }
+
+    public Session session() {
+        return session;
+    }
+
+    /** Partitions that this session has sent updates to. */
+    public Set<Integer> updatedPartitions() {
+        return Set.copyOf(updated);
+    }
+
+    /** Partitions that replicas are known of. */
+    public Set<Integer> partitions() {
+        Set<Integer> result = new java.util.TreeSet<>();
+        for (Replica replica : routes.candidates(0)) {
+            result.add(0);
+            result.add(replica.partition());
+        }
+        return result;
+    }
+
+    /** Executes one update. The reply's status is DONE. */
+    public Answer<UpdateReply> update(int partition, Credentials credentials, UpdateOp op, Patience patience) {
+        long sequence = session.nextSequence();
+        try {
+            Command command = new Command(
+                    session.id(), sequence, session.answeredBelow(), credentials, origin, op);
+            Answer<UpdateReply> answer = update(partition, command, patience);
+            see(answer.reply().getPosition(), answer.reply().isSetGlobalSeen() ? answer.reply().getGlobalSeen() : 0);
+            return answer;
+        } finally {
+            session.answered(sequence);
+        }
+    }
+
+    private Answer<UpdateReply> update(int partition, Command command, Patience patience) {
+        Retry retry = new Retry(patience);
+        int target = partition;
+        Command sent = command;
+        updated.add(target);
+        while (!retry.over()) {
+            sent.setGlobalSeen(session.vector().globalSeen());
+            Answer<UpdateReply> answer = new UpdateAttempts(target, sent).run(retry);
+            if (!answer.answered() || answer.reply().getStatus() == Status.DONE) {
+                return answer;
+            }
+            List<Integer> participants = answer.reply().getParticipants();
+            if (participants.size() == 1) {
+                target = participants.getFirst();
+                sent = command;
+            } else {
+                target = 0;
+                sent = coordinated(command, answer.reply());
+            }
+            updated.addAll(participants);
+            updated.add(target);
+            if (LOG.isDebugEnabled()) {
+                LOG.debug("update {} concerns partitions {}", command.getSequence(), participants);
+            }
+        }
+        return gaveUp(target);
+    }
+
+    private static Command coordinated(Command command, UpdateReply escalation) {
+        Command result = new Command(command);
+        result.setCoordinated(true);
+        result.setParticipants(new ArrayList<>(escalation.getParticipants()));
+        if (escalation.isSetExpectedSource()) {
+            result.setExpectedSource(escalation.getExpectedSource());
+        }
+        if (escalation.isSetExpectedTarget()) {
+            result.setExpectedTarget(escalation.getExpectedTarget());
+        }
+        return result;
+    }
+
+    private static Answer<UpdateReply> gaveUp(int partition) {
+        UpdateReply reply = new UpdateReply(Status.DONE, Errno.EIO.number());
+        return new Answer<>(reply, partition, -1, System.nanoTime());
+    }
+
+    /** Answers one read. The reply's status is DONE. */
+    public Answer<ReadReply> read(int partition, Credentials credentials, ReadOp op, Patience patience) {
+        ReadRequest request = new ReadRequest(
+                session.id(),
+                partition,
+                credentials,
+                partition == 0 ? Consistency.CAUSAL : Consistency.STRONG,
+                session.vector().seen(partition),
+                session.vector().globalSeen(),
+                op);
+        Answer<ReadReply> answer = new ReadAttempts(partition, request).run(new Retry(patience));
+        ReadReply reply = answer.reply();
+        see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
+        return answer;
+    }
+
+    /**
+     * Waits at the partition's coordinator for recalled grants; no retry beyond finding the coordinator.
+     *
+     * @return null: no coordinator answered
+     */
+    public @Nullable Answer<RecallReply> recalls(int partition, long acknowledged, Patience patience) {
+        RecallRequest request = new RecallRequest(session.id(), partition, acknowledged);
+        Answer<RecallReply> answer = new RecallAttempts(partition, request).run(new Retry(patience));
+        return answer.answered() ? answer : null;
+    }
+
+    private void see(@Nullable Position position, long globalSeen) {
+        if (position != null) {
+            session.vector().advance(position.getPartition(), position.getInstance());
+        }
+        if (globalSeen > 0) {
+            session.vector().advance(0, globalSeen);
+        }
+    }
+
+    /** The attempts of one call at one partition's replicas until one of them has an answer. */
+    private abstract class Attempts<R> {
+        private final int partition;
+
+        Attempts(int partition) {
+            this.partition = partition;
+        }
+
+        abstract R call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException;
+
+        abstract Status status(R reply);
+
+        abstract int coordinator(R reply);
+
+        abstract R failure();
+
+        Answer<R> run(Retry retry) {
+            Replica target = routes.first(partition);
+            int redirects = 0;
+            int retries = 0;
+            while (!retry.over()) {
+                if (target == null) {
+                    retry.pause();
+                    target = routes.first(partition);
+                    continue;
+                }
+                long sentNs = System.nanoTime();
+                R reply;
+                try {
+                    long timeoutMs = retry.timeoutMs();
+                    reply = call(target, timeoutMs, retry.waitMs(timeoutMs));
+                } catch (NoReplyException e) {
+                    target = afterFailure(target, e, retry);
+                    continue;
+                }
+                routes.worked(target);
+                switch (status(reply)) {
+                    case DONE, ESCALATE -> {
+                        if (partition != 0) {
+                            routes.coordinatorIs(partition, target.id());
+                        }
+                        return new Answer<>(reply, partition, target.id(), sentNs);
+                    }
+                    case RETRY -> {
+                        retry.pause();
+                        retries++;
+                        if (retries % RETRIES_AT_ONE == 0) {
+                            // It may be cut off from the majority that others can reach.
+                            target = routes.after(partition, target);
+                        }
+                    }
+                    case REDIRECT -> {
+                        redirects++;
+                        target = redirected(target, coordinator(reply), redirects, retry);
+                    }
+                }
+            }
+            return new Answer<>(failure(), partition, -1, System.nanoTime());
+        }
+
+        private @Nullable Replica afterFailure(Replica failed, NoReplyException e, Retry retry) {
+            LOG.debug("replica {}: {}", failed.id(), e.getMessage());
+            boolean againAlready = routes.suspected(failed.id());
+            routes.failed(failed, e.kind());
+            if (e.kind() == NoReplyException.Kind.SILENT) {
+                retry.timedOut();
+            }
+            Replica next = routes.after(partition, failed);
+            if (againAlready || next == null || next.id() == failed.id() || e.kind() == NoReplyException.Kind.FAILED) {
+                retry.pause();
+            }
+            return next;
+        }
+
+        private @Nullable Replica redirected(Replica from, int coordinator, int redirects, Retry retry) {
+            Replica next = coordinator < 0 || coordinator == from.id() || routes.unreachable(coordinator)
+                    ? null
+                    : routes.replica(coordinator);
+            if (next == null) {
+                // An election: the others may know more by then.
+                retry.pause();
+                return routes.after(partition, from);
+            }
+            routes.coordinatorIs(partition, coordinator);
+            if (redirects > 2) {
+                retry.pause();
+            }
+            return next;
+        }
+    }
+
+    private final class UpdateAttempts extends Attempts<UpdateReply> {
+        private final int partition;
+        private final Command command;
+
+        UpdateAttempts(int partition, Command command) {
+            super(partition);
+            this.partition = partition;
+            this.command = command;
+        }
+
+        @Override
+        UpdateReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
+            UpdateRequest request = new UpdateRequest(partition, command);
+            request.setWaitMs(waitMs);
+            return calls.update(replica, request, timeoutMs);
+        }
+
+        @Override
+        Status status(UpdateReply reply) {
+            return reply.getStatus();
+        }
+
+        @Override
+        int coordinator(UpdateReply reply) {
+            return reply.isSetCoordinator() ? reply.getCoordinator() : -1;
+        }
+
+        @Override
+        UpdateReply failure() {
+            return gaveUp(partition).reply();
+        }
+    }
+
+    private final class ReadAttempts extends Attempts<ReadReply> {
+        private final int partition;
+        private final ReadRequest request;
+
+        ReadAttempts(int partition, ReadRequest request) {
+            super(partition);
+            this.partition = partition;
+            this.request = request;
+        }
+
+        @Override
+        ReadReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
+            request.setWaitMs(waitMs);
+            return calls.read(replica, request, timeoutMs);
+        }
+
+        @Override
+        Status status(ReadReply reply) {
+            return reply.getStatus();
+        }
+
+        @Override
+        int coordinator(ReadReply reply) {
+            return reply.isSetCoordinator() ? reply.getCoordinator() : -1;
+        }
+
+        @Override
+        ReadReply failure() {
+            return new ReadReply(Status.DONE, Errno.EIO.number(), new Position(partition, 0));
+        }
+    }
+
+    private final class RecallAttempts extends Attempts<RecallReply> {
+        private final RecallRequest request;
+
+        RecallAttempts(int partition, RecallRequest request) {
+            super(partition);
+            this.request = request;
+        }
+
+        @Override
+        RecallReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
+            return calls.recalls(replica, request, timeoutMs);
+        }
+
+        @Override
+        Status status(RecallReply reply) {
+            return reply.getStatus();
+        }
+
+        @Override
+        int coordinator(RecallReply reply) {
+            return reply.isSetCoordinator() ? reply.getCoordinator() : -1;
+        }
+
+        @Override
+        RecallReply failure() {
+            return new RecallReply(Status.RETRY);
+        }
+    }
+}

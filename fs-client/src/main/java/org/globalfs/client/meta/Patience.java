@@ -1,0 +1,39 @@
+package org.globalfs.client.meta;
+
+import java.time.Duration;
+
+/** How long somebody waits for an answer. */
+public interface Patience {
+
+    /** In {@link System#nanoTime} terms. */
+    long deadlineNs();
+
+    /** Nobody waits any more. */
+    boolean cancelled();
+
+    static Patience until(long deadlineNs) {
+        return new Patience() {
+            @Override
+            public long deadlineNs() {
+                return deadlineNs;
+            }
+
+            @Override
+            public boolean cancelled() {
+                return false;
+            }
+        };
+    }
+
+    static Patience of(Duration duration) {
+        return until(System.nanoTime() + duration.toNanos());
+    }
+
+    default long leftNs() {
+        return deadlineNs() - System.nanoTime();
+    }
+
+    default boolean over() {
+        return cancelled() || leftNs() <= 0;
+    }
+}
