@@ -406,10 +406,14 @@ public final class FileContent {
     /** What a read needs, taken at one moment. */
     private record View(PieceMap overlay, long overlayEnd, @Nullable ContentMap map) {}
 
-    /** Fills {@code into} from {@code offset} on, up to the end of the file. */
-    public void read(long offset, ByteBuffer into, ReadAhead readAhead, Patience patience) throws ContentException {
+    /**
+     * Fills {@code into} from {@code offset} on, up to the end of the file.
+     *
+     * @return version of the inode that the bytes are of, as far as they were committed; -1: none of them was
+     */
+    public long read(long offset, ByteBuffer into, ReadAhead readAhead, Patience patience) throws ContentException {
         if (!into.hasRemaining()) {
-            return;
+            return -1;
         }
         int start = into.position();
         long ahead = readAhead.after(offset, into.remaining());
@@ -422,7 +426,7 @@ public final class FileContent {
             }
             try {
                 compose(offset, into, view, map, ahead);
-                return;
+                return map == null ? -1 : map.version();
             } catch (IOException e) {
                 // The block may have been overwritten and collected since the map was fetched: a newer map knows.
                 if (attempt == READ_ATTEMPTS || patience.over()) {

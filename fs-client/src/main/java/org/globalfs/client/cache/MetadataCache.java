@@ -1,0 +1,260 @@
+package org.globalfs.client.cache;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.globalfs.client.io.ContentMap;
+import org.globalfs.client.meta.Inodes;
+import org.globalfs.client.meta.SessionVector;
+import org.globalfs.protocol.wire.Attributes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attributes, names (absent ones too) and content maps that are certain without asking.
+ *
+ * <p>A reply may overtake another, and a recall may overtake the reply that it concerns. Three rules keep what is cached right:
+ * a request takes a {@link #stamp} before it is sent, and what its reply says of an inode that was forgotten since is not cached; attributes and
+ * content of a lower version never replace those of a higher one; a name is noted with the version of its directory, and older news of the same name is
+ * dropped. Dropping an inode for lack of memory counts as forgetting it.
+ */
+public final class MetadataCache {
+
+    /** Nothing of the global partition is believed longer. */
+    private static final long RECENT_NS = 1_000_000_000L;
+    /** Longer than any request is under way. */
+    private static final long FORGOTTEN_KEPT_S = 150;
+
+    private final SessionVector vector;
+    private final Leases leases = new Leases();
+    private final Cache<Long, Node> nodes;
+    private final Cache<Long, Long> forgotten =
+            Caffeine.newBuilder().expireAfterWrite(FORGOTTEN_KEPT_S, TimeUnit.SECONDS).build();
+    private final AtomicLong clock = new AtomicLong();
+    private volatile Dropped dropped = (ino, names, recalled) -> {};
+
+    /** Hears of every inode that was forgotten: the kernel must not remember more. */
+    @FunctionalInterface
+    public interface Dropped {
+        /**
+         * Must only queue.
+         *
+         * @param kernelNames names in this directory that the kernel was told of
+         * @param recalled somebody else is about to change the inode
+         */
+        void dropped(long ino, Iterable<byte[]> kernelNames, boolean recalled);
+    }
+
+    public MetadataCache(SessionVector vector, long maxWeightBytes) {
+        this.vector = vector;
+        this.nodes = Caffeine.newBuilder()
+                .maximumWeight(maxWeightBytes)
+                .weigher((Long ino, Node node) -> node.weight())
+                .executor(Runnable::run)
+                .evictionListener((@Nullable Long ino, @Nullable Node node, RemovalCause cause) -> {
+                    if (ino != null && node != null) {
+                        evicted(ino, node);
+                    }
+                })
+                .build();
+    }
+
+    public void onDropped(Dropped listener) {
+        dropped = listener;
+    }
+
+    private void evicted(long ino, Node node) {
+        forgotten.put(ino, clock.incrementAndGet());
+        dropped.dropped(ino, node.kernelNames(), false);
+    }
+
+    /** To be taken before a request is sent. */
+    public long stamp() {
+        return clock.get();
+    }
+
+    /**
+     * The right by which a reply's contents may be cached; null: none.
+     *
+     * @param instance position of the partition in the reply; -1: unknown
+     */
+    public @Nullable Validity validity(int partition, int replica, long sentNs, int leaseMs, long instance) {
+        if (partition == 0) {
+            return instance >= vector.globalSeen() && instance > 0
+                    ? new Validity.Recent(instance, sentNs + RECENT_NS)
+                    : null;
+        }
+        if (leaseMs <= 0) {
+            return null;
+        }
+        long epoch = leases.extend(partition, replica, sentNs, leaseMs);
+        return epoch < 0 ? null : new Validity.Granted(partition, epoch);
+    }
+
+    /** The lease was extended by a reply without contents. */
+    public void extendLease(int partition, int replica, long sentNs, int leaseMs) {
+        leases.extend(partition, replica, sentNs, leaseMs);
+    }
+
+    /** Whether grants of this partition are being given. */
+    public boolean leased(int partition) {
+        return leases.running(partition);
+    }
+
+    private long leftNs(Validity validity) {
+        return switch (validity) {
+            case Validity.Granted(int partition, long epoch) -> leases.leftNs(partition, epoch);
+            case Validity.Recent(long instance, long untilNs) ->
+                instance == vector.globalSeen() ? Math.max(0, untilNs - System.nanoTime()) : 0;
+        };
+    }
+
+    private @Nullable Node valid(long ino) {
+        Node node = nodes.getIfPresent(ino);
+        return node == null || leftNs(node.validity()) <= 0 ? null : node;
+    }
+
+    /** How long the kernel may believe what is cached of this inode; 0: not at all. What is in its hands is taken back on a recall. */
+    public long kernelTimeoutNs(long ino) {
+        if (Inodes.partition(ino) == 0) {
+            return 0;
+        }
+        Node node = nodes.getIfPresent(ino);
+        return node == null ? 0 : leftNs(node.validity());
+    }
+
+    public @Nullable Attributes attributes(long ino) {
+        Node node = valid(ino);
+        return node == null ? null : node.attributes();
+    }
+
+    public @Nullable ContentMap content(long ino) {
+        Node node = valid(ino);
+        return node == null ? null : node.content();
+    }
+
+    public @Nullable Name name(long parent, byte[] name) {
+        Node node = valid(parent);
+        return node == null ? null : node.name(ByteBuffer.wrap(name));
+    }
+
+    /** The kernel is told of this name and may remember it. */
+    public void nameInKernel(long parent, byte[] name) {
+        Node node = nodes.getIfPresent(parent);
+        if (node != null) {
+            node.nameInKernel(ByteBuffer.wrap(name));
+        }
+    }
+
+    public void learn(Attributes attributes, @Nullable Validity validity, long stamp) {
+        long ino = attributes.getIno();
+        if (validity == null) {
+            outdate(attributes);
+        } else {
+            update(ino, validity, stamp, node -> {
+                node.attributes(attributes);
+                ContentMap content = node.content();
+                boolean recent = validity instanceof Validity.Recent;
+                if (recent && content != null && content.version() < attributes.getVersion()) {
+                    node.content(null);
+                }
+            });
+        }
+    }
+
+    /** Attributes that may not be cached still tell that older ones are wrong. */
+    private void outdate(Attributes attributes) {
+        Node node = nodes.getIfPresent(attributes.getIno());
+        if (node != null) {
+            Attributes known = node.attributes();
+            if (known == null || known.getVersion() < attributes.getVersion()) {
+                forget(attributes.getIno());
+            }
+        }
+    }
+
+    public void learnContent(long ino, ContentMap content, @Nullable Validity validity, long stamp) {
+        if (validity != null) {
+            update(ino, validity, stamp, node -> node.content(content));
+        }
+    }
+
+    /** {@code version}: the directory's when the name was so. */
+    public void learnName(
+            long parent, byte[] name, Name pointsTo, long version, @Nullable Validity validity, long stamp) {
+        if (validity != null) {
+            update(parent, validity, stamp, node -> node.name(ByteBuffer.wrap(name.clone()), pointsTo, version));
+        }
+    }
+
+    /** All names of the directory are known: a fresh one, or one that was read in one go. */
+    public void learnComplete(long directory, @Nullable Validity validity, long stamp) {
+        if (validity != null) {
+            update(directory, validity, stamp, node -> node.complete(true));
+        }
+    }
+
+    private void update(long ino, Validity validity, long stamp, Consumer<Node> change) {
+        nodes.asMap().compute(ino, (key, known) -> {
+            Long forgottenAt = forgotten.getIfPresent(ino);
+            if (forgottenAt != null && forgottenAt > stamp) {
+                return known;
+            }
+            Node node = known;
+            if (node == null) {
+                node = new Node(validity);
+            } else {
+                node.knownBy(validity);
+            }
+            change.accept(node);
+            return node;
+        });
+    }
+
+    /** Replaces the content map by what this client's own update made of it, if it was known; called in the order of the file's updates. */
+    public void changeContent(long ino, UnaryOperator<@Nullable ContentMap> change) {
+        nodes.asMap().computeIfPresent(ino, (key, node) -> {
+            ContentMap known = node.content();
+            if (known != null) {
+                node.content(null);
+                node.content(change.apply(known));
+            }
+            return node;
+        });
+    }
+
+    /** Forgets all of the inode, also what replies under way will say of it. */
+    public void forget(long ino) {
+        Node gone = remove(ino);
+        if (gone != null) {
+            dropped.dropped(ino, gone.kernelNames(), false);
+        }
+    }
+
+    /** The coordinator takes its grant of the inode back. */
+    public void recalled(long ino) {
+        Node gone = remove(ino);
+        dropped.dropped(ino, gone == null ? List.of() : gone.kernelNames(), true);
+    }
+
+    private @Nullable Node remove(long ino) {
+        AtomicReference<@Nullable Node> gone = new AtomicReference<>();
+        nodes.asMap().compute(ino, (key, node) -> {
+            forgotten.put(ino, clock.incrementAndGet());
+            gone.set(node);
+            return null;
+        });
+        return gone.get();
+    }
+
+    /** Every grant of the partition is void. */
+    public void endLease(int partition) {
+        leases.end(partition);
+    }
+}

@@ -1,0 +1,115 @@
+package org.globalfs.client.cache;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.globalfs.client.io.ContentMap;
+import org.globalfs.protocol.wire.Attributes;
+import org.jspecify.annotations.Nullable;
+
+/** What is cached of one inode, all of it by the same right. Guarded by its own monitor. */
+final class Node {
+
+    private static final int BASE_WEIGHT = 400;
+    private static final int NAME_WEIGHT = 120;
+
+    /** Where a name pointed, and the directory's version that said so. */
+    private record NameAt(Name name, long version, boolean inKernel) {}
+
+    private Validity validity;
+    private @Nullable Attributes attributes;
+    private @Nullable ContentMap content;
+    private Map<ByteBuffer, NameAt> names = Map.of();
+    /** Names that are not in {@code names} do not exist. */
+    private boolean complete;
+
+    Node(Validity validity) {
+        this.validity = validity;
+    }
+
+    synchronized Validity validity() {
+        return validity;
+    }
+
+    /** Starts over when what is cached was known by another right. */
+    synchronized void knownBy(Validity other) {
+        if (!validity.joins(other)) {
+            validity = other;
+            attributes = null;
+            content = null;
+            names = Map.of();
+            complete = false;
+        }
+    }
+
+    synchronized @Nullable Attributes attributes() {
+        return attributes;
+    }
+
+    synchronized void attributes(Attributes newer) {
+        if (attributes == null || attributes.getVersion() <= newer.getVersion()) {
+            attributes = newer;
+        }
+    }
+
+    synchronized @Nullable ContentMap content() {
+        return content;
+    }
+
+    synchronized void content(@Nullable ContentMap newer) {
+        if (newer == null || content == null || content.version() <= newer.version()) {
+            content = newer;
+        }
+    }
+
+    /** What is known of a name, or null. */
+    synchronized @Nullable Name name(ByteBuffer key) {
+        NameAt known = names.get(key);
+        return known != null ? known.name : complete ? Name.ABSENT : null;
+    }
+
+    /** Notes a name as of a version of the directory; older news is no news. */
+    synchronized void name(ByteBuffer key, Name name, long version) {
+        if (names.isEmpty()) {
+            names = new HashMap<>();
+        }
+        NameAt known = names.get(key);
+        if (known == null || known.version <= version) {
+            names.put(key, new NameAt(name, version, known != null && known.inKernel));
+        }
+    }
+
+    synchronized void nameInKernel(ByteBuffer key) {
+        if (names.isEmpty()) {
+            names = new HashMap<>();
+        }
+        NameAt known = names.get(key);
+        if (known != null) {
+            names.put(key, new NameAt(known.name, known.version, true));
+        } else if (complete) {
+            names.put(key, new NameAt(Name.ABSENT, 0, true));
+        }
+    }
+
+    /** Names that the kernel was told of and may still remember. */
+    synchronized Iterable<byte[]> kernelNames() {
+        List<byte[]> result = new ArrayList<>();
+        names.forEach((key, known) -> {
+            if (known.inKernel) {
+                result.add(key.array());
+            }
+        });
+        return result;
+    }
+
+    synchronized void complete(boolean value) {
+        complete = value;
+    }
+
+    synchronized int weight() {
+        long weight = BASE_WEIGHT + (long) NAME_WEIGHT * names.size() + (content == null ? 0 : content.weightBytes());
+        return (int) Math.min(weight, Integer.MAX_VALUE);
+    }
+}

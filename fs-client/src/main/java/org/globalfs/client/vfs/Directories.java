@@ -1,0 +1,131 @@
+package org.globalfs.client.vfs;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.cache.Name;
+import org.globalfs.client.meta.Inodes;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.OpenOp;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.jspecify.annotations.Nullable;
+
+/** Open directories: entries are fetched in pages and handed out as the kernel has room for them. */
+final class Directories {
+
+    private static final int PAGE_ENTRIES = 500;
+
+    private final Requests requests;
+    private final MetadataCache cache;
+    private final Names names;
+    private final ConcurrentMap<Long, OpenDirectory> open = new ConcurrentHashMap<>();
+    private final AtomicLong numbers;
+
+    /** Entries that were fetched and not handed out yet. Guarded by itself. */
+    private static final class OpenDirectory {
+        final Deque<DirectoryEntry> ahead = new ArrayDeque<>();
+        /** Cookie after which {@code ahead} begins. */
+        long position = -1;
+
+        boolean last;
+    }
+
+    Directories(Requests requests, Names names, AtomicLong numbers) {
+        this.requests = requests;
+        this.cache = requests.cache();
+        this.names = names;
+        this.numbers = numbers;
+    }
+
+    OpenResult open(Caller caller, long ino) throws FsException {
+        Attributes attributes = cache.attributes(ino);
+        if (attributes == null) {
+            ReadOp op = ReadOp.open(new OpenOp(ino, Permissions.READ));
+            attributes = requests.read(caller, Inodes.partition(ino), op).reply().getAttributes();
+        } else if (!Permissions.may(caller, attributes, Permissions.READ)) {
+            throw FsException.of(Errno.EACCES);
+        }
+        if (!Permissions.isDirectory(attributes)) {
+            throw FsException.of(Errno.ENOTDIR);
+        }
+        long handle = numbers.incrementAndGet();
+        open.put(handle, new OpenDirectory());
+        return new OpenResult(handle, false, false);
+    }
+
+    void read(Caller caller, long ino, long handle, long cookie, DirectorySink sink) throws FsException {
+        OpenDirectory directory = open.get(handle);
+        if (directory == null) {
+            throw FsException.of(Errno.EBADF);
+        }
+        synchronized (directory) {
+            if (directory.position != cookie || cookie == 0) {
+                directory.ahead.clear();
+                directory.last = false;
+                directory.position = cookie;
+            }
+            while (true) {
+                if (directory.ahead.isEmpty()) {
+                    if (directory.last) {
+                        return;
+                    }
+                    fetch(caller, ino, directory, sink.wantsEntries());
+                    continue;
+                }
+                DirectoryEntry next = directory.ahead.getFirst();
+                byte[] name = next.getName();
+                if (!sink.add(name, next.getIno(), next.getType(), next.getCookie(), entry(ino, name, next, sink))) {
+                    return;
+                }
+                directory.ahead.removeFirst();
+                directory.position = next.getCookie();
+            }
+        }
+    }
+
+    private @Nullable Entry entry(long directory, byte[] name, DirectoryEntry entry, DirectorySink sink) {
+        return sink.wantsEntries() && entry.isSetAttributes()
+                ? names.entry(directory, name, entry.getAttributes())
+                : null;
+    }
+
+    private void fetch(Caller caller, long ino, OpenDirectory directory, boolean attributesWanted)
+            throws FsException {
+        int partition = Inodes.partition(ino);
+        // Without a grant nobody may remember them: a lookup would ask again.
+        boolean attributes = attributesWanted && cache.leased(partition);
+        long from = directory.position;
+        ReadDirectoryOp op = new ReadDirectoryOp(ino, from, PAGE_ENTRIES).setAttributes(attributes);
+        Requests.Read read = requests.read(caller, partition, ReadOp.readDirectory(op));
+        ReadReply reply = read.reply();
+        if (reply.isSetEntries()) {
+            directory.ahead.addAll(reply.getEntries());
+        }
+        directory.last = reply.isLast() || directory.ahead.isEmpty();
+        Attributes self = reply.getAttributes();
+        if (self == null || read.validity() == null) {
+            return;
+        }
+        for (DirectoryEntry entry : directory.ahead) {
+            Name name = new Name(entry.getIno(), entry.getType());
+            cache.learnName(ino, entry.getName(), name, self.getVersion(), read.validity(), read.stamp());
+            if (entry.isSetAttributes()) {
+                cache.learn(entry.getAttributes(), read.validity(), read.stamp());
+            }
+        }
+        if (from == 0 && directory.last) {
+            cache.learnComplete(ino, read.validity(), read.stamp());
+        }
+    }
+
+    void release(long handle) {
+        open.remove(handle);
+    }
+}

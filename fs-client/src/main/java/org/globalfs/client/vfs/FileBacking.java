@@ -1,0 +1,127 @@
+package org.globalfs.client.vfs;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.globalfs.client.cache.KernelPages;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.io.Backing;
+import org.globalfs.client.io.ContentException;
+import org.globalfs.client.io.ContentMap;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.Inodes;
+import org.globalfs.client.meta.MetadataClient;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.ContentOp;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+
+/** Content maps by grant or by asking, and commits of content with what they do to the caches. */
+final class FileBacking implements Backing {
+
+    private static final Credentials SYSTEM = new Credentials(0, 0);
+    private static final int FETCH_ROUNDS = 1_000;
+
+    private final Requests requests;
+    private final MetadataClient client;
+    private final MetadataCache cache;
+    private final KernelPages pages;
+    private volatile @Nullable KernelCache kernel;
+
+    FileBacking(Requests requests, KernelPages pages) {
+        this.requests = requests;
+        this.client = requests.client();
+        this.cache = requests.cache();
+        this.pages = pages;
+    }
+
+    void mounted(KernelCache kernelCache) {
+        kernel = kernelCache;
+    }
+
+    @Override
+    public @Nullable ContentMap known(long ino) {
+        return cache.content(ino);
+    }
+
+    @Override
+    public ContentMap fetch(long ino, long offset, long length, Patience patience) throws ContentException {
+        long end = offset + Math.min(length, Long.MAX_VALUE - offset);
+        ContentMap whole = null;
+        List<Extent> extents = new ArrayList<>();
+        long from = offset;
+        // The map of a long file comes in parts, which must be of one version.
+        for (int round = 0; round < FETCH_ROUNDS; round++) {
+            ReadOp op = ReadOp.content(new ContentOp(ino, from, end - from));
+            // Permissions were checked when the file was opened.
+            Requests.Read read = requests.tryRead(SYSTEM, Inodes.partition(ino), op, patience);
+            ReadReply reply = read.reply();
+            if (reply.getErrno() != 0) {
+                throw new ContentException(Errno.of(reply.getErrno()), "content of inode " + ino);
+            }
+            long version = reply.getAttributes().getVersion();
+            long size = reply.getAttributes().getSize();
+            if (whole != null && whole.version() != version) {
+                extents.clear();
+                boolean restarts = from != offset;
+                whole = null;
+                from = offset;
+                if (restarts) {
+                    continue;
+                }
+            }
+            if (reply.isSetExtents()) {
+                extents.addAll(reply.getExtents());
+            }
+            long knownTo = reply.isSetContentEnd() ? reply.getContentEnd() : end;
+            whole = ContentMap.of(version, size, offset, knownTo, extents);
+            if (whole.covers(offset, end)) {
+                cache.learnContent(ino, whole, read.validity(), read.stamp());
+                return whole;
+            }
+            from = knownTo;
+        }
+        throw new ContentException(Errno.EIO, "content of inode " + ino + " keeps changing");
+    }
+
+    @Override
+    public Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience) {
+        long stamp = cache.stamp();
+        Answer<UpdateReply> answer = client.update(Inodes.partition(ino), credentials, op, patience);
+        requests.learn(answer, stamp, ino);
+        if (!answer.answered()) {
+            pages.forget(ino);
+        } else if (answer.reply().isSetAttributes()) {
+            pages.changed(ino, answer.reply().getAttributes().getVersion(), versionSteps(op));
+        }
+        return answer;
+    }
+
+    private static int versionSteps(UpdateOp op) {
+        return op.isSetWrite() && op.getWrite().isSetAttributes() ? 2 : 1;
+    }
+
+    @Override
+    public void changed(long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer) {
+        UpdateReply reply = answer.reply();
+        if (!reply.isSetAttributes()) {
+            cache.forget(ino);
+            return;
+        }
+        long version = reply.getAttributes().getVersion();
+        long size = reply.getAttributes().getSize();
+        cache.changeContent(ino, known -> known == null ? null : known.changed(version, size, extents));
+        boolean elsewhere = expectedEnd >= 0 && reply.isSetOffset() && reply.getOffset() != expectedEnd;
+        KernelCache mounted = kernel;
+        if (elsewhere && mounted != null) {
+            // The kernel put the appended bytes where it thought the end was.
+            pages.forget(ino);
+            mounted.invalidateInode(ino, 0, 0);
+        }
+    }
+}

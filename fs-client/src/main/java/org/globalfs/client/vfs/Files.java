@@ -1,0 +1,321 @@
+package org.globalfs.client.vfs;
+
+import java.nio.ByteBuffer;
+import org.globalfs.client.cache.KernelPages;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.io.ContentException;
+import org.globalfs.client.io.ContentMap;
+import org.globalfs.client.io.FileContent;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.Inodes;
+import org.globalfs.client.vfs.OpenFiles.Handle;
+import org.globalfs.client.vfs.OpenFiles.OpenInode;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.OpenOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Open files and attributes.
+ *
+ * <p>stat(2) commits what is pending of the file first: size and times then are the replicas', for every client the same. The kernel's own question in the
+ * middle of a read or write, which comes through a handle, is answered from what is pending. Attributes set on a file with pending
+ * writes join their command when it is certain that they are permitted.
+ */
+final class Files {
+
+    /** The kernel's mark of an open for execve(2). */
+    private static final int FMODE_EXEC = 0x20;
+
+    private static final int OPEN_ROUNDS = 5;
+
+    private final Requests requests;
+    private final MetadataCache cache;
+    private final Names names;
+    private final OpenFiles files;
+    private final KernelPages pages;
+
+    Files(Requests requests, Names names, OpenFiles files, KernelPages pages) {
+        this.requests = requests;
+        this.cache = requests.cache();
+        this.names = names;
+        this.files = files;
+        this.pages = pages;
+    }
+
+    AttributesReply getAttributes(Caller caller, long ino, long handle) throws FsException {
+        OpenInode open = files.find(ino);
+        if (open != null && handle == FileSystem.NO_HANDLE && open.content.hasPending()) {
+            open.content.flush();
+        }
+        Attributes attributes = names.attributes(caller, ino);
+        files.seen(attributes);
+        return names.reply(attributes);
+    }
+
+    void access(Caller caller, long ino, int mask) throws FsException {
+        Attributes attributes = names.attributes(caller, ino);
+        if (!Permissions.may(caller, attributes, mask)) {
+            throw FsException.of(Errno.EACCES);
+        }
+    }
+
+    AttributesReply setAttributes(Caller caller, long ino, SetAttributes change) throws FsException {
+        SetAttributesOp op = op(ino, change);
+        OpenInode open = files.find(ino);
+        if (open == null) {
+            return names.reply(setCommitted(caller, op));
+        }
+        boolean certain = certain(caller, open.attributes(), op);
+        if (op.isSetSize()) {
+            return names.reply(setSize(caller, open, op, certain));
+        }
+        if (open.content.hasPending()) {
+            if (certain && open.content.defer(op, Requests.credentials(caller))) {
+                return names.reply(open.attributes());
+            }
+            open.content.flush();
+        }
+        return names.reply(setCommitted(caller, op));
+    }
+
+    private static SetAttributesOp op(long ino, SetAttributes change) {
+        SetAttributesOp op = new SetAttributesOp(ino);
+        if (change.has(SetAttributes.MODE)) {
+            op.setMode(change.mode() & 07777);
+        }
+        if (change.has(SetAttributes.UID)) {
+            op.setUid(change.uid());
+        }
+        if (change.has(SetAttributes.GID)) {
+            op.setGid(change.gid());
+        }
+        if (change.has(SetAttributes.SIZE)) {
+            op.setSize(change.size());
+        }
+        if (change.has(SetAttributes.ATIME_NOW)) {
+            op.setAtimeNow(true);
+        } else if (change.has(SetAttributes.ATIME)) {
+            op.setAtimeNs(change.atimeNs());
+        }
+        if (change.has(SetAttributes.MTIME_NOW)) {
+            op.setMtimeNow(true);
+        } else if (change.has(SetAttributes.MTIME)) {
+            op.setMtimeNs(change.mtimeNs());
+        }
+        if (change.handle() != FileSystem.NO_HANDLE) {
+            op.setHandle(true);
+        }
+        return op;
+    }
+
+    /** Whether the replicas will permit the change, whatever anybody else does before it. */
+    private static boolean certain(Caller caller, Attributes attributes, SetAttributesOp op) {
+        if (caller.uid() == 0) {
+            return true;
+        }
+        boolean owner = caller.uid() == attributes.getUid();
+        boolean sizeAllowed = !op.isSetSize() || op.isHandle();
+        return owner && sizeAllowed && !op.isSetUid() && !op.isSetGid();
+    }
+
+    private Attributes setCommitted(Caller caller, SetAttributesOp op) throws FsException {
+        long ino = op.getIno();
+        Requests.Updated updated =
+                requests.update(caller, Inodes.partition(ino), UpdateOp.setAttributes(op), ino);
+        Attributes attributes = updated.reply().getAttributes();
+        long version = attributes.getVersion();
+        pages.changed(ino, version, 1);
+        if (op.isSetSize()) {
+            cache.changeContent(ino, known -> null);
+        }
+        files.seen(attributes);
+        return attributes;
+    }
+
+    private Attributes setSize(Caller caller, OpenInode open, SetAttributesOp op, boolean certain)
+            throws FsException {
+        Answer<UpdateReply> answer =
+                open.content.setAttributes(op, Requests.credentials(caller), certain);
+        if (answer == null) {
+            throw FsException.of(open.content.lastError());
+        }
+        Requests.check(answer.reply().getErrno());
+        Attributes attributes = answer.reply().getAttributes();
+        open.attributes(attributes);
+        return attributes;
+    }
+
+    OpenResult open(Caller caller, long ino, int flags) throws FsException {
+        int mask = accessMask(flags);
+        Attributes attributes = openable(caller, ino, mask);
+        int type = attributes.getMode() & Stat.TYPE_MASK;
+        if (type == Stat.DIRECTORY && OpenFlags.writes(flags)) {
+            throw FsException.of(Errno.EISDIR);
+        }
+        Handle handle = files.open(attributes, flags);
+        if ((flags & OpenFlags.O_TRUNC) != 0 && type == Stat.REGULAR) {
+            try {
+                SetAttributesOp cut = new SetAttributesOp(ino).setSize(0).setHandle(true);
+                attributes = setSize(caller, handle.inode, cut, true);
+            } catch (FsException e) {
+                files.release(handle.number);
+                throw e;
+            }
+        }
+        return result(handle, attributes);
+    }
+
+    private static int accessMask(int flags) {
+        if ((flags & FMODE_EXEC) != 0) {
+            return Permissions.EXECUTE;
+        }
+        int mask = OpenFlags.reads(flags) ? Permissions.READ : 0;
+        boolean writes = OpenFlags.writes(flags) || (flags & OpenFlags.O_TRUNC) != 0;
+        return writes ? mask | Permissions.WRITE : mask;
+    }
+
+    /** The attributes after the access check, from the cache when it knows the content too. */
+    private Attributes openable(Caller caller, long ino, int mask) throws FsException {
+        Attributes known = cache.attributes(ino);
+        boolean contentNeeded = (mask & Permissions.WRITE) == 0;
+        if (known != null && (!contentNeeded || cache.content(ino) != null)) {
+            if (!Permissions.may(caller, known, mask)) {
+                throw FsException.of(Errno.EACCES);
+            }
+            return known;
+        }
+        ReadOp op = ReadOp.open(new OpenOp(ino, mask));
+        Requests.Read read = requests.read(caller, Inodes.partition(ino), op);
+        ReadReply reply = read.reply();
+        Attributes attributes = reply.getAttributes();
+        if (reply.isSetContentEnd()) {
+            ContentMap content = ContentMap.of(
+                    attributes.getVersion(),
+                    attributes.getSize(),
+                    0,
+                    reply.getContentEnd(),
+                    reply.isSetExtents() ? reply.getExtents() : java.util.List.of());
+            cache.learnContent(ino, content, read.validity(), read.stamp());
+        }
+        return attributes;
+    }
+
+    private OpenResult result(Handle handle, Attributes attributes) {
+        boolean keep = pages.opened(attributes.getIno(), attributes.getVersion());
+        return new OpenResult(handle.number, keep, false, !handle.writes(), false);
+    }
+
+    Created create(Caller caller, long parent, byte[] name, int mode, int flags) throws FsException {
+        boolean exclusive = (flags & OpenFlags.O_EXCL) != 0;
+        boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
+        for (int round = 1; ; round++) {
+            CreateOp op = new CreateOp(parent, ByteBuffer.wrap(name), (mode & 07777) | Stat.REGULAR)
+                    .setExclusive(exclusive)
+                    .setTruncate(truncate);
+            UpdateReply reply;
+            try {
+                reply = names.create(caller, op);
+            } catch (FsException e) {
+                Created elsewhere = e.errno() == Errno.ESTALE && !exclusive && round < OPEN_ROUNDS
+                        ? openExisting(caller, parent, name, flags)
+                        : null;
+                if (elsewhere != null) {
+                    return elsewhere;
+                }
+                if (e.errno() == Errno.ESTALE && !exclusive && round < OPEN_ROUNDS) {
+                    continue;
+                }
+                throw e;
+            }
+            Attributes attributes = reply.getAttributes();
+            if (reply.isExisted()) {
+                return opened(caller, parent, name, attributes, flags & ~OpenFlags.O_TRUNC);
+            }
+            return fresh(parent, name, attributes, flags);
+        }
+    }
+
+    /** The name is in this directory and its file in another partition. */
+    private @Nullable Created openExisting(Caller caller, long parent, byte[] name, int flags) throws FsException {
+        Attributes attributes = names.find(caller, parent, name);
+        return attributes == null ? null : opened(caller, parent, name, attributes, flags);
+    }
+
+    private Created opened(Caller caller, long parent, byte[] name, Attributes attributes, int flags)
+            throws FsException {
+        OpenResult open = open(caller, attributes.getIno(), flags);
+        return new Created(names.entry(parent, name, attributes), open);
+    }
+
+    private Created fresh(long parent, byte[] name, Attributes attributes, int flags) {
+        Handle handle = files.open(attributes, flags);
+        return new Created(names.entry(parent, name, attributes), result(handle, attributes));
+    }
+
+    void read(Caller caller, long ino, long handle, long offset, ByteBuffer into) throws FsException {
+        Handle open = files.handle(handle);
+        try {
+            long version = open.content().read(offset, into, open.readAhead, requests.patience(caller));
+            if (version >= 0) {
+                pages.read(ino, version);
+            }
+        } catch (ContentException e) {
+            throw failed(e);
+        }
+    }
+
+    int write(Caller caller, long handle, long offset, ByteBuffer content, int flags) throws FsException {
+        Handle open = files.handle(handle);
+        if (!open.writes()) {
+            throw FsException.of(Errno.EBADF);
+        }
+        open.checkErrors();
+        int length = content.remaining();
+        boolean append = (flags & OpenFlags.O_APPEND) != 0;
+        try {
+            open.content()
+                    .write(offset, content, append, Requests.credentials(caller), requests.patience(caller));
+        } catch (ContentException e) {
+            throw failed(e);
+        }
+        open.checkErrors();
+        return length;
+    }
+
+    /** Commits what was written through this handle or any other. */
+    void commit(long handle) throws FsException {
+        Handle open = files.handle(handle);
+        FileContent content = open.content();
+        if (open.writes() && content.hasPending()) {
+            content.flush();
+        }
+        open.checkErrors();
+    }
+
+    long seek(Caller caller, long handle, long offset, int whence) throws FsException {
+        boolean data = whence == 3;
+        if (!data && whence != 4) {
+            throw FsException.of(Errno.EINVAL);
+        }
+        try {
+            long found = files.handle(handle).content().seek(offset, data, requests.patience(caller));
+            if (found < 0) {
+                throw FsException.of(Errno.ENXIO);
+            }
+            return found;
+        } catch (ContentException e) {
+            throw failed(e);
+        }
+    }
+
+    private static FsException failed(ContentException e) {
+        return FsException.of(e.errno(), String.valueOf(e.getMessage()));
+    }
+}

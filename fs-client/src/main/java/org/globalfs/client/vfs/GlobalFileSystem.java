@@ -1,0 +1,223 @@
+package org.globalfs.client.vfs;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.globalfs.client.cache.KernelPages;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.io.Blocks;
+import org.globalfs.client.io.IoOptions;
+import org.globalfs.client.io.WriteBack;
+import org.globalfs.client.meta.MetadataClient;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.CreateOp;
+
+/**
+ * GlobalFS as a {@link FileSystem}: metadata at the replicas, content in blocks, and this client's buffers and caches between.
+ *
+ * <p>What one client closed, any other that opens it afterwards sees; within a regional partition every read of attributes and names is
+ * linearizable. Without grants the kernel is told to remember nothing, and a read of content fetches the file's map anew.
+ */
+public final class GlobalFileSystem implements FileSystem {
+
+    private final MetadataCache cache;
+    private final KernelPages pages = new KernelPages();
+    private final FileBacking backing;
+    private final WriteBack writeBack;
+    private final OpenFiles files;
+    private final Names names;
+    private final Files operations;
+    private final Directories directories;
+    private final Statistics statistics;
+
+    /**
+     * @param cacheBytes memory for metadata
+     * @param capacityBytes what the datastore can hold; 0: unknown
+     */
+    public GlobalFileSystem(
+            MetadataClient client, Blocks blocks, IoOptions options, long cacheBytes, LongSupplier capacityBytes) {
+        AtomicLong numbers = new AtomicLong();
+        this.cache = new MetadataCache(client.session().vector(), cacheBytes);
+        Duration timeout = options.timeout();
+        Requests requests = new Requests(client, cache, timeout.toNanos());
+        this.backing = new FileBacking(requests, pages);
+        this.writeBack = new WriteBack(backing, blocks, options);
+        this.files = new OpenFiles(writeBack, numbers);
+        this.names = new Names(requests, files);
+        this.operations = new Files(requests, names, files, pages);
+        this.directories = new Directories(requests, names, numbers);
+        this.statistics = new Statistics(client, capacityBytes);
+    }
+
+    /** Inodes that must stay while they are unlinked. */
+    public Set<Long> openInodes() {
+        return files.openInodes();
+    }
+
+    public MetadataCache cache() {
+        return cache;
+    }
+
+    @Override
+    public void mounted(KernelCache kernel) {
+        backing.mounted(kernel);
+        cache.onDropped((ino, kernelNames, recalled) -> {
+            for (byte[] name : kernelNames) {
+                kernel.invalidateEntry(ino, name);
+            }
+            if (recalled) {
+                pages.forget(ino);
+                kernel.invalidateInode(ino, 0, 0);
+            }
+        });
+    }
+
+    @Override
+    public Entry lookup(Caller caller, long parent, byte[] name) throws FsException {
+        return names.lookup(caller, parent, name);
+    }
+
+    @Override
+    public AttributesReply getAttributes(Caller caller, long ino, long handle) throws FsException {
+        return operations.getAttributes(caller, ino, handle);
+    }
+
+    @Override
+    public AttributesReply setAttributes(Caller caller, long ino, SetAttributes change) throws FsException {
+        return operations.setAttributes(caller, ino, change);
+    }
+
+    @Override
+    public void access(Caller caller, long ino, int mask) throws FsException {
+        operations.access(caller, ino, mask);
+    }
+
+    @Override
+    public byte[] readLink(Caller caller, long ino) throws FsException {
+        return names.readLink(caller, ino);
+    }
+
+    @Override
+    public Entry makeNode(Caller caller, long parent, byte[] name, int mode, int rdev) throws FsException {
+        return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), mode).setRdev(rdev));
+    }
+
+    @Override
+    public Entry makeDirectory(Caller caller, long parent, byte[] name, int mode) throws FsException {
+        int typed = (mode & 07777) | Stat.DIRECTORY;
+        return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), typed));
+    }
+
+    @Override
+    public Entry symbolicLink(Caller caller, long parent, byte[] name, byte[] target) throws FsException {
+        int mode = 0777 | Stat.SYMBOLIC_LINK;
+        return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), mode).setTarget(target));
+    }
+
+    @Override
+    public Entry link(Caller caller, long ino, long newParent, byte[] newName) throws FsException {
+        return names.link(caller, ino, newParent, newName);
+    }
+
+    @Override
+    public void unlink(Caller caller, long parent, byte[] name) throws FsException {
+        names.remove(caller, parent, name, false);
+    }
+
+    @Override
+    public void removeDirectory(Caller caller, long parent, byte[] name) throws FsException {
+        names.remove(caller, parent, name, true);
+    }
+
+    @Override
+    public void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
+            throws FsException {
+        if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0) {
+            throw FsException.of(Errno.EINVAL);
+        }
+        names.rename(caller, parent, name, newParent, newName, flags);
+    }
+
+    @Override
+    public OpenResult open(Caller caller, long ino, int flags) throws FsException {
+        return operations.open(caller, ino, flags);
+    }
+
+    @Override
+    public Created create(Caller caller, long parent, byte[] name, int mode, int flags) throws FsException {
+        return operations.create(caller, parent, name, mode, flags);
+    }
+
+    @Override
+    public void read(Caller caller, long ino, long handle, long offset, ByteBuffer into) throws FsException {
+        operations.read(caller, ino, handle, offset, into);
+    }
+
+    @Override
+    public int write(Caller caller, long ino, long handle, long offset, ByteBuffer content, int flags)
+            throws FsException {
+        return operations.write(caller, handle, offset, content, flags);
+    }
+
+    @Override
+    public void flush(Caller caller, long ino, long handle) throws FsException {
+        operations.commit(handle);
+    }
+
+    @Override
+    public void release(long ino, long handle) {
+        files.release(handle);
+    }
+
+    @Override
+    public void sync(Caller caller, long ino, long handle, boolean dataOnly) throws FsException {
+        operations.commit(handle);
+    }
+
+    @Override
+    public long seek(Caller caller, long ino, long handle, long offset, int whence) throws FsException {
+        return operations.seek(caller, handle, offset, whence);
+    }
+
+    @Override
+    public OpenResult openDirectory(Caller caller, long ino, int flags) throws FsException {
+        return directories.open(caller, ino);
+    }
+
+    @Override
+    public void readDirectory(Caller caller, long ino, long handle, long cookie, DirectorySink sink)
+            throws FsException {
+        directories.read(caller, ino, handle, cookie, sink);
+    }
+
+    @Override
+    public long parentOf(long ino) {
+        return names.parentOf(ino);
+    }
+
+    @Override
+    public void releaseDirectory(long ino, long handle) {
+        directories.release(handle);
+    }
+
+    /** Every update of names is durable before it returns. */
+    @Override
+    public void syncDirectory(Caller caller, long ino, long handle, boolean dataOnly) {}
+
+    @Override
+    public StatFs statFs(Caller caller, long ino) {
+        return statistics.get();
+    }
+
+    @Override
+    public void syncAll() {
+        writeBack.flushAll();
+    }
+
+    @Override
+    public void close() {
+        writeBack.close();
+    }
+}

@@ -1,0 +1,286 @@
+package org.globalfs.client.vfs;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import java.nio.ByteBuffer;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.cache.Name;
+import org.globalfs.client.cache.Validity;
+import org.globalfs.client.meta.Inodes;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.LinkOp;
+import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.ReadLinkOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.UnlinkOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+
+/** Names and what they point to: lookup, and every operation that makes, moves or removes a name. */
+final class Names {
+
+    private static final int LOOKUP_ROUNDS = 5;
+    private static final int PARENTS = 50_000;
+    private static final int TARGETS = 10_000;
+
+    private final Requests requests;
+    private final MetadataCache cache;
+    private final OpenFiles files;
+    private final Cache<Long, Long> parents = Caffeine.newBuilder().maximumSize(PARENTS).build();
+    private final Cache<Long, byte[]> targets = Caffeine.newBuilder().maximumSize(TARGETS).build();
+
+    Names(Requests requests, OpenFiles files) {
+        this.requests = requests;
+        this.cache = requests.cache();
+        this.files = files;
+    }
+
+    Entry lookup(Caller caller, long parent, byte[] name) throws FsException {
+        Attributes attributes = find(caller, parent, name);
+        return attributes == null ? absent(parent, name) : entry(parent, name, attributes);
+    }
+
+    /** Absence that the kernel may remember, or ENOENT. */
+    private Entry absent(long parent, byte[] name) throws FsException {
+        long timeoutNs = cache.kernelTimeoutNs(parent);
+        Name known = timeoutNs > 0 ? cache.name(parent, name) : null;
+        if (known == null || !known.absent()) {
+            throw FsException.of(Errno.ENOENT);
+        }
+        cache.nameInKernel(parent, name);
+        return Entry.absent(timeoutNs);
+    }
+
+    /** The attributes of what a name points to; null: nothing. */
+    @Nullable Attributes find(Caller caller, long parent, byte[] name) throws FsException {
+        for (int round = 1; ; round++) {
+            Name known = cache.name(parent, name);
+            Attributes directory = known == null ? null : cache.attributes(parent);
+            if (known == null || directory == null) {
+                ReadReply reply = ask(caller, parent, name);
+                if (reply == null) {
+                    return null;
+                }
+                if (reply.isSetAttributes()) {
+                    return reply.getAttributes();
+                }
+                known = new Name(reply.getIno(), reply.getType());
+            } else if (!Permissions.may(caller, directory, Permissions.EXECUTE)) {
+                throw FsException.of(Errno.EACCES);
+            } else if (known.absent()) {
+                return null;
+            }
+            Attributes attributes = cache.attributes(known.ino());
+            if (attributes != null) {
+                return attributes;
+            }
+            Requests.Read read = requests.tryRead(
+                    caller, Inodes.partition(known.ino()), ReadOp.getAttributes(new GetAttributesOp(known.ino())));
+            if (read.reply().getErrno() == 0) {
+                return read.reply().getAttributes();
+            }
+            boolean removedMeanwhile = read.reply().getErrno() == Errno.ESTALE.number()
+                    || read.reply().getErrno() == Errno.ENOENT.number();
+            if (!removedMeanwhile || round == LOOKUP_ROUNDS) {
+                throw FsException.of(Errno.of(read.reply().getErrno()));
+            }
+            cache.forget(parent);
+        }
+    }
+
+    private @Nullable ReadReply ask(Caller caller, long parent, byte[] name) throws FsException {
+        ReadOp op = ReadOp.lookup(new LookupOp(parent, ByteBuffer.wrap(name)));
+        Requests.Read read = requests.tryRead(caller, Inodes.partition(parent), op);
+        ReadReply reply = read.reply();
+        boolean none = reply.getErrno() == Errno.ENOENT.number();
+        if (!none) {
+            Requests.check(reply.getErrno());
+        }
+        Attributes directory = reply.getParent();
+        if (directory != null) {
+            Name found = none ? Name.ABSENT : name(reply);
+            cache.learnName(parent, name, found, directory.getVersion(), read.validity(), read.stamp());
+        }
+        return none ? null : reply;
+    }
+
+    private static Name name(ReadReply reply) {
+        Attributes attributes = reply.getAttributes();
+        return attributes == null
+                ? new Name(reply.getIno(), reply.getType())
+                : new Name(attributes.getIno(), attributes.getMode() & Stat.TYPE_MASK);
+    }
+
+    /** What the kernel is told of a name; what it may remember is noted, to be taken back on a recall. */
+    Entry entry(long parent, byte[] name, Attributes attributes) {
+        long ino = attributes.getIno();
+        if (Permissions.isDirectory(attributes)) {
+            parents.put(ino, parent);
+        }
+        files.seen(attributes);
+        long entryTimeoutNs = 0;
+        Name known = cache.name(parent, name);
+        if (known != null && known.ino() == ino) {
+            entryTimeoutNs = cache.kernelTimeoutNs(parent);
+            if (entryTimeoutNs > 0) {
+                cache.nameInKernel(parent, name);
+            }
+        }
+        AttributesReply reply = reply(attributes);
+        return new Entry(reply.stat(), entryTimeoutNs, reply.timeoutNs());
+    }
+
+    AttributesReply reply(Attributes attributes) {
+        Attributes shown = files.overlay(attributes);
+        long timeoutNs = 0;
+        if (shown == attributes) {
+            Attributes known = cache.attributes(attributes.getIno());
+            if (known != null && known.getVersion() == attributes.getVersion()) {
+                timeoutNs = cache.kernelTimeoutNs(attributes.getIno());
+            }
+        }
+        return new AttributesReply(stat(shown), timeoutNs);
+    }
+
+    static Stat stat(Attributes a) {
+        return new Stat(
+                a.getIno(),
+                a.getMode(),
+                a.getNlink(),
+                a.getUid(),
+                a.getGid(),
+                a.getRdev(),
+                a.getSize(),
+                a.getAllocated(),
+                a.getAtimeNs(),
+                a.getMtimeNs(),
+                a.getCtimeNs(),
+                a.getBtimeNs());
+    }
+
+    long parentOf(long ino) {
+        Long parent = parents.getIfPresent(ino);
+        return parent == null ? ino : parent;
+    }
+
+    /** Executes a create and notes the name. */
+    UpdateReply create(Caller caller, CreateOp op) throws FsException {
+        long parent = op.getParent();
+        Requests.Updated updated =
+                requests.update(caller, Inodes.partition(parent), UpdateOp.create(op), parent);
+        UpdateReply reply = updated.reply();
+        Attributes attributes = reply.getAttributes();
+        note(updated, parent, op.getName(), new Name(attributes.getIno(), attributes.getMode() & Stat.TYPE_MASK));
+        boolean fresh = !reply.isExisted();
+        if (fresh && Permissions.isDirectory(attributes)
+                && Inodes.partition(attributes.getIno()) == Inodes.partition(parent)) {
+            cache.learnComplete(attributes.getIno(), granted(updated.validity()), updated.stamp());
+        }
+        return reply;
+    }
+
+    private static @Nullable Validity granted(@Nullable Validity validity) {
+        return validity instanceof Validity.Granted ? validity : null;
+    }
+
+    private void note(Requests.Updated updated, long parent, byte[] name, Name pointsTo) {
+        UpdateReply reply = updated.reply();
+        for (Attributes directory : new Attributes[] {reply.getParent(), reply.getNewParent()}) {
+            if (directory != null && directory.getIno() == parent) {
+                cache.learnName(
+                        parent, name, pointsTo, directory.getVersion(), updated.validity(), updated.stamp());
+                return;
+            }
+        }
+    }
+
+    Entry make(Caller caller, CreateOp op) throws FsException {
+        UpdateReply reply = create(caller, op);
+        return entry(op.getParent(), op.getName(), reply.getAttributes());
+    }
+
+    Entry link(Caller caller, long ino, long newParent, byte[] newName) throws FsException {
+        LinkOp op = new LinkOp(ino, newParent, ByteBuffer.wrap(newName));
+        Requests.Updated updated =
+                requests.update(caller, Inodes.partition(newParent), UpdateOp.link(op), newParent, ino);
+        Attributes attributes = updated.reply().getAttributes();
+        if (attributes == null) {
+            // The inode is in another partition.
+            attributes = attributes(caller, ino);
+        }
+        note(updated, newParent, newName, new Name(ino, attributes.getMode() & Stat.TYPE_MASK));
+        return entry(newParent, newName, attributes);
+    }
+
+    void remove(Caller caller, long parent, byte[] name, boolean directory) throws FsException {
+        UnlinkOp op = new UnlinkOp(parent, ByteBuffer.wrap(name), directory);
+        Name known = cache.name(parent, name);
+        Requests.Updated updated =
+                requests.update(caller, Inodes.partition(parent), UpdateOp.unlink(op), parent);
+        UpdateReply reply = updated.reply();
+        note(updated, parent, name, Name.ABSENT);
+        long removed = reply.isSetRemoved() ? reply.getRemoved() : known == null ? 0 : known.ino();
+        Attributes left = reply.getAttributes();
+        if (removed != 0 && (left == null || left.getIno() != removed)) {
+            cache.forget(removed);
+        }
+    }
+
+    void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
+            throws FsException {
+        RenameOp op = new RenameOp(
+                parent, ByteBuffer.wrap(name), newParent, ByteBuffer.wrap(newName), flags);
+        Name source = cache.name(parent, name);
+        Name target = cache.name(newParent, newName);
+        Requests.Updated updated =
+                requests.update(caller, Inodes.partition(parent), UpdateOp.rename(op), parent, newParent);
+        UpdateReply reply = updated.reply();
+        Attributes moved = reply.getAttributes();
+        if (moved != null && reply.isSetParent() && flags == 0) {
+            note(updated, parent, name, Name.ABSENT);
+            note(updated, newParent, newName, new Name(moved.getIno(), moved.getMode() & Stat.TYPE_MASK));
+        } else {
+            cache.forget(parent);
+            cache.forget(newParent);
+        }
+        if (source != null && !source.absent() && (moved == null || moved.getIno() != source.ino())) {
+            cache.forget(source.ino());
+        }
+        if (target != null && !target.absent()) {
+            cache.forget(target.ino());
+        }
+        if (reply.isSetRemoved()) {
+            cache.forget(reply.getRemoved());
+        }
+        if (moved != null && Permissions.isDirectory(moved)) {
+            parents.put(moved.getIno(), newParent);
+        }
+    }
+
+    /** A link's target never changes. */
+    byte[] readLink(Caller caller, long ino) throws FsException {
+        byte[] known = targets.getIfPresent(ino);
+        if (known == null) {
+            ReadOp op = ReadOp.readLink(new ReadLinkOp(ino));
+            known = requests.read(caller, Inodes.partition(ino), op).reply().getTarget();
+            targets.put(ino, known);
+        }
+        return known.clone();
+    }
+
+    /** Committed attributes, from the cache or by asking. */
+    Attributes attributes(Caller caller, long ino) throws FsException {
+        Attributes known = cache.attributes(ino);
+        if (known != null) {
+            return known;
+        }
+        ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
+        return requests.read(caller, Inodes.partition(ino), op).reply().getAttributes();
+    }
+}

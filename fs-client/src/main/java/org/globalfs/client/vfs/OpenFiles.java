@@ -1,0 +1,141 @@
+package org.globalfs.client.vfs;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.client.io.FileContent;
+import org.globalfs.client.io.ReadAhead;
+import org.globalfs.client.io.WriteBack;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
+import org.jspecify.annotations.Nullable;
+
+/** The open files of a client: handles, and the one content object that all handles of an inode share. */
+final class OpenFiles {
+
+    private final WriteBack writeBack;
+    private final ConcurrentMap<Long, Handle> handles = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Long, OpenInode> inodes = new ConcurrentHashMap<>();
+    private final AtomicLong numbers;
+
+    OpenFiles(WriteBack writeBack, AtomicLong numbers) {
+        this.writeBack = writeBack;
+        this.numbers = numbers;
+    }
+
+    /** An inode with at least one handle. */
+    static final class OpenInode {
+        final FileContent content;
+        private int handles;
+        private volatile Attributes attributes;
+
+        OpenInode(FileContent content, Attributes attributes) {
+            this.content = content;
+            this.attributes = attributes;
+        }
+
+        /** The newest attributes that were seen while it was open. */
+        Attributes attributes() {
+            return attributes;
+        }
+
+        synchronized void attributes(Attributes newer) {
+            if (newer.getVersion() >= attributes.getVersion()) {
+                attributes = newer;
+            }
+        }
+    }
+
+    /** One open file. */
+    static final class Handle {
+        final long number;
+        final int flags;
+        final OpenInode inode;
+        final ReadAhead readAhead = new ReadAhead();
+        private long errorsSeen;
+
+        Handle(long number, int flags, OpenInode inode) {
+            this.number = number;
+            this.flags = flags;
+            this.inode = inode;
+            this.errorsSeen = inode.content.errors();
+        }
+
+        FileContent content() {
+            return inode.content;
+        }
+
+        boolean writes() {
+            return OpenFlags.writes(flags);
+        }
+
+        /** Reports, once, that data written before is lost. */
+        synchronized void checkErrors() throws FsException {
+            long errors = content().errors();
+            if (errors > errorsSeen) {
+                errorsSeen = errors;
+                throw FsException.of(content().lastError(), "data written before could not be committed");
+            }
+        }
+    }
+
+    Handle open(Attributes attributes, int flags) {
+        long ino = attributes.getIno();
+        OpenInode inode = inodes.compute(ino, (key, known) -> {
+            OpenInode result = known == null ? new OpenInode(writeBack.file(ino), attributes) : known;
+            result.attributes(attributes);
+            result.handles++;
+            return result;
+        });
+        Handle handle = new Handle(numbers.incrementAndGet(), flags, inode);
+        handles.put(handle.number, handle);
+        return handle;
+    }
+
+    Handle handle(long number) throws FsException {
+        Handle handle = handles.get(number);
+        if (handle == null) {
+            throw FsException.of(Errno.EBADF);
+        }
+        return handle;
+    }
+
+    @Nullable OpenInode find(long ino) {
+        return inodes.get(ino);
+    }
+
+    /** The attributes with this client's uncommitted writes on top. */
+    Attributes overlay(Attributes attributes) {
+        OpenInode open = inodes.get(attributes.getIno());
+        return open == null ? attributes : open.content.overlay(attributes);
+    }
+
+    void seen(Attributes attributes) {
+        OpenInode open = inodes.get(attributes.getIno());
+        if (open != null) {
+            open.attributes(attributes);
+        }
+    }
+
+    void release(long number) {
+        Handle handle = handles.remove(number);
+        if (handle == null) {
+            return;
+        }
+        FileContent content = handle.content();
+        if (content.hasPending()) {
+            // A shared mapping may have written after the last close; the inode stays known until that is through.
+            content.flush();
+        }
+        inodes.computeIfPresent(content.ino(), (key, open) -> {
+            open.handles--;
+            return open.handles == 0 ? null : open;
+        });
+    }
+
+    Set<Long> openInodes() {
+        return new HashSet<>(inodes.keySet());
+    }
+}
