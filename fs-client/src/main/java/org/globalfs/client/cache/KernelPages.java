@@ -4,10 +4,11 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 
 /**
- * Which version of a file's content the kernel's page cache holds, so that an open of the same version need not throw it away.
+ * Which version of a file's content the kernel's page cache holds, so that an open of the same
+ * version need not throw it away.
  *
- * <p>The kernel's pages follow this mount's own writes. They are no longer of one version once a page was read at another version, or
- * another client's update came between two of ours.
+ * <p>The kernel's pages follow this mount's own writes. They are no longer of one version once a
+ * page was read at another version, or another client's update came between two of ours.
  */
 public final class KernelPages {
 
@@ -27,9 +28,13 @@ public final class KernelPages {
         versions.asMap().computeIfPresent(ino, (key, known) -> known == version ? known : MIXED);
     }
 
-    /** An update of this mount, which raises the version by {@code steps} when nobody else's came before it, made this version. */
+    /**
+     * An update of this mount, which raises the version by {@code steps} when nobody else's came
+     * before it, made this version.
+     */
     public void changed(long ino, long version, int steps) {
-        versions.asMap().computeIfPresent(ino, (key, known) -> known == version - steps ? version : MIXED);
+        versions.asMap()
+                .computeIfPresent(ino, (key, known) -> known == version - steps ? version : MIXED);
     }
 
     /** The kernel's pages are no good, or gone. */

@@ -5,10 +5,12 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This session's lease at each partition's coordinator. All grants of a coordinator end with it. A lease that ran out, or another coordinator's, begins a new
- * <i>epoch</i>: nothing granted before counts any more.
+ * This session's lease at each partition's coordinator. All grants of a coordinator end with it. A
+ * lease that ran out, or another coordinator's, begins a new <i>epoch</i>: nothing granted before
+ * counts any more.
  *
- * <p>The end is counted from when a request was sent, so it is never later than the coordinator's idea of it.
+ * <p>The end is counted from when a request was sent, so it is never later than the coordinator's
+ * idea of it.
  */
 final class Leases {
 
@@ -16,29 +18,39 @@ final class Leases {
 
     private final ConcurrentMap<Integer, Lease> leases = new ConcurrentHashMap<>();
 
-    /** A reply extends the lease; returns the epoch that its grants belong to, or -1 when it comes too late. */
+    /**
+     * A reply extends the lease; returns the epoch that its grants belong to, or -1 when it comes
+     * too late.
+     */
     long extend(int partition, int replica, long sentNs, long leaseMs) {
         long now = System.nanoTime();
         long untilNs = sentNs + leaseMs * 1_000_000;
         if (untilNs - now <= 0) {
             return -1;
         }
-        Lease lease = leases.compute(partition, (key, old) -> {
-            if (old == null) {
-                return new Lease(replica, 1, untilNs);
-            }
-            if (old.replica != replica || old.untilNs - now <= 0) {
-                return new Lease(replica, old.epoch + 1, untilNs);
-            }
-            return old.untilNs - untilNs >= 0 ? old : new Lease(replica, old.epoch, untilNs);
-        });
+        Lease lease =
+                leases.compute(
+                        partition,
+                        (key, old) -> {
+                            if (old == null) {
+                                return new Lease(replica, 1, untilNs);
+                            }
+                            if (old.replica != replica || old.untilNs - now <= 0) {
+                                return new Lease(replica, old.epoch + 1, untilNs);
+                            }
+                            return old.untilNs - untilNs >= 0
+                                    ? old
+                                    : new Lease(replica, old.epoch, untilNs);
+                        });
         return lease.replica == replica ? lease.epoch : -1;
     }
 
     /** Nanoseconds that grants of this epoch stay good without a recall; 0: no more. */
     long leftNs(int partition, long epoch) {
         Lease lease = leases.get(partition);
-        return lease == null || lease.epoch != epoch ? 0 : Math.max(0, lease.untilNs - System.nanoTime());
+        return lease == null || lease.epoch != epoch
+                ? 0
+                : Math.max(0, lease.untilNs - System.nanoTime());
     }
 
     /** Whether a lease runs in this partition. */
@@ -55,6 +67,7 @@ final class Leases {
 
     /** Everything granted in the partition ends now. */
     void end(int partition) {
-        leases.computeIfPresent(partition, (key, old) -> new Lease(old.replica, old.epoch + 1, System.nanoTime()));
+        leases.computeIfPresent(
+                partition, (key, old) -> new Lease(old.replica, old.epoch + 1, System.nanoTime()));
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.meta.Inodes;
@@ -19,24 +20,38 @@ import org.jspecify.annotations.Nullable;
 /**
  * Attributes, names (absent ones too) and content maps that are certain without asking.
  *
- * <p>A reply may overtake another, and a recall may overtake the reply that it concerns. Three rules keep what is cached right:
- * a request takes a {@link #stamp} before it is sent, and what its reply says of an inode that was forgotten since is not cached; attributes and
- * content of a lower version never replace those of a higher one; a name is noted with the version of its directory, and older news of the same name is
- * dropped. Dropping an inode for lack of memory counts as forgetting it.
+ * <p>A reply may overtake another, and a recall may overtake the reply that it concerns. Three
+ * rules keep what is cached right: a request takes a {@link #stamp} before it is sent, and what its
+ * reply says of an inode that was forgotten since is not cached; attributes and content of a lower
+ * version never replace those of a higher one; a name is noted with the version of its directory,
+ * and older news of the same name is dropped. Dropping an inode for lack of memory counts as
+ * forgetting it.
  */
 public final class MetadataCache {
 
     /** Nothing of the global partition is believed longer. */
     private static final long RECENT_NS = 1_000_000_000L;
+
     /** Longer than any request is under way. */
     private static final long FORGOTTEN_KEPT_S = 150;
+
+    private static final long CONTENDED_S = 5;
 
     private final SessionVector vector;
     private final Leases leases = new Leases();
     private final Cache<Long, Node> nodes;
     private final Cache<Long, Long> forgotten =
             Caffeine.newBuilder().expireAfterWrite(FORGOTTEN_KEPT_S, TimeUnit.SECONDS).build();
+
+    /**
+     * Inodes that others want too: the kernel gets nothing of them for a while, taking it back is
+     * dear.
+     */
+    private final Cache<Long, Boolean> contended =
+            Caffeine.newBuilder().expireAfterWrite(CONTENDED_S, TimeUnit.SECONDS).build();
+
     private final AtomicLong clock = new AtomicLong();
+    private volatile IntConsumer granted = partition -> {};
     private volatile Dropped dropped = (ino, names, recalled) -> {};
 
     /** Hears of every inode that was forgotten: the kernel must not remember more. */
@@ -53,20 +68,27 @@ public final class MetadataCache {
 
     public MetadataCache(SessionVector vector, long maxWeightBytes) {
         this.vector = vector;
-        this.nodes = Caffeine.newBuilder()
-                .maximumWeight(maxWeightBytes)
-                .weigher((Long ino, Node node) -> node.weight())
-                .executor(Runnable::run)
-                .evictionListener((@Nullable Long ino, @Nullable Node node, RemovalCause cause) -> {
-                    if (ino != null && node != null) {
-                        evicted(ino, node);
-                    }
-                })
-                .build();
+        this.nodes =
+                Caffeine.newBuilder()
+                        .maximumWeight(maxWeightBytes)
+                        .weigher((Long ino, Node node) -> node.weight())
+                        .executor(Runnable::run)
+                        .evictionListener(
+                                (@Nullable Long ino, @Nullable Node node, RemovalCause cause) -> {
+                                    if (ino != null && node != null) {
+                                        evicted(ino, node);
+                                    }
+                                })
+                        .build();
     }
 
     public void onDropped(Dropped listener) {
         dropped = listener;
+    }
+
+    /** Hears of every reply that grants something in a partition. */
+    public void onGranted(IntConsumer listener) {
+        granted = listener;
     }
 
     private void evicted(long ino, Node node) {
@@ -84,7 +106,8 @@ public final class MetadataCache {
      *
      * @param instance position of the partition in the reply; -1: unknown
      */
-    public @Nullable Validity validity(int partition, int replica, long sentNs, int leaseMs, long instance) {
+    public @Nullable Validity validity(
+            int partition, int replica, long sentNs, int leaseMs, long instance) {
         if (partition == 0) {
             return instance >= vector.globalSeen() && instance > 0
                     ? new Validity.Recent(instance, sentNs + RECENT_NS)
@@ -94,7 +117,11 @@ public final class MetadataCache {
             return null;
         }
         long epoch = leases.extend(partition, replica, sentNs, leaseMs);
-        return epoch < 0 ? null : new Validity.Granted(partition, epoch);
+        if (epoch < 0) {
+            return null;
+        }
+        granted.accept(partition);
+        return new Validity.Granted(partition, epoch);
     }
 
     /** The lease was extended by a reply without contents. */
@@ -111,7 +138,7 @@ public final class MetadataCache {
         return switch (validity) {
             case Validity.Granted(int partition, long epoch) -> leases.leftNs(partition, epoch);
             case Validity.Recent(long instance, long untilNs) ->
-                instance == vector.globalSeen() ? Math.max(0, untilNs - System.nanoTime()) : 0;
+                    instance == vector.globalSeen() ? Math.max(0, untilNs - System.nanoTime()) : 0;
         };
     }
 
@@ -120,9 +147,12 @@ public final class MetadataCache {
         return node == null || leftNs(node.validity()) <= 0 ? null : node;
     }
 
-    /** How long the kernel may believe what is cached of this inode; 0: not at all. What is in its hands is taken back on a recall. */
+    /**
+     * How long the kernel may believe what is cached of this inode; 0: not at all. What is in its
+     * hands is taken back on a recall.
+     */
     public long kernelTimeoutNs(long ino) {
-        if (Inodes.partition(ino) == 0) {
+        if (Inodes.partition(ino) == 0 || contended.getIfPresent(ino) != null) {
             return 0;
         }
         Node node = nodes.getIfPresent(ino);
@@ -157,14 +187,20 @@ public final class MetadataCache {
         if (validity == null) {
             outdate(attributes);
         } else {
-            update(ino, validity, stamp, node -> {
-                node.attributes(attributes);
-                ContentMap content = node.content();
-                boolean recent = validity instanceof Validity.Recent;
-                if (recent && content != null && content.version() < attributes.getVersion()) {
-                    node.content(null);
-                }
-            });
+            update(
+                    ino,
+                    validity,
+                    stamp,
+                    node -> {
+                        node.attributes(attributes);
+                        ContentMap content = node.content();
+                        boolean recent = validity instanceof Validity.Recent;
+                        if (recent
+                                && content != null
+                                && content.version() < attributes.getVersion()) {
+                            node.content(null);
+                        }
+                    });
         }
     }
 
@@ -179,7 +215,8 @@ public final class MetadataCache {
         }
     }
 
-    public void learnContent(long ino, ContentMap content, @Nullable Validity validity, long stamp) {
+    public void learnContent(
+            long ino, ContentMap content, @Nullable Validity validity, long stamp) {
         if (validity != null) {
             update(ino, validity, stamp, node -> node.content(content));
         }
@@ -187,9 +224,18 @@ public final class MetadataCache {
 
     /** {@code version}: the directory's when the name was so. */
     public void learnName(
-            long parent, byte[] name, Name pointsTo, long version, @Nullable Validity validity, long stamp) {
+            long parent,
+            byte[] name,
+            Name pointsTo,
+            long version,
+            @Nullable Validity validity,
+            long stamp) {
         if (validity != null) {
-            update(parent, validity, stamp, node -> node.name(ByteBuffer.wrap(name.clone()), pointsTo, version));
+            update(
+                    parent,
+                    validity,
+                    stamp,
+                    node -> node.name(ByteBuffer.wrap(name.clone()), pointsTo, version));
         }
     }
 
@@ -201,32 +247,41 @@ public final class MetadataCache {
     }
 
     private void update(long ino, Validity validity, long stamp, Consumer<Node> change) {
-        nodes.asMap().compute(ino, (key, known) -> {
-            Long forgottenAt = forgotten.getIfPresent(ino);
-            if (forgottenAt != null && forgottenAt > stamp) {
-                return known;
-            }
-            Node node = known;
-            if (node == null) {
-                node = new Node(validity);
-            } else {
-                node.knownBy(validity);
-            }
-            change.accept(node);
-            return node;
-        });
+        nodes.asMap()
+                .compute(
+                        ino,
+                        (key, known) -> {
+                            Long forgottenAt = forgotten.getIfPresent(ino);
+                            if (forgottenAt != null && forgottenAt > stamp) {
+                                return known;
+                            }
+                            Node node = known;
+                            if (node == null) {
+                                node = new Node(validity);
+                            } else {
+                                node.knownBy(validity);
+                            }
+                            change.accept(node);
+                            return node;
+                        });
     }
 
-    /** Replaces the content map by what this client's own update made of it, if it was known; called in the order of the file's updates. */
+    /**
+     * Replaces the content map by what this client's own update made of it, if it was known; called
+     * in the order of the file's updates.
+     */
     public void changeContent(long ino, UnaryOperator<@Nullable ContentMap> change) {
-        nodes.asMap().computeIfPresent(ino, (key, node) -> {
-            ContentMap known = node.content();
-            if (known != null) {
-                node.content(null);
-                node.content(change.apply(known));
-            }
-            return node;
-        });
+        nodes.asMap()
+                .computeIfPresent(
+                        ino,
+                        (key, node) -> {
+                            ContentMap known = node.content();
+                            if (known != null) {
+                                node.content(null);
+                                node.content(change.apply(known));
+                            }
+                            return node;
+                        });
     }
 
     /** Forgets all of the inode, also what replies under way will say of it. */
@@ -239,17 +294,21 @@ public final class MetadataCache {
 
     /** The coordinator takes its grant of the inode back. */
     public void recalled(long ino) {
+        contended.put(ino, true);
         Node gone = remove(ino);
         dropped.dropped(ino, gone == null ? List.of() : gone.kernelNames(), true);
     }
 
     private @Nullable Node remove(long ino) {
         AtomicReference<@Nullable Node> gone = new AtomicReference<>();
-        nodes.asMap().compute(ino, (key, node) -> {
-            forgotten.put(ino, clock.incrementAndGet());
-            gone.set(node);
-            return null;
-        });
+        nodes.asMap()
+                .compute(
+                        ino,
+                        (key, node) -> {
+                            forgotten.put(ino, clock.incrementAndGet());
+                            gone.set(node);
+                            return null;
+                        });
         return gone.get();
     }
 

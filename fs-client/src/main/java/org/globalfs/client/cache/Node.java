@@ -22,6 +22,7 @@ final class Node {
     private @Nullable Attributes attributes;
     private @Nullable ContentMap content;
     private Map<ByteBuffer, NameAt> names = Map.of();
+
     /** Names that are not in {@code names} do not exist. */
     private boolean complete;
 
@@ -98,9 +99,15 @@ final class Node {
         List<byte[]> result = new ArrayList<>();
         names.forEach((key, known) -> {
             if (known.inKernel) {
-                result.add(key.array());
+                result.add(bytes(key));
             }
         });
+        return result;
+    }
+
+    private static byte[] bytes(ByteBuffer key) {
+        byte[] result = new byte[key.remaining()];
+        key.get(key.position(), result);
         return result;
     }
 
@@ -109,7 +116,10 @@ final class Node {
     }
 
     synchronized int weight() {
-        long weight = BASE_WEIGHT + (long) NAME_WEIGHT * names.size() + (content == null ? 0 : content.weightBytes());
+        long weight =
+                BASE_WEIGHT
+                        + (long) NAME_WEIGHT * names.size()
+                        + (content == null ? 0 : content.weightBytes());
         return (int) Math.min(weight, Integer.MAX_VALUE);
     }
 }

@@ -9,7 +9,10 @@ import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.jspecify.annotations.Nullable;
 
-/** What the replicas hold of a file, and the way to change it: the seam between buffered content and metadata. */
+/**
+ * What the replicas hold of a file, and the way to change it: the seam between buffered content and
+ * metadata.
+ */
 public interface Backing {
 
     /** The content map, if it is certain right now without asking; else null. */
@@ -21,8 +24,9 @@ public interface Backing {
     Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience);
 
     /**
-     * An update through {@link #update} wrote these extents (at their real offsets) or changed the size. Called with the
-     * file's content locked, so that what {@link #known} says and what is buffered stay in step.
+     * An update through {@link #update} wrote these extents (at their real offsets) or changed the
+     * size. Called with the file's content locked, so that what {@link #known} says and what is
+     * buffered stay in step.
      *
      * @param expectedEnd for an append: where this client believed the end to be; else -1
      */

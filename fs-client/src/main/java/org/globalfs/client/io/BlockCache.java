@@ -12,8 +12,8 @@ import java.util.concurrent.Executor;
 import org.globalfs.protocol.wire.BlockRef;
 
 /**
- * Content of blocks, in slices of up to 1 MiB, in memory. Blocks never change, so neither does what is cached. A slice that is being fetched is fetched once,
- * however many want it.
+ * Content of blocks, in slices of up to 1 MiB, in memory. Blocks never change, so neither does what
+ * is cached. A slice that is being fetched is fetched once, however many want it.
  */
 final class BlockCache {
 
@@ -28,11 +28,12 @@ final class BlockCache {
     BlockCache(Blocks blocks, long maxBytes, Executor executor) {
         this.blocks = blocks;
         this.executor = executor;
-        this.cache = Caffeine.newBuilder()
-                .maximumWeight(maxBytes)
-                .weigher((Slice slice, ByteBuffer content) -> content.remaining() + 128)
-                .executor(executor)
-                .buildAsync();
+        this.cache =
+                Caffeine.newBuilder()
+                        .maximumWeight(maxBytes)
+                        .weigher((Slice slice, ByteBuffer content) -> content.remaining() + 128)
+                        .executor(executor)
+                        .buildAsync();
     }
 
     /** Keeps a block that was just written. */
@@ -40,11 +41,15 @@ final class BlockCache {
         for (int index = 0; index * SLICE_BYTES < ref.getLength(); index++) {
             int start = index * SLICE_BYTES;
             int length = Math.min(SLICE_BYTES, ref.getLength() - start);
-            cache.put(slice(ref, index), CompletableFuture.completedFuture(content.slice(start, length)));
+            cache.put(
+                    slice(ref, index),
+                    CompletableFuture.completedFuture(content.slice(start, length)));
         }
     }
 
-    /** Sees to it that the slices of the range are here or on their way, and returns them in order. */
+    /**
+     * Sees to it that the slices of the range are here or on their way, and returns them in order.
+     */
     List<CompletableFuture<ByteBuffer>> fetch(BlockRef ref, int offset, int length) {
         int first = offset / SLICE_BYTES;
         int last = (offset + length - 1) / SLICE_BYTES;
@@ -53,7 +58,8 @@ final class BlockCache {
         int runStart = first;
         for (int index = first; index <= last; index++) {
             CompletableFuture<ByteBuffer> fresh = new CompletableFuture<>();
-            CompletableFuture<ByteBuffer> known = cache.asMap().putIfAbsent(slice(ref, index), fresh);
+            CompletableFuture<ByteBuffer> known =
+                    cache.asMap().putIfAbsent(slice(ref, index), fresh);
             result.add(known == null ? fresh : known);
             if (known == null) {
                 if (run.isEmpty()) {
@@ -71,19 +77,26 @@ final class BlockCache {
         return result;
     }
 
-    private void fetchRun(BlockRef ref, int firstIndex, List<CompletableFuture<ByteBuffer>> slices) {
+    private void fetchRun(
+            BlockRef ref, int firstIndex, List<CompletableFuture<ByteBuffer>> slices) {
         executor.execute(() -> {
             int start = firstIndex * SLICE_BYTES;
             int length = Math.min(slices.size() * SLICE_BYTES, ref.getLength() - start);
             try {
                 ByteBuffer content = blocks.get(ref, start, length);
                 if (content.remaining() != length) {
-                    throw new IOException("block has " + content.remaining() + " bytes where " + length + " were asked");
+                    throw new IOException(
+                            "block has "
+                                    + content.remaining()
+                                    + " bytes where "
+                                    + length
+                                    + " were asked");
                 }
                 int base = content.position();
                 for (int i = 0; i < slices.size(); i++) {
                     int at = i * SLICE_BYTES;
-                    slices.get(i).complete(content.slice(base + at, Math.min(SLICE_BYTES, length - at)));
+                    slices.get(i)
+                            .complete(content.slice(base + at, Math.min(SLICE_BYTES, length - at)));
                 }
             } catch (IOException | RuntimeException | Error e) {
                 // The cache forgets failed futures; whoever waits for them hears why.
@@ -93,7 +106,8 @@ final class BlockCache {
     }
 
     /** Copies fetched slices of a range to {@code into}. */
-    static void copy(List<CompletableFuture<ByteBuffer>> slices, int offset, int length, ByteBuffer into)
+    static void copy(
+            List<CompletableFuture<ByteBuffer>> slices, int offset, int length, ByteBuffer into)
             throws IOException {
         int at = offset;
         int end = offset + length;

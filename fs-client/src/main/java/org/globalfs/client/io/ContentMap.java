@@ -6,8 +6,8 @@ import java.util.List;
 import org.globalfs.protocol.wire.Extent;
 
 /**
- * Where a file's committed bytes are, as of one version of the inode; known for a range of the file, which usually is all of it. What no extent covers
- * reads as zeros. Immutable.
+ * Where a file's committed bytes are, as of one version of the inode; known for a range of the
+ * file, which usually is all of it. What no extent covers reads as zeros. Immutable.
  */
 public final class ContentMap {
 
@@ -46,7 +46,10 @@ public final class ContentMap {
             return new Piece(extent.getOffset(), extent.getLength(), new Source.Embedded(bytes), 0);
         }
         return new Piece(
-                extent.getOffset(), extent.getLength(), new Source.Block(extent.getBlock()), extent.getBlockOffset());
+                extent.getOffset(),
+                extent.getLength(),
+                new Source.Block(extent.getBlock()),
+                extent.getBlockOffset());
     }
 
     public long version() {
@@ -57,7 +60,10 @@ public final class ContentMap {
         return size;
     }
 
-    /** Whether it says where every byte of [start, end) is; beyond the end of the file there are none. */
+    /**
+     * Whether it says where every byte of [start, end) is; beyond the end of the file there are
+     * none.
+     */
     public boolean covers(long start, long end) {
         long last = Math.min(end, size);
         return start >= last || (knownFrom <= start && knownTo >= last);
@@ -67,7 +73,11 @@ public final class ContentMap {
     public long weightBytes() {
         long weight = 64;
         for (Piece piece : pieces) {
-            weight += 96 + (piece.source() instanceof Source.Embedded embedded ? embedded.bytes().length : 0);
+            weight +=
+                    96
+                            + (piece.source() instanceof Source.Embedded embedded
+                                    ? embedded.bytes().length
+                                    : 0);
         }
         return weight;
     }
@@ -76,7 +86,9 @@ public final class ContentMap {
     List<Piece> within(long start, long end) {
         long last = Math.min(end, size);
         List<Piece> result = new ArrayList<>();
-        for (int i = firstEndingAfter(start); i < pieces.size() && pieces.get(i).offset() < last; i++) {
+        for (int i = firstEndingAfter(start);
+                i < pieces.size() && pieces.get(i).offset() < last;
+                i++) {
             result.add(pieces.get(i).within(start, last));
         }
         return result;
@@ -96,7 +108,10 @@ public final class ContentMap {
         return low;
     }
 
-    /** The map after a write of these extents and then, unless {@code newSize} is as it was, a truncation. */
+    /**
+     * The map after a write of these extents and then, unless {@code newSize} is as it was, a
+     * truncation.
+     */
     public ContentMap changed(long newVersion, long newSize, List<Extent> written) {
         PieceMap map = new PieceMap();
         for (Piece piece : pieces) {
@@ -108,7 +123,11 @@ public final class ContentMap {
         map.remove(newSize, Long.MAX_VALUE);
         boolean complete = knownFrom == 0 && knownTo >= size;
         return new ContentMap(
-                newVersion, newSize, knownFrom, complete ? Long.MAX_VALUE : Math.min(knownTo, newSize), List.copyOf(map.all()));
+                newVersion,
+                newSize,
+                knownFrom,
+                complete ? Long.MAX_VALUE : Math.min(knownTo, newSize),
+                List.copyOf(map.all()));
     }
 
     /** The same content under a newer version of the inode: only other attributes changed. */
@@ -116,7 +135,10 @@ public final class ContentMap {
         return new ContentMap(newVersion, size, knownFrom, knownTo, pieces);
     }
 
-    /** First offset from {@code offset} on that has data (or has none); the map must be known to the end of the file. */
+    /**
+     * First offset from {@code offset} on that has data (or has none); the map must be known to the
+     * end of the file.
+     */
     long seek(long offset, boolean data) {
         long at = offset;
         for (int i = firstEndingAfter(offset); i < pieces.size(); i++) {

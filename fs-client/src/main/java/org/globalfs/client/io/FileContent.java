@@ -23,15 +23,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One file's content as this client sees it: what the replicas hold, under what is being committed, under what was written since.
+ * One file's content as this client sees it: what the replicas hold, under what is being committed,
+ * under what was written since.
  *
- * <p>Shared by all handles of the file. At most one {@link Pending} collects writes (<i>current</i>) and one is being committed
- * (<i>committing</i>): commands of one file leave in the order of its writes. Everything that was pending goes into one
- * command, so no other client ever sees a later write without an earlier one. A commit that fails loses its data and counts as one error,
- * which every handle that was open reports once, at its next write, fsync or close.
+ * <p>Shared by all handles of the file. At most one {@link Pending} collects writes
+ * (<i>current</i>) and one is being committed (<i>committing</i>): commands of one file leave in
+ * the order of its writes. Everything that was pending goes into one command, so no other client
+ * ever sees a later write without an earlier one. A commit that fails loses its data and counts as
+ * one error, which every handle that was open reports once, at its next write, fsync or close.
  *
- * <p>The lock is never held while waiting for the network; committing and reading work on what they took out under it. A read first takes
- * what is pending and only then asks for the committed map, so a commit in between is seen in at least one of them.
+ * <p>The lock is never held while waiting for the network; committing and reading work on what they
+ * took out under it. A read first takes what is pending and only then asks for the committed map,
+ * so a commit in between is seen in at least one of them.
  */
 public final class FileContent {
 
@@ -48,6 +51,7 @@ public final class FileContent {
     private final AtomicBoolean flushScheduled = new AtomicBoolean();
     private @Nullable Pending current;
     private @Nullable Pending committing;
+
     /** Where an appending {@code current} or {@code committing} is believed to begin. */
     private long appendAt;
 
@@ -64,7 +68,10 @@ public final class FileContent {
         return ino;
     }
 
-    /** How many commits have failed so far: a handle reports those after the number that it has seen. */
+    /**
+     * How many commits have failed so far: a handle reports those after the number that it has
+     * seen.
+     */
     public long errors() {
         lock.lock();
         try {
@@ -102,14 +109,20 @@ public final class FileContent {
     }
 
     /**
-     * Takes all of {@code content}. With {@code append} it goes to the end of the file, wherever that is when it is committed; {@code offset} then is
-     * where the caller believes that to be.
+     * Takes all of {@code content}. With {@code append} it goes to the end of the file, wherever
+     * that is when it is committed; {@code offset} then is where the caller believes that to be.
      */
-    public void write(long offset, ByteBuffer content, boolean append, Credentials credentials, Patience patience)
+    public void write(
+            long offset,
+            ByteBuffer content,
+            boolean append,
+            Credentials credentials,
+            Patience patience)
             throws ContentException {
         int length = content.remaining();
         if (!writeBack.budget().take(length, patience)) {
-            throw new ContentException(Errno.EIO, "write buffers stay full: commits do not come through");
+            throw new ContentException(
+                    Errno.EIO, "write buffers stay full: commits do not come through");
         }
         boolean full;
         boolean overfull;
@@ -120,12 +133,17 @@ public final class FileContent {
                 appendAt = offset;
             }
             target.reserved(length);
-            target.write(append ? target.pieces().end() : offset, content, buffer -> writeBack.store(ino, buffer));
+            target.write(
+                    append ? target.pieces().end() : offset,
+                    content,
+                    buffer -> writeBack.store(ino, buffer));
             supersedeTimes(target);
             writeBack.dirty(this);
             long limit = writeBack.options().flushBytes();
             full = target.bufferedBytes() >= limit || target.pieces().count() >= MAX_PIECES;
-            overfull = target.bufferedBytes() >= 2 * limit || target.pieces().count() >= 2 * MAX_PIECES;
+            overfull =
+                    target.bufferedBytes() >= 2 * limit
+                            || target.pieces().count() >= 2 * MAX_PIECES;
         } finally {
             lock.unlock();
         }
@@ -186,7 +204,9 @@ public final class FileContent {
         }
     }
 
-    /** Returns once everything that was pending at the call is committed, or counted as an error. */
+    /**
+     * Returns once everything that was pending at the call is committed, or counted as an error.
+     */
     public void flush() {
         lock.lock();
         try {
@@ -200,7 +220,8 @@ public final class FileContent {
     private void drain() {
         Pending first = committing;
         Pending last = current;
-        while ((committing != null && (committing == first || committing == last)) || (last != null && current == last)) {
+        while ((committing != null && (committing == first || committing == last))
+                || (last != null && current == last)) {
             if (committing != null) {
                 committed.awaitUninterruptibly();
             } else {
@@ -216,7 +237,7 @@ public final class FileContent {
         Invariant.check(pending != null, "nothing to commit");
         current = null;
         committing = pending;
-        WriteBack.Committed result = new WriteBack.Committed(Errno.EIO.number(), List.of(), null);
+        WriteBack.Committed result = WriteBack.Committed.failed();
         lock.unlock();
         try {
             result = writeBack.commit(ino, pending);
@@ -235,6 +256,12 @@ public final class FileContent {
             writeBack.clean(this);
         }
         Answer<UpdateReply> answer = result.answer();
+        if (result.refused() != 0
+                && pending.attributes() != null
+                && !pending.attributes().isSetSize()) {
+            errors++;
+            lastError = Errno.of(result.refused());
+        }
         if (result.errno() != 0) {
             if (pending.hasData() || pending.reservedBytes() > 0) {
                 errors++;
@@ -252,13 +279,15 @@ public final class FileContent {
         }
         List<Extent> placed = new ArrayList<>(result.extents().size());
         for (Extent extent : result.extents()) {
-            placed.add(base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
+            placed.add(
+                    base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
         }
         backing.changed(ino, placed, pending.append() ? appendAt : -1, answer);
     }
 
     /**
-     * Attributes set after pending writes, to be committed with them. Only for changes that are certain to be permitted.
+     * Attributes set after pending writes, to be committed with them. Only for changes that are
+     * certain to be permitted.
      *
      * @return false: nothing is pending that they could join
      */
@@ -267,7 +296,9 @@ public final class FileContent {
         lock.lock();
         try {
             Pending pending = current;
-            if (pending == null || !pending.hasData() || !sameCaller(pending.credentials(), credentials)) {
+            if (pending == null
+                    || !pending.hasData()
+                    || !sameCaller(pending.credentials(), credentials)) {
                 return false;
             }
             pending.attributes(merged(pending.attributes(), op));
@@ -278,15 +309,14 @@ public final class FileContent {
     }
 
     /**
-     * Sets attributes, size included, after everything that is pending; in one command with it when {@code certain} says that they will
-     * be permitted.
-     *
-     * @return null: what was pending before could not be stored
+     * Sets attributes, size included, after everything that is pending; in one command with it when
+     * {@code certain} says that they will be permitted.
      */
-    public @Nullable Answer<UpdateReply> setAttributes(SetAttributesOp op, Credentials credentials, boolean certain) {
+    public Outcome setAttributes(SetAttributesOp op, Credentials credentials, boolean certain) {
         lock.lock();
         try {
-            while (committing != null || (current != null && !takes(current, credentials, certain))) {
+            while (committing != null
+                    || (current != null && !takes(current, credentials, certain))) {
                 drain();
             }
             Pending pending = current;
@@ -298,17 +328,26 @@ public final class FileContent {
                 pending.pieces().remove(op.getSize(), Long.MAX_VALUE);
             }
             pending.attributes(merged(pending.attributes(), op));
-            return commitCurrent().answer();
+            WriteBack.Committed result = commitCurrent();
+            return new Outcome(
+                    result.refused() != 0 ? result.refused() : result.errno(), result.answer());
         } finally {
             lock.unlock();
         }
     }
 
+    /**
+     * How setting attributes ended; without an answer when what was pending before could not be
+     * stored.
+     */
+    public record Outcome(int errno, @Nullable Answer<UpdateReply> answer) {}
+
     private static boolean takes(Pending pending, Credentials credentials, boolean certain) {
         return certain && !pending.append() && sameCaller(pending.credentials(), credentials);
     }
 
-    private static SetAttributesOp merged(@Nullable SetAttributesOp earlier, SetAttributesOp later) {
+    private static SetAttributesOp merged(
+            @Nullable SetAttributesOp earlier, SetAttributesOp later) {
         if (earlier == null) {
             return new SetAttributesOp(later);
         }
@@ -353,12 +392,12 @@ public final class FileContent {
         return result;
     }
 
-    /** The attributes with what is pending on top: the size and times that this client's applications see. */
-    public Attributes overlay(Attributes base) {
+    /** The attributes with what is pending on top, as this client sees them; null: nothing is. */
+    public @Nullable Attributes overlay(Attributes base) {
         lock.lock();
         try {
             if (committing == null && current == null) {
-                return base;
+                return null;
             }
             Attributes result = new Attributes(base);
             for (Pending pending : new Pending[] {committing, current}) {
@@ -375,7 +414,8 @@ public final class FileContent {
     private static void overlay(Attributes result, Pending pending) {
         if (pending.hasData()) {
             long end = pending.pieces().end();
-            result.setSize(pending.append() ? result.getSize() + end : Math.max(result.getSize(), end));
+            result.setSize(
+                    pending.append() ? result.getSize() + end : Math.max(result.getSize(), end));
             result.setMtimeNs(pending.writtenAtMs() * 1_000_000);
             result.setCtimeNs(Math.max(result.getCtimeNs(), result.getMtimeNs()));
         }
@@ -409,9 +449,11 @@ public final class FileContent {
     /**
      * Fills {@code into} from {@code offset} on, up to the end of the file.
      *
-     * @return version of the inode that the bytes are of, as far as they were committed; -1: none of them was
+     * @return version of the inode that the bytes are of, as far as they were committed; -1: none
+     *     of them was
      */
-    public long read(long offset, ByteBuffer into, ReadAhead readAhead, Patience patience) throws ContentException {
+    public long read(long offset, ByteBuffer into, ReadAhead readAhead, Patience patience)
+            throws ContentException {
         if (!into.hasRemaining()) {
             return -1;
         }
@@ -422,13 +464,17 @@ public final class FileContent {
             View view = view(offset, end);
             ContentMap map = view.map;
             if (attempt > 1 || map == null || !map.covers(offset, end)) {
-                map = view.overlay.covers(offset, end) ? null : backing.fetch(ino, offset, end + ahead - offset, patience);
+                map =
+                        view.overlay.covers(offset, end)
+                                ? null
+                                : backing.fetch(ino, offset, end + ahead - offset, patience);
             }
             try {
                 compose(offset, into, view, map, ahead);
                 return map == null ? -1 : map.version();
             } catch (IOException e) {
-                // The block may have been overwritten and collected since the map was fetched: a newer map knows.
+                // The block may have been overwritten and collected since the map was fetched: a
+                // newer map knows.
                 if (attempt == READ_ATTEMPTS || patience.over()) {
                     LOG.error("inode {} is unreadable at {}", ino, offset, e);
                     throw new ContentException(Errno.EIO, "inode " + ino + ": " + e.getMessage());
@@ -443,7 +489,8 @@ public final class FileContent {
     private View view(long offset, long end) {
         lock.lock();
         try {
-            while ((current != null && current.append()) || (committing != null && committing.append())) {
+            while ((current != null && current.append())
+                    || (committing != null && committing.append())) {
                 // Where appended bytes are is the replicas' to say.
                 drain();
             }
@@ -471,7 +518,8 @@ public final class FileContent {
         return piece;
     }
 
-    private void compose(long offset, ByteBuffer into, View view, @Nullable ContentMap map, long ahead)
+    private void compose(
+            long offset, ByteBuffer into, View view, @Nullable ContentMap map, long ahead)
             throws IOException {
         long size = Math.max(view.overlayEnd, map == null ? 0 : map.size());
         long end = Math.min(offset + into.remaining(), size);
@@ -498,10 +546,13 @@ public final class FileContent {
             Piece piece = pieces.get(i);
             zero(into, piece.offset() - at);
             switch (piece.source()) {
-                case Source.Embedded(byte[] bytes) -> into.put(bytes, (int) piece.from(), (int) piece.length());
-                case Source.Block block -> BlockCache.copy(slices.get(i), (int) piece.from(), (int) piece.length(), into);
+                case Source.Embedded(byte[] bytes) ->
+                        into.put(bytes, (int) piece.from(), (int) piece.length());
+                case Source.Block block ->
+                        BlockCache.copy(
+                                slices.get(i), (int) piece.from(), (int) piece.length(), into);
                 case Source.Written written ->
-                    throw new IllegalStateException("a written piece outside of the lock");
+                        throw new IllegalStateException("a written piece outside of the lock");
             }
             at = piece.end();
         }

@@ -5,7 +5,8 @@ import java.time.Duration;
 /**
  * Limits of buffering.
  *
- * @param inlineMaxBytes content of up to so many bytes travels inside a metadata command instead of a block
+ * @param inlineMaxBytes content of up to so many bytes travels inside a metadata command instead of
+ *     a block
  * @param flushBytes a file with so many uncommitted bytes is committed in the background
  * @param bufferBytes uncommitted bytes of all files together
  * @param cacheBytes memory for blocks that were read or written

@@ -9,10 +9,12 @@ import org.globalfs.protocol.wire.SetAttributesOp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes of one file that will be committed by one command: written ranges, byte for byte as the application wrote them, and
- * attributes set after them. Guarded by the file's lock until it is taken for committing, unchanging from then on.
+ * Changes of one file that will be committed by one command: written ranges, byte for byte as the
+ * application wrote them, and attributes set after them. Guarded by the file's lock until it is
+ * taken for committing, unchanging from then on.
  *
- * <p>An appending one counts its offsets from the size that the file will have when the command executes.
+ * <p>An appending one counts its offsets from the size that the file will have when the command
+ * executes.
  */
 final class Pending {
 
@@ -86,7 +88,10 @@ final class Pending {
         reservedBytes += bytes;
     }
 
-    /** Takes all of {@code content}; buffers that fill up are given to {@code store}, which freezes them. */
+    /**
+     * Takes all of {@code content}; buffers that fill up are given to {@code store}, which freezes
+     * them.
+     */
     void write(long offset, ByteBuffer content, Consumer<WriteBuffer> store) {
         writtenAtMs = System.currentTimeMillis();
         long at = offset;
@@ -97,7 +102,9 @@ final class Pending {
 
     private int writeSome(long at, ByteBuffer content, Consumer<WriteBuffer> store) {
         Piece before = pieces.floor(at);
-        if (before != null && before.source() instanceof Source.Written(WriteBuffer buffer) && !buffer.frozen()) {
+        if (before != null
+                && before.source() instanceof Source.Written(WriteBuffer buffer)
+                && !buffer.frozen()) {
             if (before.end() > at) {
                 int count = (int) Math.min(content.remaining(), before.end() - at);
                 buffer.overwrite((int) (before.from() + at - before.offset()), content, count);
@@ -111,9 +118,11 @@ final class Pending {
         return append(new Piece(at, 0, new Source.Written(fresh), 0), fresh, content, store);
     }
 
-    private int append(Piece piece, WriteBuffer buffer, ByteBuffer content, Consumer<WriteBuffer> store) {
+    private int append(
+            Piece piece, WriteBuffer buffer, ByteBuffer content, Consumer<WriteBuffer> store) {
         int count = buffer.append(content, content.remaining());
-        Piece longer = new Piece(piece.offset(), piece.length() + count, piece.source(), piece.from());
+        Piece longer =
+                new Piece(piece.offset(), piece.length() + count, piece.source(), piece.from());
         if (piece.length() == 0) {
             pieces.put(longer);
         } else {

@@ -1,6 +1,9 @@
 package org.globalfs.client.io;
 
-/** A run of a file's bytes: {@code length} bytes at {@code offset} of the file, from {@code from} on in the source. */
+/**
+ * A run of a file's bytes: {@code length} bytes at {@code offset} of the file, from {@code from} on
+ * in the source.
+ */
 record Piece(long offset, long length, Source source, long from) {
 
     long end() {

@@ -12,13 +12,19 @@ public final class ReadAhead {
     private long expected;
     private long windowBytes;
 
-    /** Bytes after the end of this read that are worth fetching now; 0: the reads are not sequential. */
+    /**
+     * Bytes after the end of this read that are worth fetching now; 0: the reads are not
+     * sequential.
+     */
     synchronized long after(long offset, long length) {
         if (expected == 0 || Math.abs(offset - expected) > SLACK_BYTES) {
             windowBytes = 0;
             expected = offset + length;
         } else {
-            windowBytes = windowBytes == 0 ? FIRST_WINDOW_BYTES : Math.min(windowBytes * 2, MAX_WINDOW_BYTES);
+            windowBytes =
+                    windowBytes == 0
+                            ? FIRST_WINDOW_BYTES
+                            : Math.min(windowBytes * 2, MAX_WINDOW_BYTES);
             expected = Math.max(expected, offset + length);
         }
         return windowBytes;

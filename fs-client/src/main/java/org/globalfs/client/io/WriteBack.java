@@ -11,8 +11,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.meta.Answer;
@@ -29,33 +31,62 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns what files have pending into blocks and commands, for all files of a client: the limits, the threads and the clock of
- * writing back.
+ * Turns what files have pending into blocks and commands, for all files of a client: the limits,
+ * the threads and the clock of writing back.
  */
 public final class WriteBack implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WriteBack.class);
+
+    /** Below the number of transfers, so that reads never wait for a queue of uploads. */
     private static final int PARALLEL_UPLOADS = 6;
+
+    private static final int PARALLEL_TRANSFERS = 16;
     private static final long TICK_MS = 200;
 
     private final Backing backing;
     private final Blocks blocks;
     private final IoOptions options;
+
+    /** Flushes: they mostly wait. */
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("write-back").factory());
+
+    /** Transfers of blocks; nothing that runs here waits for another transfer. */
+    private final ThreadPoolExecutor transfers;
+
+    private final ScheduledExecutorService timer =
+            Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofPlatform().daemon().name("write-back").factory());
     private final BlockCache cache;
     private final WriteBudget budget;
-    private final Semaphore uploads = new Semaphore(PARALLEL_UPLOADS);
+
+    /**
+     * Uploads that wait for their turn; at most PARALLEL_UPLOADS are handed to the transfer
+     * threads.
+     */
+    private final UploadQueue uploads;
+
     private final Set<FileContent> dirty = ConcurrentHashMap.newKeySet();
 
     public WriteBack(Backing backing, Blocks blocks, IoOptions options) {
         this.backing = backing;
         this.blocks = blocks;
         this.options = options;
-        this.cache = new BlockCache(blocks, options.cacheBytes(), executor);
+        this.transfers =
+                new ThreadPoolExecutor(
+                        PARALLEL_TRANSFERS,
+                        PARALLEL_TRANSFERS,
+                        20,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        Thread.ofPlatform().daemon().name("block-transfer-", 1).factory());
+        transfers.allowCoreThreadTimeOut(true);
+        this.uploads = new UploadQueue(transfers, PARALLEL_UPLOADS);
+        this.cache = new BlockCache(blocks, options.cacheBytes(), transfers);
         this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
-        timer.scheduleWithFixedDelay(this::flushOld, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> _ =
+                timer.scheduleWithFixedDelay(
+                        this::flushOld, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
     }
 
     /** The content of a file; one object a file and client. */
@@ -117,7 +148,7 @@ public final class WriteBack implements AutoCloseable {
     void store(long ino, WriteBuffer buffer) {
         CompletableFuture<BlockRef> result = new CompletableFuture<>();
         buffer.freeze(result);
-        executor.execute(() -> store(ino, buffer.content(), result));
+        uploads.execute(() -> store(ino, buffer.content(), result));
     }
 
     private void store(long ino, ByteBuffer content, CompletableFuture<BlockRef> result) {
@@ -125,13 +156,7 @@ public final class WriteBack implements AutoCloseable {
         long pauseMs = 50;
         while (true) {
             try {
-                uploads.acquire();
-                BlockRef ref;
-                try {
-                    ref = blocks.put(Inodes.partition(ino), content.duplicate());
-                } finally {
-                    uploads.release();
-                }
+                BlockRef ref = blocks.put(Inodes.partition(ino), content.duplicate());
                 cache.keep(ref, content);
                 result.complete(ref);
                 return;
@@ -140,18 +165,37 @@ public final class WriteBack implements AutoCloseable {
                     result.completeExceptionally(e);
                     return;
                 }
-                LOG.warn("storing a block of inode {} failed, again in {} ms: {}", ino, pauseMs, e.getMessage());
+                LOG.warn(
+                        "storing a block of inode {} failed, again in {} ms: {}",
+                        ino,
+                        pauseMs,
+                        e.getMessage());
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
                 pauseMs = Math.min(pauseMs * 2, 2_000);
-            } catch (InterruptedException | RuntimeException | Error e) {
+            } catch (RuntimeException | Error e) {
                 result.completeExceptionally(e);
                 return;
             }
         }
     }
 
-    /** How committing went: {@code answer} is null when it did not get as far as a command, or needed none. */
-    record Committed(int errno, List<Extent> extents, @Nullable Answer<UpdateReply> answer) {}
+    /**
+     * How committing went.
+     *
+     * @param refused errno of the attributes that went with the data, when only they failed
+     * @param answer null when it did not get as far as a command, or needed none
+     */
+    record Committed(
+            int errno, int refused, List<Extent> extents, @Nullable Answer<UpdateReply> answer) {
+
+        static Committed failed() {
+            return new Committed(Errno.EIO.number(), 0, List.of(), null);
+        }
+    }
+
+    private Answer<UpdateReply> update(long ino, Pending pending, UpdateOp op) {
+        return backing.update(ino, pending.credentials(), op, Patience.of(options.timeout()));
+    }
 
     /** Stores and commits; blocks until the command is answered or given up. */
     Committed commit(long ino, Pending pending) {
@@ -161,25 +205,41 @@ public final class WriteBack implements AutoCloseable {
             extents = extents(ino, pending, made);
         } catch (IOException | RuntimeException e) {
             LOG.error("content of inode {} could not be stored", ino, e);
-            return new Committed(Errno.EIO.number(), List.of(), null);
+            return Committed.failed();
         }
         UpdateOp op = op(ino, pending, extents);
         if (op == null) {
             delete(made);
-            return new Committed(0, extents, null);
+            return new Committed(0, 0, extents, null);
         }
-        Answer<UpdateReply> answer = backing.update(ino, pending.credentials(), op, Patience.of(options.timeout()));
+        int refused = 0;
+        Answer<UpdateReply> answer = update(ino, pending, op);
         int errno = answer.reply().getErrno();
+        boolean both = op.isSetWrite() && op.getWrite().isSetAttributes();
+        if (both && answer.answered() && errno != 0) {
+            // Somebody changed the owner meanwhile, or the like: the data must not be lost with the
+            // attributes.
+            WriteOp alone = new WriteOp(op.getWrite());
+            alone.unsetAttributes();
+            LOG.warn(
+                    "inode {}: attributes set after a write are refused: {}", ino, Errno.of(errno));
+            answer = update(ino, pending, UpdateOp.write(alone));
+            refused = errno;
+            errno = answer.reply().getErrno();
+        }
         if (answer.answered()) {
-            // Without an answer the command may still take effect, and its blocks must be there then.
+            // Without an answer the command may still take effect, and its blocks must be there
+            // then.
             deleteUnused(made, errno == 0 ? extents : List.of());
         }
-        return new Committed(errno, extents, answer);
+        return new Committed(errno, refused, extents, answer);
     }
 
     private static @Nullable UpdateOp op(long ino, Pending pending, List<Extent> extents) {
         if (extents.isEmpty()) {
-            return pending.attributes() == null ? null : UpdateOp.setAttributes(pending.attributes());
+            return pending.attributes() == null
+                    ? null
+                    : UpdateOp.setAttributes(pending.attributes());
         }
         WriteOp write = new WriteOp(ino, extents);
         if (pending.append()) {
@@ -191,7 +251,8 @@ public final class WriteBack implements AutoCloseable {
         return UpdateOp.write(write);
     }
 
-    private List<Extent> extents(long ino, Pending pending, List<BlockRef> made) throws IOException {
+    private List<Extent> extents(long ino, Pending pending, List<BlockRef> made)
+            throws IOException {
         List<Piece> loose = new ArrayList<>();
         long looseBytes = 0;
         for (Piece piece : pending.pieces().all()) {
@@ -215,9 +276,10 @@ public final class WriteBack implements AutoCloseable {
         for (Piece piece : pending.pieces().all()) {
             CompletableFuture<BlockRef> upload = buffer(piece).upload();
             if (upload != null) {
-                result.add(new Extent(piece.offset(), piece.length())
-                        .setBlock(await(upload))
-                        .setBlockOffset((int) piece.from()));
+                result.add(
+                        new Extent(piece.offset(), piece.length())
+                                .setBlock(await(upload))
+                                .setBlockOffset((int) piece.from()));
             }
         }
         result.sort(java.util.Comparator.comparingLong(Extent::getOffset));
@@ -244,7 +306,7 @@ public final class WriteBack implements AutoCloseable {
             CompletableFuture<BlockRef> future = new CompletableFuture<>();
             ByteBuffer content = joined(pieces);
             storing.add(future);
-            executor.execute(() -> store(ino, content, future));
+            uploads.execute(() -> store(ino, content, future));
         }
         List<Extent> result = new ArrayList<>();
         for (int i = 0; i < groups.size(); i++) {
@@ -252,7 +314,10 @@ public final class WriteBack implements AutoCloseable {
             made.add(ref);
             int at = 0;
             for (Piece piece : groups.get(i)) {
-                result.add(new Extent(piece.offset(), piece.length()).setBlock(ref).setBlockOffset(at));
+                result.add(
+                        new Extent(piece.offset(), piece.length())
+                                .setBlock(ref)
+                                .setBlockOffset(at));
                 at += (int) piece.length();
             }
         }
@@ -286,7 +351,7 @@ public final class WriteBack implements AutoCloseable {
         try {
             return upload.get();
         } catch (ExecutionException e) {
-            throw new IOException("storing a block failed: " + e.getCause().getMessage(), e.getCause());
+            throw new IOException("storing a block failed: " + e.getMessage(), e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while storing a block", e);
@@ -309,7 +374,7 @@ public final class WriteBack implements AutoCloseable {
         if (unused.isEmpty()) {
             return;
         }
-        executor.execute(() -> {
+        transfers.execute(() -> {
             for (BlockRef ref : unused) {
                 try {
                     blocks.delete(ref);
@@ -326,5 +391,6 @@ public final class WriteBack implements AutoCloseable {
         timer.shutdownNow();
         flushAll();
         executor.close();
+        transfers.shutdown();
     }
 }

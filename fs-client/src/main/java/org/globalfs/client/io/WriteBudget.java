@@ -1,12 +1,14 @@
 package org.globalfs.client.io;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Invariant;
 
-/** Bounds the bytes that are written and not committed: whoever wants more waits until others are through. */
+/**
+ * Bounds the bytes that are written and not committed: whoever wants more waits until others are
+ * through.
+ */
 final class WriteBudget {
 
     private static final long CHECK_NS = 100_000_000;

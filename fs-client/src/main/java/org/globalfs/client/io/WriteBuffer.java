@@ -8,8 +8,8 @@ import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Written bytes on their way to becoming one block. Grows at its end and may be overwritten in place until it is frozen. Guarded by the lock of the
- * file that it belongs to, while not frozen.
+ * Written bytes on their way to becoming one block. Grows at its end and may be overwritten in
+ * place until it is frozen. Guarded by the lock of the file that it belongs to, while not frozen.
  */
 final class WriteBuffer {
 
@@ -50,7 +50,9 @@ final class WriteBuffer {
         Invariant.check(!frozen(), "write into a frozen buffer");
         int count = Math.min(atMost, MAX_BYTES - used);
         if (used + count > bytes.length) {
-            bytes = Arrays.copyOf(bytes, Math.min(MAX_BYTES, Math.max(bytes.length * 2, used + count)));
+            bytes =
+                    Arrays.copyOf(
+                            bytes, Math.min(MAX_BYTES, Math.max(bytes.length * 2, used + count)));
         }
         from.get(bytes, used, count);
         used += count;

@@ -23,12 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One session's way to the metadata: brings each update to effect once and each read to an answer, whichever replicas are
- * alive. Thread-safe; any number of operations run at a time.
+ * One session's way to the metadata: brings each update to effect once and each read to an answer,
+ * whichever replicas are alive. Thread-safe; any number of operations run at a time.
  *
- * <p>Updates of a regional partition, and reads of it (which are strong), go to the partition's coordinator; updates of the global
- * partition to the nearest replica, which forwards them; reads of it to the nearest replica, causally. An update
- * keeps its sequence over all attempts, also when it turns out to concern several partitions and goes to partition 0.
+ * <p>Updates of a regional partition, and reads of it (which are strong), go to the partition's
+ * coordinator; updates of the global partition to the nearest replica, which forwards them; reads
+ * of it to the nearest replica, causally. An update keeps its sequence over all attempts, also when
+ * it turns out to concern several partitions and goes to partition 0.
  */
 public final class MetadataClient {
 
@@ -79,13 +80,22 @@ public final class MetadataClient {
     }
 
     /** Executes one update. The reply's status is DONE. */
-    public Answer<UpdateReply> update(int partition, Credentials credentials, UpdateOp op, Patience patience) {
+    public Answer<UpdateReply> update(
+            int partition, Credentials credentials, UpdateOp op, Patience patience) {
         long sequence = session.nextSequence();
         try {
-            Command command = new Command(
-                    session.id(), sequence, session.answeredBelow(), credentials, origin, op);
+            Command command =
+                    new Command(
+                            session.id(),
+                            sequence,
+                            session.answeredBelow(),
+                            credentials,
+                            origin,
+                            op);
             Answer<UpdateReply> answer = update(partition, command, patience);
-            see(answer.reply().getPosition(), answer.reply().isSetGlobalSeen() ? answer.reply().getGlobalSeen() : 0);
+            see(
+                    answer.reply().getPosition(),
+                    answer.reply().isSetGlobalSeen() ? answer.reply().getGlobalSeen() : 0);
             return answer;
         } finally {
             session.answered(sequence);
@@ -139,15 +149,17 @@ public final class MetadataClient {
     }
 
     /** Answers one read. The reply's status is DONE. */
-    public Answer<ReadReply> read(int partition, Credentials credentials, ReadOp op, Patience patience) {
-        ReadRequest request = new ReadRequest(
-                session.id(),
-                partition,
-                credentials,
-                partition == 0 ? Consistency.CAUSAL : Consistency.STRONG,
-                session.vector().seen(partition),
-                session.vector().globalSeen(),
-                op);
+    public Answer<ReadReply> read(
+            int partition, Credentials credentials, ReadOp op, Patience patience) {
+        ReadRequest request =
+                new ReadRequest(
+                        session.id(),
+                        partition,
+                        credentials,
+                        partition == 0 ? Consistency.CAUSAL : Consistency.STRONG,
+                        session.vector().seen(partition),
+                        session.vector().globalSeen(),
+                        op);
         Answer<ReadReply> answer = new ReadAttempts(partition, request).run(new Retry(patience));
         ReadReply reply = answer.reply();
         see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
@@ -155,13 +167,17 @@ public final class MetadataClient {
     }
 
     /**
-     * Waits at the partition's coordinator for recalled grants; no retry beyond finding the coordinator.
+     * Waits at the partition's coordinator for recalled grants; no retry beyond finding the
+     * coordinator.
      *
+     * @param acknowledged recall up to which the grants of {@code replica} are given back; another
+     *     replica counts its own
      * @return null: no coordinator answered
      */
-    public @Nullable Answer<RecallReply> recalls(int partition, long acknowledged, Patience patience) {
-        RecallRequest request = new RecallRequest(session.id(), partition, acknowledged);
-        Answer<RecallReply> answer = new RecallAttempts(partition, request).run(new Retry(patience));
+    public @Nullable Answer<RecallReply> recalls(
+            int partition, int replica, long acknowledged, Patience patience) {
+        RecallAttempts attempts = new RecallAttempts(partition, replica, acknowledged);
+        Answer<RecallReply> answer = attempts.run(new Retry(patience));
         return answer.answered() ? answer : null;
     }
 
@@ -242,16 +258,21 @@ public final class MetadataClient {
                 retry.timedOut();
             }
             Replica next = routes.after(partition, failed);
-            if (againAlready || next == null || next.id() == failed.id() || e.kind() == NoReplyException.Kind.FAILED) {
+            if (againAlready
+                    || next == null
+                    || next.id() == failed.id()
+                    || e.kind() == NoReplyException.Kind.FAILED) {
                 retry.pause();
             }
             return next;
         }
 
-        private @Nullable Replica redirected(Replica from, int coordinator, int redirects, Retry retry) {
-            Replica next = coordinator < 0 || coordinator == from.id() || routes.unreachable(coordinator)
-                    ? null
-                    : routes.replica(coordinator);
+        private @Nullable Replica redirected(
+                Replica from, int coordinator, int redirects, Retry retry) {
+            Replica next =
+                    coordinator < 0 || coordinator == from.id() || routes.unreachable(coordinator)
+                            ? null
+                            : routes.replica(coordinator);
             if (next == null) {
                 // An election: the others may know more by then.
                 retry.pause();
@@ -331,16 +352,24 @@ public final class MetadataClient {
     }
 
     private final class RecallAttempts extends Attempts<RecallReply> {
-        private final RecallRequest request;
+        private static final long TIMEOUT_MS = 10_000;
 
-        RecallAttempts(int partition, RecallRequest request) {
+        private final int partition;
+        private final int grantor;
+        private final long acknowledged;
+
+        RecallAttempts(int partition, int grantor, long acknowledged) {
             super(partition);
-            this.request = request;
+            this.partition = partition;
+            this.grantor = grantor;
+            this.acknowledged = acknowledged;
         }
 
         @Override
         RecallReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
-            return calls.recalls(replica, request, timeoutMs);
+            long known = replica.id() == grantor ? acknowledged : 0;
+            return calls.recalls(
+                    replica, new RecallRequest(session.id(), partition, known), TIMEOUT_MS);
         }
 
         @Override

@@ -1,7 +1,10 @@
 package org.globalfs.client.meta;
 
-/** A metadata replica: where it runs and which regional partition it holds beside the global one. */
-public record Replica(int id, int partition, String region, String datacenter, String host, int port) {
+/**
+ * A metadata replica: where it runs and which regional partition it holds beside the global one.
+ */
+public record Replica(
+        int id, int partition, String region, String datacenter, String host, int port) {
 
     public String address() {
         return host + ":" + port;

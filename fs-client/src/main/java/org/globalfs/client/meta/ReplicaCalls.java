@@ -10,11 +10,13 @@ import org.globalfs.protocol.wire.UpdateRequest;
 /** One attempt of one call to one replica: the seam between routing and the network. */
 public interface ReplicaCalls extends AutoCloseable {
 
-    UpdateReply update(Replica replica, UpdateRequest request, long timeoutMs) throws NoReplyException;
+    UpdateReply update(Replica replica, UpdateRequest request, long timeoutMs)
+            throws NoReplyException;
 
     ReadReply read(Replica replica, ReadRequest request, long timeoutMs) throws NoReplyException;
 
-    RecallReply recalls(Replica replica, RecallRequest request, long timeoutMs) throws NoReplyException;
+    RecallReply recalls(Replica replica, RecallRequest request, long timeoutMs)
+            throws NoReplyException;
 
     @Override
     void close();

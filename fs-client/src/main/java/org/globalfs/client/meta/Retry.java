@@ -3,13 +3,17 @@ package org.globalfs.client.meta;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
-/** The pauses and time-outs of one operation's attempts: short at first, longer while it does not come through. */
+/**
+ * The pauses and time-outs of one operation's attempts: short at first, longer while it does not
+ * come through.
+ */
 final class Retry {
 
     private static final long FIRST_PAUSE_NS = 2_000_000;
     private static final long LONGEST_PAUSE_NS = 100_000_000;
     private static final long FIRST_TIMEOUT_MS = 900;
     private static final long LONGEST_TIMEOUT_MS = 8_000;
+
     /** A live replica that cannot answer says so this much before the caller gives up on it. */
     static final long ANSWER_MARGIN_MS = 150;
 
@@ -28,7 +32,8 @@ final class Retry {
 
     /** How long the replica itself may try in that time. */
     int waitMs(long attemptTimeoutMs) {
-        return (int) Math.max(1, attemptTimeoutMs - Math.min(ANSWER_MARGIN_MS, attemptTimeoutMs / 2));
+        return (int)
+                Math.max(1, attemptTimeoutMs - Math.min(ANSWER_MARGIN_MS, attemptTimeoutMs / 2));
     }
 
     /** No answer in time: give the next attempt longer, a loaded cluster needs no extra load. */

@@ -8,12 +8,14 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where to send: the replicas of each partition, nearest first, with those that failed a moment ago last, and the last
- * known coordinator of each partition.
+ * Where to send: the replicas of each partition, nearest first, with those that failed a moment ago
+ * last, and the last known coordinator of each partition.
  */
 final class Routes {
 
-    /** After a broken connection the process is left alone for so long, unless nobody else is left. */
+    /**
+     * After a broken connection the process is left alone for so long, unless nobody else is left.
+     */
     private static final long SUSPICION_NS = 1_000_000_000L;
 
     private final ReplicaDirectory directory;
@@ -38,9 +40,10 @@ final class Routes {
                 result.add(replica);
             }
         }
-        result.sort(Comparator.comparing((Replica replica) -> suspected(replica.id()))
-                .thenComparing(this::distance)
-                .thenComparing(Replica::id));
+        result.sort(
+                Comparator.comparingInt((Replica replica) -> suspected(replica.id()) ? 1 : 0)
+                        .thenComparingInt(this::distance)
+                        .thenComparingInt(Replica::id));
         return result;
     }
 
@@ -72,7 +75,10 @@ final class Routes {
         }
     }
 
-    /** The best replica to ask next: the coordinator where it matters, else the nearest; null: none known. */
+    /**
+     * The best replica to ask next: the coordinator where it matters, else the nearest; null: none
+     * known.
+     */
     @Nullable Replica first(int partition) {
         Replica coordinator = partition == 0 ? null : coordinator(partition);
         if (coordinator != null) {
@@ -91,7 +97,8 @@ final class Routes {
         for (int i = 0; i < candidates.size(); i++) {
             if (candidates.get(i).id() == tried.id()) {
                 Replica next = candidates.get((i + 1) % candidates.size());
-                return suspected(next.id()) ? candidates.getFirst() : next;
+                Replica best = candidates.getFirst();
+                return suspected(next.id()) && !suspected(best.id()) ? best : next;
             }
         }
         return candidates.getFirst();

@@ -20,24 +20,30 @@ public final class RpcReplicaCalls implements ReplicaCalls {
     private final ConcurrentMap<String, RpcClient> clients = new ConcurrentHashMap<>();
 
     @Override
-    public UpdateReply update(Replica replica, UpdateRequest request, long timeoutMs) throws NoReplyException {
+    public UpdateReply update(Replica replica, UpdateRequest request, long timeoutMs)
+            throws NoReplyException {
         return call(replica, MetadataCalls.UPDATE, request, timeoutMs);
     }
 
     @Override
-    public ReadReply read(Replica replica, ReadRequest request, long timeoutMs) throws NoReplyException {
+    public ReadReply read(Replica replica, ReadRequest request, long timeoutMs)
+            throws NoReplyException {
         return call(replica, MetadataCalls.READ, request, timeoutMs);
     }
 
     @Override
-    public RecallReply recalls(Replica replica, RecallRequest request, long timeoutMs) throws NoReplyException {
+    public RecallReply recalls(Replica replica, RecallRequest request, long timeoutMs)
+            throws NoReplyException {
         return call(replica, MetadataCalls.RECALLS, request, timeoutMs);
     }
 
     private <Q extends TSerializable, R extends TSerializable> R call(
-            Replica replica, RpcMethod<Q, R> method, Q request, long timeoutMs) throws NoReplyException {
+            Replica replica, RpcMethod<Q, R> method, Q request, long timeoutMs)
+            throws NoReplyException {
         RpcClient client =
-                clients.computeIfAbsent(replica.address(), address -> new RpcClient(replica.host(), replica.port()));
+                clients.computeIfAbsent(
+                        replica.address(),
+                        address -> new RpcClient(replica.host(), replica.port()));
         try {
             return client.call(method, request, timeoutMs);
         } catch (RpcException e) {
@@ -49,9 +55,10 @@ public final class RpcReplicaCalls implements ReplicaCalls {
         return switch (e.outcome()) {
             case NOT_SENT -> NoReplyException.Kind.UNREACHABLE;
             case REFUSED -> NoReplyException.Kind.FAILED;
-            case UNKNOWN -> e.getCause() instanceof java.net.SocketTimeoutException
-                    ? NoReplyException.Kind.SILENT
-                    : NoReplyException.Kind.UNREACHABLE;
+            case UNKNOWN ->
+                    e.getCause() instanceof java.net.SocketTimeoutException
+                            ? NoReplyException.Kind.SILENT
+                            : NoReplyException.Kind.UNREACHABLE;
         };
     }
 

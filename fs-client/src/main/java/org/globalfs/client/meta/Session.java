@@ -4,7 +4,8 @@ import java.security.SecureRandom;
 import java.util.TreeSet;
 
 /**
- * One client's identity to the replicated state: numbers its updates, knows which are answered, and what was seen.
+ * One client's identity to the replicated state: numbers its updates, knows which are answered, and
+ * what was seen.
  */
 public final class Session {
 
@@ -43,8 +44,8 @@ public final class Session {
     }
 
     /**
-     * The update got its reply, or nobody waits for one: should it still come to a replica after a later update of this
-     * session, it is refused there.
+     * The update got its reply, or nobody waits for one: should it still come to a replica after a
+     * later update of this session, it is refused there.
      */
     public synchronized void answered(long sequence) {
         unanswered.remove(sequence);

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.globalfs.protocol.wire.Credentials;
@@ -18,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells every partition that the session has to do with that it lives, and which inodes it holds open; says goodbye at the end.
+ * Tells every partition that the session has to do with that it lives, and which inodes it holds
+ * open; says goodbye at the end.
  */
 public final class SessionKeeper implements AutoCloseable {
 
@@ -35,9 +37,15 @@ public final class SessionKeeper implements AutoCloseable {
         this.client = client;
         this.openInodes = openInodes;
         this.patience = interval;
-        this.timer = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().daemon().name("session-keeper").factory());
-        timer.scheduleWithFixedDelay(this::renewLogged, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+        this.timer =
+                Executors.newSingleThreadScheduledExecutor(
+                        Thread.ofPlatform().daemon().name("session-keeper").factory());
+        ScheduledFuture<?> _ =
+                timer.scheduleWithFixedDelay(
+                        this::renewLogged,
+                        interval.toMillis(),
+                        interval.toMillis(),
+                        TimeUnit.MILLISECONDS);
     }
 
     private void renewLogged() {
@@ -66,9 +74,13 @@ public final class SessionKeeper implements AutoCloseable {
     }
 
     private void send(int partition, RenewSessionOp op, Duration atMost) {
-        Answer<?> answer = client.update(partition, SYSTEM, UpdateOp.renewSession(op), Patience.of(atMost));
+        Answer<?> answer =
+                client.update(partition, SYSTEM, UpdateOp.renewSession(op), Patience.of(atMost));
         if (!answer.answered()) {
-            LOG.warn("session {} is not renewed in partition {}: nobody answers", client.session().id(), partition);
+            LOG.warn(
+                    "session {} is not renewed in partition {}: nobody answers",
+                    client.session().id(),
+                    partition);
         }
     }
 

@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * The highest instance of each partition that a session has seen. What the session reads is never older; handing the
- * vector to another session makes that one see everything that this one saw.
+ * The highest instance of each partition that a session has seen. What the session reads is never
+ * older; handing the vector to another session makes that one see everything that this one saw.
  */
 public final class SessionVector {
 

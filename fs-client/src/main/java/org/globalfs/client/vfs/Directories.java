@@ -17,7 +17,9 @@ import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.jspecify.annotations.Nullable;
 
-/** Open directories: entries are fetched in pages and handed out as the kernel has room for them. */
+/**
+ * Open directories: entries are fetched in pages and handed out as the kernel has room for them.
+ */
 final class Directories {
 
     private static final int PAGE_ENTRIES = 500;
@@ -31,6 +33,7 @@ final class Directories {
     /** Entries that were fetched and not handed out yet. Guarded by itself. */
     private static final class OpenDirectory {
         final Deque<DirectoryEntry> ahead = new ArrayDeque<>();
+
         /** Cookie after which {@code ahead} begins. */
         long position = -1;
 
@@ -60,7 +63,8 @@ final class Directories {
         return new OpenResult(handle, false, false);
     }
 
-    void read(Caller caller, long ino, long handle, long cookie, DirectorySink sink) throws FsException {
+    void read(Caller caller, long ino, long handle, long cookie, DirectorySink sink)
+            throws FsException {
         OpenDirectory directory = open.get(handle);
         if (directory == null) {
             throw FsException.of(Errno.EBADF);
@@ -81,7 +85,12 @@ final class Directories {
                 }
                 DirectoryEntry next = directory.ahead.getFirst();
                 byte[] name = next.getName();
-                if (!sink.add(name, next.getIno(), next.getType(), next.getCookie(), entry(ino, name, next, sink))) {
+                if (!sink.add(
+                        name,
+                        next.getIno(),
+                        next.getType(),
+                        next.getCookie(),
+                        entry(ino, name, next, sink))) {
                     return;
                 }
                 directory.ahead.removeFirst();
@@ -90,7 +99,8 @@ final class Directories {
         }
     }
 
-    private @Nullable Entry entry(long directory, byte[] name, DirectoryEntry entry, DirectorySink sink) {
+    private @Nullable Entry entry(
+            long directory, byte[] name, DirectoryEntry entry, DirectorySink sink) {
         return sink.wantsEntries() && entry.isSetAttributes()
                 ? names.entry(directory, name, entry.getAttributes())
                 : null;
@@ -115,7 +125,8 @@ final class Directories {
         }
         for (DirectoryEntry entry : directory.ahead) {
             Name name = new Name(entry.getIno(), entry.getType());
-            cache.learnName(ino, entry.getName(), name, self.getVersion(), read.validity(), read.stamp());
+            cache.learnName(
+                    ino, entry.getName(), name, self.getVersion(), read.validity(), read.stamp());
             if (entry.isSetAttributes()) {
                 cache.learn(entry.getAttributes(), read.validity(), read.stamp());
             }

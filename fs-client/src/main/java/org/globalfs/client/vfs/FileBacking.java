@@ -50,7 +50,8 @@ final class FileBacking implements Backing {
     }
 
     @Override
-    public ContentMap fetch(long ino, long offset, long length, Patience patience) throws ContentException {
+    public ContentMap fetch(long ino, long offset, long length, Patience patience)
+            throws ContentException {
         long end = offset + Math.min(length, Long.MAX_VALUE - offset);
         ContentMap whole = null;
         List<Extent> extents = new ArrayList<>();
@@ -90,9 +91,11 @@ final class FileBacking implements Backing {
     }
 
     @Override
-    public Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience) {
+    public Answer<UpdateReply> update(
+            long ino, Credentials credentials, UpdateOp op, Patience patience) {
         long stamp = cache.stamp();
-        Answer<UpdateReply> answer = client.update(Inodes.partition(ino), credentials, op, patience);
+        Answer<UpdateReply> answer =
+                client.update(Inodes.partition(ino), credentials, op, patience);
         requests.learn(answer, stamp, ino);
         if (!answer.answered()) {
             pages.forget(ino);
@@ -107,7 +110,8 @@ final class FileBacking implements Backing {
     }
 
     @Override
-    public void changed(long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer) {
+    public void changed(
+            long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer) {
         UpdateReply reply = answer.reply();
         if (!reply.isSetAttributes()) {
             cache.forget(ino);
@@ -115,8 +119,10 @@ final class FileBacking implements Backing {
         }
         long version = reply.getAttributes().getVersion();
         long size = reply.getAttributes().getSize();
-        cache.changeContent(ino, known -> known == null ? null : known.changed(version, size, extents));
-        boolean elsewhere = expectedEnd >= 0 && reply.isSetOffset() && reply.getOffset() != expectedEnd;
+        cache.changeContent(
+                ino, known -> known == null ? null : known.changed(version, size, extents));
+        boolean elsewhere =
+                expectedEnd >= 0 && reply.isSetOffset() && reply.getOffset() != expectedEnd;
         KernelCache mounted = kernel;
         if (elsewhere && mounted != null) {
             // The kernel put the appended bytes where it thought the end was.

@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Open files and attributes.
  *
- * <p>stat(2) commits what is pending of the file first: size and times then are the replicas', for every client the same. The kernel's own question in the
- * middle of a read or write, which comes through a handle, is answered from what is pending. Attributes set on a file with pending
- * writes join their command when it is certain that they are permitted.
+ * <p>stat(2) commits what is pending of the file first: size and times then are the replicas', for
+ * every client the same. The kernel's own question in the middle of a read or write, which comes
+ * through a handle, is answered from what is pending. Attributes set on a file with pending writes
+ * join their command when it is certain that they are permitted.
  */
 final class Files {
 
@@ -66,7 +67,8 @@ final class Files {
         }
     }
 
-    AttributesReply setAttributes(Caller caller, long ino, SetAttributes change) throws FsException {
+    AttributesReply setAttributes(Caller caller, long ino, SetAttributes change)
+            throws FsException {
         SetAttributesOp op = op(ino, change);
         OpenInode open = files.find(ino);
         if (open == null) {
@@ -141,13 +143,14 @@ final class Files {
 
     private Attributes setSize(Caller caller, OpenInode open, SetAttributesOp op, boolean certain)
             throws FsException {
-        Answer<UpdateReply> answer =
+        FileContent.Outcome outcome =
                 open.content.setAttributes(op, Requests.credentials(caller), certain);
-        if (answer == null) {
-            throw FsException.of(open.content.lastError());
-        }
-        Requests.check(answer.reply().getErrno());
-        Attributes attributes = answer.reply().getAttributes();
+        Requests.check(outcome.errno());
+        Answer<UpdateReply> answer = outcome.answer();
+        Attributes attributes =
+                answer == null
+                        ? names.attributes(caller, op.getIno())
+                        : answer.reply().getAttributes();
         open.attributes(attributes);
         return attributes;
     }
@@ -196,12 +199,13 @@ final class Files {
         ReadReply reply = read.reply();
         Attributes attributes = reply.getAttributes();
         if (reply.isSetContentEnd()) {
-            ContentMap content = ContentMap.of(
-                    attributes.getVersion(),
-                    attributes.getSize(),
-                    0,
-                    reply.getContentEnd(),
-                    reply.isSetExtents() ? reply.getExtents() : java.util.List.of());
+            ContentMap content =
+                    ContentMap.of(
+                            attributes.getVersion(),
+                            attributes.getSize(),
+                            0,
+                            reply.getContentEnd(),
+                            reply.isSetExtents() ? reply.getExtents() : java.util.List.of());
             cache.learnContent(ino, content, read.validity(), read.stamp());
         }
         return attributes;
@@ -212,20 +216,23 @@ final class Files {
         return new OpenResult(handle.number, keep, false, !handle.writes(), false);
     }
 
-    Created create(Caller caller, long parent, byte[] name, int mode, int flags) throws FsException {
+    Created create(Caller caller, long parent, byte[] name, int mode, int flags)
+            throws FsException {
         boolean exclusive = (flags & OpenFlags.O_EXCL) != 0;
         boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
         for (int round = 1; ; round++) {
-            CreateOp op = new CreateOp(parent, ByteBuffer.wrap(name), (mode & 07777) | Stat.REGULAR)
-                    .setExclusive(exclusive)
-                    .setTruncate(truncate);
+            CreateOp op =
+                    new CreateOp(parent, ByteBuffer.wrap(name), (mode & 07777) | Stat.REGULAR)
+                            .setExclusive(exclusive)
+                            .setTruncate(truncate);
             UpdateReply reply;
             try {
                 reply = names.create(caller, op);
             } catch (FsException e) {
-                Created elsewhere = e.errno() == Errno.ESTALE && !exclusive && round < OPEN_ROUNDS
-                        ? openExisting(caller, parent, name, flags)
-                        : null;
+                Created elsewhere =
+                        e.errno() == Errno.ESTALE && !exclusive && round < OPEN_ROUNDS
+                                ? openExisting(caller, parent, name, flags)
+                                : null;
                 if (elsewhere != null) {
                     return elsewhere;
                 }
@@ -243,12 +250,14 @@ final class Files {
     }
 
     /** The name is in this directory and its file in another partition. */
-    private @Nullable Created openExisting(Caller caller, long parent, byte[] name, int flags) throws FsException {
+    private @Nullable Created openExisting(Caller caller, long parent, byte[] name, int flags)
+            throws FsException {
         Attributes attributes = names.find(caller, parent, name);
         return attributes == null ? null : opened(caller, parent, name, attributes, flags);
     }
 
-    private Created opened(Caller caller, long parent, byte[] name, Attributes attributes, int flags)
+    private Created opened(
+            Caller caller, long parent, byte[] name, Attributes attributes, int flags)
             throws FsException {
         OpenResult open = open(caller, attributes.getIno(), flags);
         return new Created(names.entry(parent, name, attributes), open);
@@ -259,10 +268,12 @@ final class Files {
         return new Created(names.entry(parent, name, attributes), result(handle, attributes));
     }
 
-    void read(Caller caller, long ino, long handle, long offset, ByteBuffer into) throws FsException {
+    void read(Caller caller, long ino, long handle, long offset, ByteBuffer into)
+            throws FsException {
         Handle open = files.handle(handle);
         try {
-            long version = open.content().read(offset, into, open.readAhead, requests.patience(caller));
+            long version =
+                    open.content().read(offset, into, open.readAhead, requests.patience(caller));
             if (version >= 0) {
                 pages.read(ino, version);
             }
@@ -271,7 +282,8 @@ final class Files {
         }
     }
 
-    int write(Caller caller, long handle, long offset, ByteBuffer content, int flags) throws FsException {
+    int write(Caller caller, long handle, long offset, ByteBuffer content, int flags)
+            throws FsException {
         Handle open = files.handle(handle);
         if (!open.writes()) {
             throw FsException.of(Errno.EBADF);
@@ -281,7 +293,12 @@ final class Files {
         boolean append = (flags & OpenFlags.O_APPEND) != 0;
         try {
             open.content()
-                    .write(offset, content, append, Requests.credentials(caller), requests.patience(caller));
+                    .write(
+                            offset,
+                            content,
+                            append,
+                            Requests.credentials(caller),
+                            requests.patience(caller));
         } catch (ContentException e) {
             throw failed(e);
         }
@@ -305,7 +322,8 @@ final class Files {
             throw FsException.of(Errno.EINVAL);
         }
         try {
-            long found = files.handle(handle).content().seek(offset, data, requests.patience(caller));
+            long found =
+                    files.handle(handle).content().seek(offset, data, requests.patience(caller));
             if (found < 0) {
                 throw FsException.of(Errno.ENXIO);
             }

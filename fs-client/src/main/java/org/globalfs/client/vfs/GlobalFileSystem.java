@@ -15,10 +15,12 @@ import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CreateOp;
 
 /**
- * GlobalFS as a {@link FileSystem}: metadata at the replicas, content in blocks, and this client's buffers and caches between.
+ * GlobalFS as a {@link FileSystem}: metadata at the replicas, content in blocks, and this client's
+ * buffers and caches between.
  *
- * <p>What one client closed, any other that opens it afterwards sees; within a regional partition every read of attributes and names is
- * linearizable. Without grants the kernel is told to remember nothing, and a read of content fetches the file's map anew.
+ * <p>What one client closed, any other that opens it afterwards sees; within a regional partition
+ * every read of attributes and names is linearizable. Without grants the kernel is told to remember
+ * nothing, and a read of content fetches the file's map anew.
  */
 public final class GlobalFileSystem implements FileSystem {
 
@@ -31,13 +33,18 @@ public final class GlobalFileSystem implements FileSystem {
     private final Files operations;
     private final Directories directories;
     private final Statistics statistics;
+    private final Recalls recalls;
 
     /**
      * @param cacheBytes memory for metadata
      * @param capacityBytes what the datastore can hold; 0: unknown
      */
     public GlobalFileSystem(
-            MetadataClient client, Blocks blocks, IoOptions options, long cacheBytes, LongSupplier capacityBytes) {
+            MetadataClient client,
+            Blocks blocks,
+            IoOptions options,
+            long cacheBytes,
+            LongSupplier capacityBytes) {
         AtomicLong numbers = new AtomicLong();
         this.cache = new MetadataCache(client.session().vector(), cacheBytes);
         Duration timeout = options.timeout();
@@ -49,6 +56,8 @@ public final class GlobalFileSystem implements FileSystem {
         this.operations = new Files(requests, names, files, pages);
         this.directories = new Directories(requests, names, numbers);
         this.statistics = new Statistics(client, capacityBytes);
+        this.recalls = new Recalls(client, cache);
+        cache.onGranted(recalls::granted);
     }
 
     /** Inodes that must stay while they are unlinked. */
@@ -63,6 +72,7 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public void mounted(KernelCache kernel) {
         backing.mounted(kernel);
+        recalls.mounted(kernel);
         cache.onDropped((ino, kernelNames, recalled) -> {
             for (byte[] name : kernelNames) {
                 kernel.invalidateEntry(ino, name);
@@ -85,7 +95,8 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
-    public AttributesReply setAttributes(Caller caller, long ino, SetAttributes change) throws FsException {
+    public AttributesReply setAttributes(Caller caller, long ino, SetAttributes change)
+            throws FsException {
         return operations.setAttributes(caller, ino, change);
     }
 
@@ -100,20 +111,24 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
-    public Entry makeNode(Caller caller, long parent, byte[] name, int mode, int rdev) throws FsException {
+    public Entry makeNode(Caller caller, long parent, byte[] name, int mode, int rdev)
+            throws FsException {
         return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), mode).setRdev(rdev));
     }
 
     @Override
-    public Entry makeDirectory(Caller caller, long parent, byte[] name, int mode) throws FsException {
+    public Entry makeDirectory(Caller caller, long parent, byte[] name, int mode)
+            throws FsException {
         int typed = (mode & 07777) | Stat.DIRECTORY;
         return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), typed));
     }
 
     @Override
-    public Entry symbolicLink(Caller caller, long parent, byte[] name, byte[] target) throws FsException {
+    public Entry symbolicLink(Caller caller, long parent, byte[] name, byte[] target)
+            throws FsException {
         int mode = 0777 | Stat.SYMBOLIC_LINK;
-        return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), mode).setTarget(target));
+        return names.make(
+                caller, new CreateOp(parent, ByteBuffer.wrap(name), mode).setTarget(target));
     }
 
     @Override
@@ -132,7 +147,8 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
-    public void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
+    public void rename(
+            Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
             throws FsException {
         if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0) {
             throw FsException.of(Errno.EINVAL);
@@ -146,17 +162,20 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
-    public Created create(Caller caller, long parent, byte[] name, int mode, int flags) throws FsException {
+    public Created create(Caller caller, long parent, byte[] name, int mode, int flags)
+            throws FsException {
         return operations.create(caller, parent, name, mode, flags);
     }
 
     @Override
-    public void read(Caller caller, long ino, long handle, long offset, ByteBuffer into) throws FsException {
+    public void read(Caller caller, long ino, long handle, long offset, ByteBuffer into)
+            throws FsException {
         operations.read(caller, ino, handle, offset, into);
     }
 
     @Override
-    public int write(Caller caller, long ino, long handle, long offset, ByteBuffer content, int flags)
+    public int write(
+            Caller caller, long ino, long handle, long offset, ByteBuffer content, int flags)
             throws FsException {
         return operations.write(caller, handle, offset, content, flags);
     }
@@ -177,7 +196,8 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
-    public long seek(Caller caller, long ino, long handle, long offset, int whence) throws FsException {
+    public long seek(Caller caller, long ino, long handle, long offset, int whence)
+            throws FsException {
         return operations.seek(caller, handle, offset, whence);
     }
 
@@ -219,5 +239,6 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public void close() {
         writeBack.close();
+        recalls.close();
     }
 }

@@ -22,7 +22,9 @@ import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.jspecify.annotations.Nullable;
 
-/** Names and what they point to: lookup, and every operation that makes, moves or removes a name. */
+/**
+ * Names and what they point to: lookup, and every operation that makes, moves or removes a name.
+ */
 final class Names {
 
     private static final int LOOKUP_ROUNDS = 5;
@@ -80,13 +82,17 @@ final class Names {
             if (attributes != null) {
                 return attributes;
             }
-            Requests.Read read = requests.tryRead(
-                    caller, Inodes.partition(known.ino()), ReadOp.getAttributes(new GetAttributesOp(known.ino())));
+            Requests.Read read =
+                    requests.tryRead(
+                            caller,
+                            Inodes.partition(known.ino()),
+                            ReadOp.getAttributes(new GetAttributesOp(known.ino())));
             if (read.reply().getErrno() == 0) {
                 return read.reply().getAttributes();
             }
-            boolean removedMeanwhile = read.reply().getErrno() == Errno.ESTALE.number()
-                    || read.reply().getErrno() == Errno.ENOENT.number();
+            boolean removedMeanwhile =
+                    read.reply().getErrno() == Errno.ESTALE.number()
+                            || read.reply().getErrno() == Errno.ENOENT.number();
             if (!removedMeanwhile || round == LOOKUP_ROUNDS) {
                 throw FsException.of(Errno.of(read.reply().getErrno()));
             }
@@ -105,7 +111,8 @@ final class Names {
         Attributes directory = reply.getParent();
         if (directory != null) {
             Name found = none ? Name.ABSENT : name(reply);
-            cache.learnName(parent, name, found, directory.getVersion(), read.validity(), read.stamp());
+            cache.learnName(
+                    parent, name, found, directory.getVersion(), read.validity(), read.stamp());
         }
         return none ? null : reply;
     }
@@ -117,7 +124,10 @@ final class Names {
                 : new Name(attributes.getIno(), attributes.getMode() & Stat.TYPE_MASK);
     }
 
-    /** What the kernel is told of a name; what it may remember is noted, to be taken back on a recall. */
+    /**
+     * What the kernel is told of a name; what it may remember is noted, to be taken back on a
+     * recall.
+     */
     Entry entry(long parent, byte[] name, Attributes attributes) {
         long ino = attributes.getIno();
         if (Permissions.isDirectory(attributes)) {
@@ -137,15 +147,14 @@ final class Names {
     }
 
     AttributesReply reply(Attributes attributes) {
-        Attributes shown = files.overlay(attributes);
-        long timeoutNs = 0;
-        if (shown == attributes) {
-            Attributes known = cache.attributes(attributes.getIno());
-            if (known != null && known.getVersion() == attributes.getVersion()) {
-                timeoutNs = cache.kernelTimeoutNs(attributes.getIno());
-            }
+        Attributes pending = files.overlay(attributes);
+        if (pending != null) {
+            return new AttributesReply(stat(pending), 0);
         }
-        return new AttributesReply(stat(shown), timeoutNs);
+        Attributes known = cache.attributes(attributes.getIno());
+        boolean current = known != null && known.getVersion() == attributes.getVersion();
+        return new AttributesReply(
+                stat(attributes), current ? cache.kernelTimeoutNs(attributes.getIno()) : 0);
     }
 
     static Stat stat(Attributes a) {
@@ -176,9 +185,14 @@ final class Names {
                 requests.update(caller, Inodes.partition(parent), UpdateOp.create(op), parent);
         UpdateReply reply = updated.reply();
         Attributes attributes = reply.getAttributes();
-        note(updated, parent, op.getName(), new Name(attributes.getIno(), attributes.getMode() & Stat.TYPE_MASK));
+        note(
+                updated,
+                parent,
+                op.getName(),
+                new Name(attributes.getIno(), attributes.getMode() & Stat.TYPE_MASK));
         boolean fresh = !reply.isExisted();
-        if (fresh && Permissions.isDirectory(attributes)
+        if (fresh
+                && Permissions.isDirectory(attributes)
                 && Inodes.partition(attributes.getIno()) == Inodes.partition(parent)) {
             cache.learnComplete(attributes.getIno(), granted(updated.validity()), updated.stamp());
         }
@@ -194,7 +208,12 @@ final class Names {
         for (Attributes directory : new Attributes[] {reply.getParent(), reply.getNewParent()}) {
             if (directory != null && directory.getIno() == parent) {
                 cache.learnName(
-                        parent, name, pointsTo, directory.getVersion(), updated.validity(), updated.stamp());
+                        parent,
+                        name,
+                        pointsTo,
+                        directory.getVersion(),
+                        updated.validity(),
+                        updated.stamp());
                 return;
             }
         }
@@ -208,7 +227,8 @@ final class Names {
     Entry link(Caller caller, long ino, long newParent, byte[] newName) throws FsException {
         LinkOp op = new LinkOp(ino, newParent, ByteBuffer.wrap(newName));
         Requests.Updated updated =
-                requests.update(caller, Inodes.partition(newParent), UpdateOp.link(op), newParent, ino);
+                requests.update(
+                        caller, Inodes.partition(newParent), UpdateOp.link(op), newParent, ino);
         Attributes attributes = updated.reply().getAttributes();
         if (attributes == null) {
             // The inode is in another partition.
@@ -234,22 +254,30 @@ final class Names {
 
     void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
             throws FsException {
-        RenameOp op = new RenameOp(
-                parent, ByteBuffer.wrap(name), newParent, ByteBuffer.wrap(newName), flags);
+        RenameOp op =
+                new RenameOp(
+                        parent, ByteBuffer.wrap(name), newParent, ByteBuffer.wrap(newName), flags);
         Name source = cache.name(parent, name);
         Name target = cache.name(newParent, newName);
         Requests.Updated updated =
-                requests.update(caller, Inodes.partition(parent), UpdateOp.rename(op), parent, newParent);
+                requests.update(
+                        caller, Inodes.partition(parent), UpdateOp.rename(op), parent, newParent);
         UpdateReply reply = updated.reply();
         Attributes moved = reply.getAttributes();
         if (moved != null && reply.isSetParent() && flags == 0) {
             note(updated, parent, name, Name.ABSENT);
-            note(updated, newParent, newName, new Name(moved.getIno(), moved.getMode() & Stat.TYPE_MASK));
+            note(
+                    updated,
+                    newParent,
+                    newName,
+                    new Name(moved.getIno(), moved.getMode() & Stat.TYPE_MASK));
         } else {
             cache.forget(parent);
             cache.forget(newParent);
         }
-        if (source != null && !source.absent() && (moved == null || moved.getIno() != source.ino())) {
+        if (source != null
+                && !source.absent()
+                && (moved == null || moved.getIno() != source.ino())) {
             cache.forget(source.ino());
         }
         if (target != null && !target.absent()) {

@@ -12,7 +12,10 @@ import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.jspecify.annotations.Nullable;
 
-/** The open files of a client: handles, and the one content object that all handles of an inode share. */
+/**
+ * The open files of a client: handles, and the one content object that all handles of an inode
+ * share.
+ */
 final class OpenFiles {
 
     private final WriteBack writeBack;
@@ -76,19 +79,26 @@ final class OpenFiles {
             long errors = content().errors();
             if (errors > errorsSeen) {
                 errorsSeen = errors;
-                throw FsException.of(content().lastError(), "data written before could not be committed");
+                throw FsException.of(
+                        content().lastError(), "data written before could not be committed");
             }
         }
     }
 
     Handle open(Attributes attributes, int flags) {
         long ino = attributes.getIno();
-        OpenInode inode = inodes.compute(ino, (key, known) -> {
-            OpenInode result = known == null ? new OpenInode(writeBack.file(ino), attributes) : known;
-            result.attributes(attributes);
-            result.handles++;
-            return result;
-        });
+        OpenInode inode =
+                inodes.compute(
+                        ino,
+                        (key, known) -> {
+                            OpenInode result =
+                                    known == null
+                                            ? new OpenInode(writeBack.file(ino), attributes)
+                                            : known;
+                            result.attributes(attributes);
+                            result.handles++;
+                            return result;
+                        });
         Handle handle = new Handle(numbers.incrementAndGet(), flags, inode);
         handles.put(handle.number, handle);
         return handle;
@@ -106,10 +116,10 @@ final class OpenFiles {
         return inodes.get(ino);
     }
 
-    /** The attributes with this client's uncommitted writes on top. */
-    Attributes overlay(Attributes attributes) {
+    /** The attributes with this client's uncommitted changes on top; null: there are none. */
+    @Nullable Attributes overlay(Attributes attributes) {
         OpenInode open = inodes.get(attributes.getIno());
-        return open == null ? attributes : open.content.overlay(attributes);
+        return open == null ? null : open.content.overlay(attributes);
     }
 
     void seen(Attributes attributes) {
@@ -126,13 +136,16 @@ final class OpenFiles {
         }
         FileContent content = handle.content();
         if (content.hasPending()) {
-            // A shared mapping may have written after the last close; the inode stays known until that is through.
+            // A shared mapping may have written after the last close; the inode stays known until
+            // that is through.
             content.flush();
         }
-        inodes.computeIfPresent(content.ino(), (key, open) -> {
-            open.handles--;
-            return open.handles == 0 ? null : open;
-        });
+        inodes.computeIfPresent(
+                content.ino(),
+                (key, open) -> {
+                    open.handles--;
+                    return open.handles == 0 ? null : open;
+                });
     }
 
     Set<Long> openInodes() {

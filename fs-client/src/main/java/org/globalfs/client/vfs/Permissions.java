@@ -2,7 +2,10 @@ package org.globalfs.client.vfs;
 
 import org.globalfs.protocol.wire.Attributes;
 
-/** What POSIX permissions let a caller do; for answers from the cache, by the same rule as the replicas'. */
+/**
+ * What POSIX permissions let a caller do; for answers from the cache, by the same rule as the
+ * replicas'.
+ */
 final class Permissions {
 
     static final int READ = 4;

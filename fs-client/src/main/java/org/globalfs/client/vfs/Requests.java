@@ -83,14 +83,15 @@ final class Requests {
         long stamp = cache.stamp();
         Answer<ReadReply> answer = client.read(partition, credentials, op, patience);
         ReadReply reply = answer.reply();
-        Validity validity = answer.answered()
-                ? cache.validity(
-                        partition,
-                        answer.replica(),
-                        answer.sentNs(),
-                        reply.getLeaseMs(),
-                        reply.getPosition().getInstance())
-                : null;
+        Validity validity =
+                answer.answered()
+                        ? cache.validity(
+                                partition,
+                                answer.replica(),
+                                answer.sentNs(),
+                                reply.getLeaseMs(),
+                                reply.getPosition().getInstance())
+                        : null;
         learn(reply.getAttributes(), partition, validity, stamp);
         learn(reply.getParent(), partition, validity, stamp);
         return new Read(reply, validity, stamp);
@@ -105,7 +106,8 @@ final class Requests {
     /**
      * Executes an update.
      *
-     * @param touched inodes that it changes: what is cached of them is forgotten where the reply does not say it anew
+     * @param touched inodes that it changes: what is cached of them is forgotten where the reply
+     *     does not say it anew
      */
     Updated update(Caller caller, int partition, UpdateOp op, long... touched) throws FsException {
         Updated updated = tryUpdate(credentials(caller), partition, op, patience(caller), touched);
@@ -114,7 +116,11 @@ final class Requests {
     }
 
     private Updated tryUpdate(
-            Credentials credentials, int partition, UpdateOp op, Patience patience, long... touched) {
+            Credentials credentials,
+            int partition,
+            UpdateOp op,
+            Patience patience,
+            long... touched) {
         long stamp = cache.stamp();
         Answer<UpdateReply> answer = client.update(partition, credentials, op, patience);
         Validity validity = learn(answer, stamp, touched);
@@ -132,13 +138,22 @@ final class Requests {
         if (reply.getErrno() != 0) {
             return null;
         }
-        long instance = reply.isSetPosition() && reply.getPosition().getPartition() == answer.partition()
-                ? reply.getPosition().getInstance()
-                : -1;
-        Validity validity = cache.validity(
-                answer.partition(), answer.replica(), answer.sentNs(), reply.getLeaseMs(), instance);
+        long instance =
+                reply.isSetPosition() && reply.getPosition().getPartition() == answer.partition()
+                        ? reply.getPosition().getInstance()
+                        : -1;
+        Validity validity =
+                cache.validity(
+                        answer.partition(),
+                        answer.replica(),
+                        answer.sentNs(),
+                        reply.getLeaseMs(),
+                        instance);
         for (long ino : touched) {
-            boolean told = validity != null && answer.partition() == Inodes.partition(ino) && tells(reply, ino);
+            boolean told =
+                    validity != null
+                            && answer.partition() == Inodes.partition(ino)
+                            && tells(reply, ino);
             if (!told) {
                 cache.forget(ino);
             }
@@ -150,7 +165,9 @@ final class Requests {
     }
 
     private static boolean tells(UpdateReply reply, long ino) {
-        return is(reply.getAttributes(), ino) || is(reply.getParent(), ino) || is(reply.getNewParent(), ino);
+        return is(reply.getAttributes(), ino)
+                || is(reply.getParent(), ino)
+                || is(reply.getNewParent(), ino);
     }
 
     private static boolean is(@Nullable Attributes attributes, long ino) {
@@ -163,7 +180,11 @@ final class Requests {
         }
     }
 
-    private void learn(@Nullable Attributes attributes, int partition, @Nullable Validity validity, long stamp) {
+    private void learn(
+            @Nullable Attributes attributes,
+            int partition,
+            @Nullable Validity validity,
+            long stamp) {
         if (attributes != null) {
             boolean own = Inodes.partition(attributes.getIno()) == partition;
             cache.learn(attributes, own ? validity : null, stamp);

@@ -48,13 +48,23 @@ final class Statistics {
         long capacity = capacityBytes.getAsLong() / BLOCK_BYTES;
         long free = Math.max(0, capacity - used);
         return new StatFs(
-                BLOCK_BYTES, Math.max(capacity, used), free, free, FILES_MAX, FILES_MAX - inodes, NAME_MAX);
+                BLOCK_BYTES,
+                Math.max(capacity, used),
+                free,
+                free,
+                FILES_MAX,
+                FILES_MAX - inodes,
+                NAME_MAX);
     }
 
     private void ask(int partition) {
-        ReadReply reply = client.read(
-                        partition, new Credentials(0, 0), ReadOp.statFs(new StatFsOp()), Patience.of(PATIENCE))
-                .reply();
+        ReadReply reply =
+                client.read(
+                                partition,
+                                new Credentials(0, 0),
+                                ReadOp.statFs(new StatFsOp()),
+                                Patience.of(PATIENCE))
+                        .reply();
         if (reply.getErrno() == 0 && reply.isSetStatistics()) {
             counts.put(partition, reply.getStatistics());
         }

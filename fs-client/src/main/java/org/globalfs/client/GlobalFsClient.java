@@ -1,0 +1,179 @@
+package org.globalfs.client;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.globalfs.client.io.Blocks;
+import org.globalfs.client.io.IoOptions;
+import org.globalfs.client.meta.MetadataClient;
+import org.globalfs.client.meta.Replica;
+import org.globalfs.client.meta.ReplicaCalls;
+import org.globalfs.client.meta.ReplicaDirectory;
+import org.globalfs.client.meta.RpcReplicaCalls;
+import org.globalfs.client.meta.Session;
+import org.globalfs.client.meta.SessionKeeper;
+import org.globalfs.client.vfs.Caller;
+import org.globalfs.client.vfs.FileSystem;
+import org.globalfs.client.vfs.GlobalFileSystem;
+import org.globalfs.protocol.config.ClientConfig;
+import org.globalfs.protocol.discovery.Discovery;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One session with a GlobalFS cluster: the library. {@link #fileSystem} is the inode-based
+ * interface that a mount serves, {@link #paths} the one for people.
+ *
+ * <p>A session reads its own writes, and whatever else it has seen, wherever it reads. {@link
+ * #vector} says how far that is; another session, in another region too, that {@link #join joins}
+ * it from then on sees at least as much.
+ */
+public final class GlobalFsClient implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GlobalFsClient.class);
+    private static final Duration RENEWAL = Duration.ofSeconds(20);
+    private static final Duration FIND_REPLICAS = Duration.ofSeconds(10);
+    private static final long METADATA_CACHE_BYTES = 64L << 20;
+
+    private final ReplicaCalls calls;
+    private final MetadataClient metadata;
+    private final GlobalFileSystem fileSystem;
+    private final SessionKeeper keeper;
+    private final Runnable closeOthers;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private GlobalFsClient(
+            ReplicaCalls calls,
+            MetadataClient metadata,
+            GlobalFileSystem fileSystem,
+            SessionKeeper keeper,
+            Runnable closeOthers) {
+        this.calls = calls;
+        this.metadata = metadata;
+        this.fileSystem = fileSystem;
+        this.keeper = keeper;
+        this.closeOthers = closeOthers;
+    }
+
+    /**
+     * Begins a session with the replicas that {@code discovery} shows and the datastore behind
+     * {@code blocks}, which both stay the caller's to close.
+     *
+     * @param capacityBytes what the datastore can hold; 0: unknown
+     * @throws IOException when no replica is known within seconds
+     */
+    public static GlobalFsClient connect(
+            ClientConfig config, Discovery discovery, Blocks blocks, LongSupplier capacityBytes)
+            throws IOException {
+        return connect(
+                config,
+                new DiscoveredReplicas(discovery),
+                new RpcReplicaCalls(),
+                blocks,
+                capacityBytes,
+                () -> {});
+    }
+
+    static GlobalFsClient connect(
+            ClientConfig config,
+            ReplicaDirectory replicas,
+            ReplicaCalls calls,
+            Blocks blocks,
+            LongSupplier capacityBytes,
+            Runnable closeOthers)
+            throws IOException {
+        int origin = partition(config, replicas);
+        String datacenter = config.datacenter().isEmpty() ? null : config.datacenter();
+        MetadataClient metadata =
+                new MetadataClient(
+                        Session.begin(), calls, replicas, origin, config.region(), datacenter);
+        GlobalFileSystem fileSystem =
+                new GlobalFileSystem(
+                        metadata,
+                        blocks,
+                        options(config.mount()),
+                        METADATA_CACHE_BYTES,
+                        capacityBytes);
+        SessionKeeper keeper = new SessionKeeper(metadata, fileSystem::openInodes, RENEWAL);
+        LOG.info("session {} begins in region {}", metadata.session().id(), config.region());
+        return new GlobalFsClient(calls, metadata, fileSystem, keeper, closeOthers);
+    }
+
+    private static IoOptions options(ClientConfig.Mount mount) {
+        IoOptions defaults = IoOptions.defaults();
+        return new IoOptions(
+                mount.inlineMaxBytes(),
+                defaults.flushBytes(),
+                defaults.bufferBytes(),
+                mount.cacheBytes(),
+                defaults.flushDelay(),
+                Duration.ofMillis(mount.requestTimeoutMs()),
+                mount.sync());
+    }
+
+    /** The client's region tells its partition by the replicas there. */
+    private static int partition(ClientConfig config, ReplicaDirectory replicas)
+            throws IOException {
+        long deadlineNs = System.nanoTime() + FIND_REPLICAS.toNanos();
+        while (true) {
+            for (Replica replica : replicas.replicas()) {
+                if (replica.region().equals(config.region())) {
+                    return replica.partition();
+                }
+            }
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new IOException(
+                        replicas.replicas().isEmpty()
+                                ? "no metadata replica of cluster "
+                                        + config.cluster()
+                                        + " is known: is one running?"
+                                : "no metadata replica in region '"
+                                        + config.region()
+                                        + "': check the region's name");
+            }
+            LockSupport.parkNanos(20_000_000);
+        }
+    }
+
+    public FileSystem fileSystem() {
+        return fileSystem;
+    }
+
+    /** Files by their paths, on behalf of this user. */
+    public PathOperations paths(int uid, int gid) {
+        return new PathOperations(
+                fileSystem,
+                () -> Caller.of(uid, gid, new int[0], System.nanoTime() + 600_000_000_000L));
+    }
+
+    /** The session's number, as servers log it. */
+    public long session() {
+        return metadata.session().id();
+    }
+
+    /** The highest instance of each partition that this session has seen. */
+    public Map<Integer, Long> vector() {
+        return metadata.session().vector().snapshot();
+    }
+
+    /**
+     * From now on this session sees at least what the session that exported the vector had seen.
+     */
+    public void join(Map<Integer, Long> vector) {
+        metadata.session().vector().merge(vector);
+    }
+
+    /** Commits what is buffered and ends the session. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            fileSystem.close();
+            keeper.close();
+            calls.close();
+            closeOthers.run();
+        }
+    }
+}

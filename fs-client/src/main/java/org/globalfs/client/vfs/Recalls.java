@@ -1,0 +1,127 @@
+package org.globalfs.client.vfs;
+
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.MetadataClient;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.wire.RecallReply;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens at each partition's coordinator that gave grants, on a thread a partition: keeps the
+ * lease running, and gives recalled grants back.
+ *
+ * <p>A recall is acknowledged once this client's caches and the kernel's have dropped what it
+ * names. The kernel may be slow: dropping a name takes the directory's lock, which a local
+ * operation may hold that itself waits for the coordinator. Then the recall ends with the lease
+ * instead, and the kernel gets no names of that directory for a while.
+ */
+final class Recalls implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Recalls.class);
+    private static final Duration POLL = Duration.ofSeconds(20);
+    private static final long IDLE_NS = 60_000_000_000L;
+    private static final long KERNEL_WAIT_MS = 200;
+
+    private final MetadataClient client;
+    private final MetadataCache cache;
+    private final ConcurrentMap<Integer, Listener> listeners = new ConcurrentHashMap<>();
+    private volatile @Nullable KernelCache kernel;
+    private volatile boolean closed;
+
+    Recalls(MetadataClient client, MetadataCache cache) {
+        this.client = client;
+        this.cache = cache;
+    }
+
+    void mounted(KernelCache kernelCache) {
+        kernel = kernelCache;
+    }
+
+    /** A grant of this partition was received. */
+    void granted(int partition) {
+        Listener listener = listeners.get(partition);
+        if (listener == null) {
+            listener = listeners.computeIfAbsent(partition, Listener::new);
+            listener.start();
+        }
+        listener.usedNs = System.nanoTime();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+
+    private final class Listener implements Runnable {
+        private final int partition;
+        private volatile long usedNs = System.nanoTime();
+        private boolean started;
+        private int replica = -1;
+        private long acknowledged;
+
+        Listener(int partition) {
+            this.partition = partition;
+        }
+
+        synchronized void start() {
+            if (!started) {
+                started = true;
+                Thread.ofPlatform().daemon().name("recalls-" + partition).start(this);
+            }
+        }
+
+        @Override
+        public void run() {
+            try {
+                while (!closed && System.nanoTime() - usedNs < IDLE_NS) {
+                    poll();
+                }
+            } catch (InterruptedException e) {
+                LOG.debug("recalls of partition {} interrupted", partition);
+            } catch (RuntimeException e) {
+                LOG.error("recalls of partition {}", partition, e);
+            } finally {
+                listeners.remove(partition, this);
+            }
+        }
+
+        private void poll() throws InterruptedException {
+            Answer<RecallReply> answer =
+                    client.recalls(partition, replica, acknowledged, Patience.of(POLL));
+            if (answer == null) {
+                return;
+            }
+            RecallReply reply = answer.reply();
+            replica = answer.replica();
+            if (reply.isSetInodes() && !reply.getInodes().isEmpty()) {
+                for (long ino : reply.getInodes()) {
+                    cache.recalled(ino);
+                }
+                waitForKernel();
+            }
+            if (reply.isSetNumber()) {
+                acknowledged = reply.getNumber();
+            }
+            cache.extendLease(partition, answer.replica(), answer.sentNs(), reply.getLeaseMs());
+            if (reply.getLeaseMs() <= 0 && !reply.isSetNumber()) {
+                // Nothing to recall and no lease: no hurry to ask again.
+                Thread.sleep(KERNEL_WAIT_MS);
+            }
+        }
+
+        private void waitForKernel() throws InterruptedException {
+            KernelCache mounted = kernel;
+            while (mounted != null && !closed && !mounted.await(KERNEL_WAIT_MS)) {
+                if (!cache.leased(partition)) {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,407 @@
+package org.globalfs.client;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import org.globalfs.client.meta.NoReplyException;
+import org.globalfs.client.meta.Replica;
+import org.globalfs.client.meta.ReplicaCalls;
+import org.globalfs.client.meta.ReplicaDirectory;
+import org.globalfs.multicast.Entry;
+import org.globalfs.protocol.HybridClock;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.RecallReply;
+import org.globalfs.protocol.wire.RecallRequest;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.UpdateRequest;
+import org.globalfs.protocol.wire.VoteOp;
+import org.globalfs.replica.state.PartitionState;
+import org.globalfs.replica.state.operations.Wire;
+import org.globalfs.replica.state.store.StateOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The real state machines of partition 0 and of some regions behind the seam of {@link
+ * ReplicaCalls}: three replicas a region that share one state, a coordinator each, and faults to
+ * order. With {@link #leaseMs} above 0 coordinators give grants and recall them.
+ */
+public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
+
+    private final Map<Integer, PartitionState> states = new TreeMap<>();
+    private final Map<String, UpdateReply> replies = new HashMap<>();
+    private final List<Replica> replicas = new ArrayList<>();
+    private final Map<Integer, Integer> coordinators = new ConcurrentHashMap<>();
+    private long timestamp;
+
+    /** Nobody listens there. */
+    public final Set<Integer> dead = ConcurrentHashMap.newKeySet();
+
+    /** They take calls and say nothing. */
+    public final Set<Integer> silent = ConcurrentHashMap.newKeySet();
+
+    /** So many next updates are executed and their replies lost. */
+    public final AtomicInteger lostReplies = new AtomicInteger();
+
+    /** So many next updates are answered RETRY without being executed. */
+    public final AtomicInteger retries = new AtomicInteger();
+
+    /** Updates that fail with EIO at the replica. */
+    public volatile Predicate<UpdateOp> refused = op -> false;
+
+    public final List<Command> executed = new ArrayList<>();
+    public final AtomicInteger reads = new AtomicInteger();
+    public final AtomicInteger updates = new AtomicInteger();
+    public final List<Integer> asked = new ArrayList<>();
+    public volatile int leaseMs;
+
+    private record Grant(long session, long ino) {}
+
+    private final Set<Grant> grants = new HashSet<>();
+    private final Map<Long, Long> leaseEndsNs = new HashMap<>();
+    private final Map<Long, TreeMap<Long, Long>> recalls = new HashMap<>();
+    private final Map<Long, Integer> busy = new HashMap<>();
+    private long recallNumber;
+
+    public FakeCluster(Path folder, int regions) {
+        StateOptions small = new StateOptions(4 << 20, 4 << 20);
+        for (int partition = 0; partition <= regions; partition++) {
+            states.put(
+                    partition,
+                    PartitionState.open(folder.resolve("p" + partition), partition, small));
+        }
+        for (int region = 1; region <= regions; region++) {
+            for (int datacenter = 1; datacenter <= 3; datacenter++) {
+                int id = (region - 1) * 3 + datacenter;
+                replicas.add(
+                        new Replica(
+                                id,
+                                region,
+                                "region" + region,
+                                "dc" + datacenter,
+                                "localhost",
+                                1000 + id));
+            }
+            coordinators.put(region, (region - 1) * 3 + 1);
+        }
+    }
+
+    public void coordinator(int partition, int replica) {
+        coordinators.put(partition, replica);
+    }
+
+    public PartitionState state(int partition) {
+        return java.util.Objects.requireNonNull(states.get(partition));
+    }
+
+    @Override
+    public List<Replica> replicas() {
+        return replicas;
+    }
+
+    public ReplicaCalls calls() {
+        return new ReplicaCalls() {
+            @Override
+            public UpdateReply update(Replica replica, UpdateRequest request, long timeoutMs)
+                    throws NoReplyException {
+                reach(replica);
+                return FakeCluster.this.update(replica, request);
+            }
+
+            @Override
+            public ReadReply read(Replica replica, ReadRequest request, long timeoutMs)
+                    throws NoReplyException {
+                reach(replica);
+                return FakeCluster.this.read(replica, request);
+            }
+
+            @Override
+            public RecallReply recalls(Replica replica, RecallRequest request, long timeoutMs)
+                    throws NoReplyException {
+                reach(replica);
+                return FakeCluster.this.recalls(replica, request);
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private void reach(Replica replica) throws NoReplyException {
+        synchronized (asked) {
+            asked.add(replica.id());
+        }
+        if (dead.contains(replica.id())) {
+            throw new NoReplyException(NoReplyException.Kind.UNREACHABLE, "connection refused");
+        }
+        if (silent.contains(replica.id())) {
+            throw new NoReplyException(NoReplyException.Kind.SILENT, "no reply in time");
+        }
+    }
+
+    private @Nullable Integer redirect(Replica replica, int partition) {
+        if (partition == 0) {
+            return null;
+        }
+        int coordinator = java.util.Objects.requireNonNull(coordinators.get(partition));
+        return coordinator == replica.id()
+                ? null
+                : dead.contains(coordinator) ? Integer.valueOf(-1) : coordinator;
+    }
+
+    private UpdateReply update(Replica replica, UpdateRequest request) throws NoReplyException {
+        updates.incrementAndGet();
+        int partition = request.getPartition();
+        Command command = request.getCommand();
+        Integer elsewhere = redirect(replica, partition);
+        if (elsewhere != null) {
+            return new UpdateReply(Status.REDIRECT, 0).setCoordinator(elsewhere);
+        }
+        if (retries.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            return new UpdateReply(Status.RETRY, 0);
+        }
+        if (refused.test(command.getOp())) {
+            return new UpdateReply(Status.DONE, 5);
+        }
+        Set<Long> touched = leaseMs > 0 ? touched(partition, command.getOp()) : Set.of();
+        recall(command.getSession(), touched);
+        UpdateReply reply;
+        synchronized (this) {
+            reply = execute(partition, command);
+            reply.setPosition(new Position(partition, state(partition).applied()));
+            if (partition != 0) {
+                reply.setGlobalSeen(state(partition).globalSeen());
+            }
+            unbusy(touched);
+            if (leaseMs > 0
+                    && partition != 0
+                    && reply.getStatus() == Status.DONE
+                    && reply.getErrno() == 0) {
+                grant(command.getSession(), reply.getAttributes());
+                grant(command.getSession(), reply.getParent());
+                grant(command.getSession(), reply.getNewParent());
+                reply.setLeaseMs(leaseMs);
+            }
+        }
+        if (lostReplies.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            throw new NoReplyException(NoReplyException.Kind.SILENT, "reply lost");
+        }
+        return reply;
+    }
+
+    private UpdateReply execute(int partition, Command command) {
+        String key = command.getSession() + "/" + command.getSequence();
+        replies.remove(key);
+        deliver(partition, stamped(command));
+        settle();
+        UpdateReply reply = replies.remove(key);
+        if (reply == null) {
+            return new UpdateReply(Status.RETRY, 0);
+        }
+        executed.add(command);
+        return new UpdateReply(reply);
+    }
+
+    private Entry stamped(Command command) {
+        timestamp = HybridClock.next(timestamp, System.currentTimeMillis());
+        return new Entry.Command(timestamp, Wire.encode(command), new int[0]);
+    }
+
+    private void deliver(int partition, Entry entry) {
+        PartitionState state = state(partition);
+        state.deliver(
+                state.applied() + 1,
+                List.of(entry),
+                partition == 0 ? null : state(0),
+                (session, sequence, reply) -> replies.put(session + "/" + sequence, reply));
+    }
+
+    private void settle() {
+        boolean any = true;
+        while (any) {
+            any = false;
+            for (int partition : states.keySet()) {
+                if (partition > 0) {
+                    long next =
+                            state(0).nextConcerning(partition, state(partition).importedThrough());
+                    if (next >= 0) {
+                        deliver(partition, new Entry.Import(next));
+                        any = true;
+                    }
+                    for (VoteOp vote : state(partition).pendingVotes()) {
+                        deliver(
+                                0,
+                                stamped(
+                                        new Command(
+                                                0,
+                                                0,
+                                                0,
+                                                new Credentials(0, 0),
+                                                0,
+                                                UpdateOp.vote(vote))));
+                        any = true;
+                    }
+                }
+            }
+        }
+    }
+
+    private ReadReply read(Replica replica, ReadRequest request) {
+        reads.incrementAndGet();
+        Integer elsewhere = redirect(replica, request.getPartition());
+        if (elsewhere != null) {
+            return new ReadReply(Status.REDIRECT, 0, new Position(request.getPartition(), 0))
+                    .setCoordinator(elsewhere);
+        }
+        synchronized (this) {
+            ReadReply reply = state(request.getPartition()).read(request);
+            if (leaseMs > 0 && request.getPartition() != 0) {
+                grantRead(request.getSession(), reply);
+            }
+            return reply;
+        }
+    }
+
+    private void grantRead(long session, ReadReply reply) {
+        List<Attributes> told = new ArrayList<>();
+        if (reply.isSetAttributes()) {
+            told.add(reply.getAttributes());
+        }
+        if (reply.isSetParent()) {
+            told.add(reply.getParent());
+        }
+        if (reply.isSetEntries()) {
+            for (DirectoryEntry entry : reply.getEntries()) {
+                if (entry.isSetAttributes()) {
+                    told.add(entry.getAttributes());
+                }
+            }
+        }
+        if (told.isEmpty()
+                || told.stream().anyMatch(attributes -> busy.containsKey(attributes.getIno()))) {
+            return;
+        }
+        told.forEach(attributes -> grant(session, attributes));
+        reply.setLeaseMs(leaseMs);
+    }
+
+    private void grant(long session, @Nullable Attributes attributes) {
+        if (attributes != null) {
+            grants.add(new Grant(session, attributes.getIno()));
+            leaseEndsNs.merge(session, System.nanoTime() + leaseMs * 1_000_000L, Math::max);
+        }
+    }
+
+    private Set<Long> touched(int partition, UpdateOp op) {
+        Set<Long> result = new HashSet<>();
+        switch (op.getSetField()) {
+            case CREATE -> result.add(op.getCreate().getParent());
+            case UNLINK -> {
+                result.add(op.getUnlink().getParent());
+                child(partition, op.getUnlink().getParent(), op.getUnlink().getName(), result);
+            }
+            case RENAME -> {
+                result.add(op.getRename().getParent());
+                result.add(op.getRename().getNewParent());
+                child(partition, op.getRename().getParent(), op.getRename().getName(), result);
+                child(
+                        partition,
+                        op.getRename().getNewParent(),
+                        op.getRename().getNewName(),
+                        result);
+            }
+            case LINK -> {
+                result.add(op.getLink().getIno());
+                result.add(op.getLink().getNewParent());
+            }
+            case SET_ATTRIBUTES -> result.add(op.getSetAttributes().getIno());
+            case WRITE -> result.add(op.getWrite().getIno());
+            default -> {}
+        }
+        return result;
+    }
+
+    private void child(int partition, long parent, byte[] name, Set<Long> into) {
+        var child = state(partition).child(parent, name);
+        if (child != null) {
+            into.add(child.ino());
+        }
+    }
+
+    private synchronized void recall(long session, Set<Long> inodes) {
+        inodes.forEach(ino -> busy.merge(ino, 1, Integer::sum));
+        for (Grant grant : Set.copyOf(grants)) {
+            if (grant.session != session && inodes.contains(grant.ino)) {
+                recalls.computeIfAbsent(grant.session, key -> new TreeMap<>())
+                        .put(++recallNumber, grant.ino);
+            }
+        }
+        notifyAll();
+        while (grants.stream()
+                .anyMatch(grant ->
+                        grant.session != session
+                                && inodes.contains(grant.ino)
+                                && leaseEndsNs.getOrDefault(grant.session, 0L) - System.nanoTime()
+                                        > 0)) {
+            waitMs(20);
+        }
+        grants.removeIf(grant -> grant.session != session && inodes.contains(grant.ino));
+    }
+
+    private void unbusy(Set<Long> inodes) {
+        inodes.forEach(
+                ino -> busy.computeIfPresent(ino, (key, count) -> count == 1 ? null : count - 1));
+    }
+
+    private synchronized RecallReply recalls(Replica replica, RecallRequest request) {
+        Integer elsewhere = redirect(replica, request.getPartition());
+        if (elsewhere != null) {
+            return new RecallReply(Status.REDIRECT).setCoordinator(elsewhere);
+        }
+        long session = request.getSession();
+        TreeMap<Long, Long> queue = recalls.computeIfAbsent(session, key -> new TreeMap<>());
+        Map<Long, Long> done = queue.headMap(request.getAcknowledged(), true);
+        done.values().forEach(ino -> grants.remove(new Grant(session, ino)));
+        done.clear();
+        notifyAll();
+        leaseEndsNs.merge(session, System.nanoTime() + leaseMs * 1_000_000L, Math::max);
+        if (queue.isEmpty()) {
+            waitMs(Math.max(1, leaseMs / 3));
+        }
+        RecallReply reply = new RecallReply(Status.DONE).setLeaseMs(leaseMs);
+        if (!queue.isEmpty()) {
+            reply.setNumber(queue.lastKey()).setInodes(new ArrayList<>(queue.values()));
+        }
+        return reply;
+    }
+
+    /** A wake-up too early does no harm: callers look again. */
+    @SuppressWarnings("WaitNotInLoop")
+    private void waitMs(long ms) {
+        try {
+            wait(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        states.values().forEach(PartitionState::close);
+    }
+}

@@ -1,0 +1,238 @@
+package org.globalfs.client.meta;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.globalfs.client.FakeCluster;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MetadataClientTest {
+
+    private static final Credentials ROOT = new Credentials(0, 0);
+    private static final int DIRECTORY = 0040755;
+    private static final int FILE = 0100644;
+
+    @TempDir Path folder;
+
+    private FakeCluster cluster;
+    private MetadataClient client;
+
+    @BeforeEach
+    void begin() {
+        cluster = new FakeCluster(folder, 2);
+        client = client(1, "dc1");
+    }
+
+    @AfterEach
+    void end() {
+        cluster.close();
+    }
+
+    private MetadataClient client(int region, String datacenter) {
+        return new MetadataClient(
+                Session.begin(), cluster.calls(), cluster, region, "region" + region, datacenter);
+    }
+
+    private static UpdateOp create(long parent, String name, int mode) {
+        return UpdateOp.create(new CreateOp(parent, bytes(name), mode));
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private UpdateReply update(int partition, UpdateOp op) {
+        return client.update(partition, ROOT, op, Patience.of(Duration.ofSeconds(20))).reply();
+    }
+
+    private int errno(int partition, ReadOp op) {
+        return client.read(partition, ROOT, op, Patience.of(Duration.ofSeconds(20)))
+                .reply()
+                .getErrno();
+    }
+
+    private long homeDirectory() {
+        return update(0, create(1, "home", DIRECTORY)).getAttributes().getIno();
+    }
+
+    @Test
+    void aDirectoryInTheRootGoesToTheCreatorsRegionAndItsFilesToTheCoordinatorThere() {
+        long home = homeDirectory();
+        assertThat(Inodes.partition(home)).isEqualTo(1);
+        cluster.coordinator(1, 3);
+
+        UpdateReply file = update(1, create(home, "file", FILE));
+
+        assertThat(file.getErrno()).isZero();
+        assertThat(Inodes.partition(file.getAttributes().getIno())).isEqualTo(1);
+        cluster.asked.clear();
+        assertThat(errno(1, ReadOp.getAttributes(new GetAttributesOp(home)))).isZero();
+        assertThat(cluster.asked).as("the coordinator is remembered").containsExactly(3);
+    }
+
+    @Test
+    void anUpdateWhoseReplyIsLostTakesEffectOnce() {
+        long home = homeDirectory();
+        cluster.lostReplies.set(3);
+
+        UpdateReply reply = update(1, create(home, "once", FILE));
+
+        assertThat(reply.getErrno()).as("not EEXIST").isZero();
+        assertThat(cluster.executed.stream().map(Command::getSequence).filter(s -> s == 2))
+                .hasSize(4);
+        assertThat(errno(1, ReadOp.lookup(new LookupOp(home, bytes("once"))))).isZero();
+    }
+
+    @Test
+    void retriesUntilTheReplicaIsReady() {
+        cluster.retries.set(20);
+        assertThat(update(0, create(1, "later", DIRECTORY)).getErrno()).isZero();
+    }
+
+    @Test
+    void aDeadCoordinatorIsReplacedWithoutAnError() {
+        long home = homeDirectory();
+        update(1, create(home, "before", FILE));
+        cluster.dead.add(1);
+        Thread election =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            while (cluster.updates.get() < 8) {
+                                Thread.onSpinWait();
+                            }
+                            cluster.coordinator(1, 2);
+                        });
+
+        long startNs = System.nanoTime();
+        assertThat(update(1, create(home, "after", FILE)).getErrno()).isZero();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(2));
+        assertThat(election.isAlive()).isFalse();
+    }
+
+    @Test
+    void aSilentReplicaIsReplacedByTheNextNearest() {
+        client = client(1, "dc2");
+        update(0, create(1, "warm", DIRECTORY));
+        cluster.asked.clear();
+        cluster.silent.add(2);
+
+        assertThat(update(0, create(1, "d", DIRECTORY)).getErrno()).isZero();
+
+        assertThat(cluster.asked).containsExactly(2, 1);
+        cluster.asked.clear();
+        assertThat(errno(0, ReadOp.getAttributes(new GetAttributesOp(1)))).isZero();
+        assertThat(cluster.asked).as("the silent one is left alone for a while").containsExactly(1);
+    }
+
+    @Test
+    void theGlobalPartitionIsServedByOtherRegionsWhenTheOwnIsDown() {
+        cluster.dead.addAll(List.of(1, 2, 3));
+        assertThat(update(0, create(1, "far", DIRECTORY)).getErrno()).isZero();
+        assertThat(errno(0, ReadOp.getAttributes(new GetAttributesOp(1)))).isZero();
+    }
+
+    @Test
+    void givesUpWithEioWhenNobodyAnswers() {
+        for (int id = 1; id <= 6; id++) {
+            cluster.dead.add(id);
+        }
+        Answer<UpdateReply> answer =
+                client.update(
+                        0,
+                        ROOT,
+                        create(1, "never", DIRECTORY),
+                        Patience.of(Duration.ofMillis(300)));
+        assertThat(answer.answered()).isFalse();
+        assertThat(answer.reply().getErrno()).isEqualTo(Errno.EIO.number());
+    }
+
+    @Test
+    void anOperationOnSeveralPartitionsIsCoordinatedUnderItsSequence() {
+        long home = homeDirectory();
+        update(1, create(home, "file", FILE));
+
+        RenameOp move = new RenameOp(home, bytes("file"), 1, bytes("moved"), 0);
+        UpdateReply reply = update(1, UpdateOp.rename(move));
+
+        assertThat(reply.getErrno()).isZero();
+        assertThat(cluster.executed.getLast().isCoordinated()).isTrue();
+        assertThat(errno(0, ReadOp.lookup(new LookupOp(1, bytes("moved"))))).isZero();
+        assertThat(errno(1, ReadOp.lookup(new LookupOp(home, bytes("file")))))
+                .isEqualTo(Errno.ENOENT.number());
+    }
+
+    @Test
+    void theVectorGrowsWithWhatIsSeenAndPassesToOthers() {
+        long home = homeDirectory();
+        update(1, create(home, "file", FILE));
+        Map<Integer, Long> seen = client.session().vector().snapshot();
+        assertThat(seen.keySet()).containsExactly(0, 1);
+
+        Session other = new Session(7);
+        other.vector().merge(seen);
+        other.vector().merge(Map.of(0, 0L));
+        assertThat(other.vector().snapshot()).isEqualTo(seen);
+    }
+
+    @Test
+    void answeredBelowFollowsTheLowestUnanswered() {
+        Session session = new Session(1);
+        long first = session.nextSequence();
+        long second = session.nextSequence();
+        assertThat(session.answeredBelow()).isEqualTo(first);
+        session.answered(second);
+        assertThat(session.answeredBelow()).isEqualTo(first);
+        session.answered(first);
+        assertThat(session.answeredBelow()).isEqualTo(second + 1);
+    }
+
+    @Test
+    void manyThreadsShareASession() {
+        long home = homeDirectory();
+        cluster.lostReplies.set(5);
+        List<Integer> errnos =
+                IntStream.range(0, 64)
+                        .parallel()
+                        .mapToObj(i -> update(1, create(home, "f" + i, FILE)).getErrno())
+                        .toList();
+        assertThat(errnos).containsOnly(0);
+        assertThat(client.session().answeredBelow()).isEqualTo(66);
+    }
+
+    @Test
+    void renewalTellsEachPartitionAndSoDoesTheEnd() {
+        long home = homeDirectory();
+        long file = update(1, create(home, "file", FILE)).getAttributes().getIno();
+        SessionKeeper keeper =
+                new SessionKeeper(client, () -> java.util.Set.of(file), Duration.ofHours(1));
+        keeper.renew();
+        assertThat(cluster.executed.stream().filter(command -> command.getOp().isSetRenewSession()))
+                .hasSize(2);
+        keeper.close();
+        assertThat(
+                        cluster.executed.stream()
+                                .filter(command -> command.getOp().isSetRenewSession())
+                                .filter(command -> command.getOp().getRenewSession().isEnded()))
+                .hasSize(2);
+    }
+}

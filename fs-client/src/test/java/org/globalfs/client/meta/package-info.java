@@ -1,0 +1,4 @@
+@NullMarked
+package org.globalfs.client.meta;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,384 @@
+package org.globalfs.client.vfs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.globalfs.client.vfs.TestClient.bytes;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.globalfs.client.FakeBlocks;
+import org.globalfs.client.FakeCluster;
+import org.globalfs.client.vfs.TestClient.Open;
+import org.globalfs.protocol.Errno;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GlobalFileSystemTest {
+
+    @TempDir Path folder;
+
+    private FakeCluster cluster;
+    private FakeBlocks blocks;
+    private TestClient here;
+    private TestClient there;
+    private long home;
+
+    @BeforeEach
+    void begin() throws FsException {
+        cluster = new FakeCluster(folder, 2);
+        blocks = new FakeBlocks();
+        here = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+        there = new TestClient(cluster, blocks, 2, TestClient.SLOW_FLUSH);
+        home = here.mkdir(FileSystem.ROOT, "home");
+    }
+
+    @AfterEach
+    void end() {
+        here.close();
+        there.close();
+        cluster.close();
+    }
+
+    static void assertFails(Errno errno, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        FsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    @Test
+    void whatOneClientClosedAnotherRegionReads() throws FsException {
+        here.put(home, "file", "hello");
+        long ino = there.lookup(there.lookup(FileSystem.ROOT, "home"), "file");
+        assertThat(there.content(ino)).isEqualTo(bytes("hello"));
+        assertThat(there.stat(ino).size()).isEqualTo(5);
+        assertThat(blocks.count()).as("small content needs no block").isZero();
+    }
+
+    @Test
+    void bufferedWritesAreSeenHereAndNotThereUntilClosed() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("hello"));
+
+        assertThat(here.read(file, 0, 100)).isEqualTo(bytes("hello"));
+        assertThat(here.fs.getAttributes(here.caller(), file.ino(), file.handle()).stat().size())
+                .isEqualTo(5);
+        assertThat(there.content(file.ino())).isEmpty();
+
+        here.close(file);
+        assertThat(there.content(file.ino())).isEqualTo(bytes("hello"));
+    }
+
+    @Test
+    void statCommitsFirstSoThatTimesStay() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("hello"));
+        Stat before = here.stat(file.ino());
+        here.close(file);
+        assertThat(here.stat(file.ino())).isEqualTo(before);
+        assertThat(before.size()).isEqualTo(5);
+    }
+
+    @Test
+    void aReadMergesDirtyRangesOverCommittedOnes() throws FsException {
+        here.put(home, "file", "aaaaaaaaaa");
+        long ino = here.lookup(home, "file");
+        Open file = here.open(ino, OpenFlags.O_RDWR);
+        here.write(file, 3, bytes("bb"));
+        here.write(file, 12, bytes("c"));
+        assertThat(here.read(file, 0, 100)).isEqualTo(bytes("aaabbaaaaa\0\0c"));
+        here.close(file);
+        assertThat(there.content(ino)).isEqualTo(bytes("aaabbaaaaa\0\0c"));
+    }
+
+    @Test
+    void truncationTakesDirtyDataWithIt() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("0123456789"));
+        here.set(file.ino(), SetAttributes.SIZE, 4, file.handle());
+        assertThat(there.content(file.ino())).isEqualTo(bytes("0123"));
+        here.write(file, 6, bytes("x"));
+        assertThat(here.read(file, 0, 100)).isEqualTo(bytes("0123\0\0x"));
+        here.close(file);
+        Open again = here.open(file.ino(), OpenFlags.O_RDWR | OpenFlags.O_TRUNC);
+        assertThat(here.read(again, 0, 100)).isEmpty();
+        here.close(again);
+        assertThat(there.stat(file.ino()).size()).isZero();
+    }
+
+    @Test
+    void attributesSetAfterAWriteTravelWithIt() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("hello"));
+        int before = cluster.executed.size();
+        here.set(file.ino(), SetAttributes.MTIME, 1_234_567_890_123L, file.handle());
+        here.set(file.ino(), SetAttributes.MODE, 0600, file.handle());
+        here.close(file);
+        assertThat(cluster.executed).hasSize(before + 1);
+        Stat stat = there.stat(file.ino());
+        assertThat(stat.mtimeNs()).isEqualTo(1_234_567_890_123L);
+        assertThat(stat.mode()).isEqualTo(0100600);
+        assertThat(stat.size()).isEqualTo(5);
+    }
+
+    @Test
+    void aWriteAfterUtimesCountsAsTheLastChange() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("hello"));
+        here.set(file.ino(), SetAttributes.MTIME, 1_000, file.handle());
+        here.write(file, 5, bytes("!"));
+        here.close(file);
+        assertThat(here.stat(file.ino()).mtimeNs()).isGreaterThan(1_000);
+    }
+
+    @Test
+    void appendersOfTwoClientsDoNotOverwriteEachOther() throws FsException {
+        here.put(home, "log", "begin\n");
+        long ino = here.lookup(home, "log");
+        Open one = here.open(ino, OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+        Open two = there.open(ino, OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+        here.write(one, 6, bytes("one\n"));
+        there.write(two, 6, bytes("two\n"));
+        here.write(one, 10, bytes("more\n"));
+        here.close(one);
+        there.close(two);
+        assertThat(new String(here.content(ino), java.nio.charset.StandardCharsets.UTF_8))
+                .isEqualTo("begin\none\nmore\ntwo\n");
+    }
+
+    @Test
+    void ownAppendsAreReadBackAndMixWithOtherWrites() throws FsException {
+        Open file =
+                here.create(home, "log", OpenFlags.O_RDWR | OpenFlags.O_CREAT | OpenFlags.O_APPEND);
+        here.write(file, 0, bytes("abc"));
+        assertThat(here.read(file, 0, 10)).isEqualTo(bytes("abc"));
+        Open positional = here.open(file.ino(), OpenFlags.O_RDWR);
+        here.write(file, 3, bytes("def"));
+        here.write(positional, 0, bytes("X"));
+        here.write(file, 6, bytes("g"));
+        assertThat(here.read(positional, 0, 10)).isEqualTo(bytes("Xbcdefg"));
+        here.close(positional);
+        here.close(file);
+    }
+
+    @Test
+    void largeFilesStreamIntoBlocksWhileTheyAreWritten() throws FsException {
+        byte[] content = new byte[(11 << 20) + 12_345];
+        new Random(1).nextBytes(content);
+        Open file = here.create(home, "large");
+        for (int at = 0; at < content.length; at += 128 << 10) {
+            here.write(
+                    file,
+                    at,
+                    java.util.Arrays.copyOfRange(
+                            content, at, Math.min(content.length, at + (128 << 10))));
+        }
+        org.awaitility.Awaitility.await()
+                .untilAsserted(() -> assertThat(blocks.puts.get()).isEqualTo(2));
+        here.close(file);
+        assertThat(blocks.puts.get()).isEqualTo(3);
+
+        Open read = there.open(file.ino(), OpenFlags.O_RDONLY);
+        for (int at = 0; at < content.length; at += 1 << 20) {
+            int end = Math.min(content.length, at + (1 << 20));
+            assertThat(there.read(read, at, 1 << 20))
+                    .isEqualTo(java.util.Arrays.copyOfRange(content, at, end));
+        }
+        there.close(read);
+        int gets = blocks.gets.get();
+        assertThat(here.content(file.ino())).hasSize(1 << 20);
+        assertThat(blocks.gets.get()).as("written blocks are cached").isEqualTo(gets);
+    }
+
+    @Test
+    void unlinkedFilesStayUsableWhileOpen() throws FsException {
+        Open file = here.create(home, "temporary");
+        here.write(file, 0, bytes("still"));
+        here.fs.unlink(here.caller(), home, bytes("temporary"));
+        here.flush(file);
+        here.write(file, 5, bytes(" here"));
+        here.fs.sync(here.caller(), file.ino(), file.handle(), false);
+        assertThat(here.read(file, 0, 100)).isEqualTo(bytes("still here"));
+        assertThat(here.stat(file.ino()).nlink()).isZero();
+        assertThat(here.fs.openInodes()).contains(file.ino());
+        here.close(file);
+        assertThat(here.fs.openInodes()).isEmpty();
+    }
+
+    @Test
+    void openWithCreateOpensWhatExistsInAnotherPartition() throws FsException {
+        here.put(home, "file", "here");
+        here.fs.rename(here.caller(), home, bytes("file"), FileSystem.ROOT, bytes("moved"), 0);
+        Open file = there.create(FileSystem.ROOT, "moved", OpenFlags.O_RDWR | OpenFlags.O_CREAT);
+        assertThat(there.read(file, 0, 100)).isEqualTo(bytes("here"));
+        there.close(file);
+        assertFails(Errno.EEXIST, () -> there.create(FileSystem.ROOT, "moved"));
+    }
+
+    @Test
+    void directoriesAreListedInPagesAcrossChanges() throws FsException {
+        List<String> names = IntStream.range(0, 1_200).mapToObj(i -> "f" + i).toList();
+        for (String name : names) {
+            here.fs.release(0, here.create(home, name).handle());
+        }
+        assertThat(here.list(home, 7)).containsExactlyElementsOf(names);
+        assertThat(there.list(FileSystem.ROOT, 1)).containsExactly("home");
+    }
+
+    @Test
+    void namesMoveLinkAndGo() throws FsException {
+        here.put(home, "a", "1");
+        here.put(home, "b", "2");
+        long a = here.lookup(home, "a");
+        here.fs.rename(
+                here.caller(), home, bytes("a"), home, bytes("b"), FileSystem.RENAME_EXCHANGE);
+        assertThat(here.lookup(home, "b")).isEqualTo(a);
+        assertFails(
+                Errno.EEXIST,
+                () ->
+                        here.fs.rename(
+                                here.caller(),
+                                home,
+                                bytes("a"),
+                                home,
+                                bytes("b"),
+                                FileSystem.RENAME_NOREPLACE));
+        here.fs.link(here.caller(), a, home, bytes("c"));
+        assertThat(here.stat(a).nlink()).isEqualTo(2);
+        here.fs.unlink(here.caller(), home, bytes("b"));
+        assertThat(there.lookup(home, "c")).isEqualTo(a);
+        assertFails(Errno.ENOENT, () -> here.lookup(home, "b"));
+        long directory = here.mkdir(home, "d");
+        here.put(directory, "x", "");
+        assertFails(
+                Errno.ENOTEMPTY, () -> here.fs.removeDirectory(here.caller(), home, bytes("d")));
+        here.fs.symbolicLink(here.caller(), home, bytes("s"), bytes("../target"));
+        assertThat(there.fs.readLink(there.caller(), there.lookup(home, "s")))
+                .isEqualTo(bytes("../target"));
+    }
+
+    @Test
+    void seekFindsDataAndHoles() throws FsException {
+        Open file = here.create(home, "sparse");
+        here.write(file, 1 << 20, bytes("data"));
+        assertThat(here.fs.seek(here.caller(), file.ino(), file.handle(), 0, 3)).isEqualTo(1 << 20);
+        assertThat(here.fs.seek(here.caller(), file.ino(), file.handle(), 0, 4)).isZero();
+        assertThat(here.fs.seek(here.caller(), file.ino(), file.handle(), 1 << 20, 4))
+                .isEqualTo((1 << 20) + 4);
+        assertFails(
+                Errno.ENXIO,
+                () -> here.fs.seek(here.caller(), file.ino(), file.handle(), 2 << 20, 3));
+        here.close(file);
+    }
+
+    @Test
+    void permissionsAreTheReplicas() throws FsException {
+        here.put(home, "secret", "x");
+        long ino = here.lookup(home, "secret");
+        here.set(ino, SetAttributes.MODE, 0600, FileSystem.NO_HANDLE);
+        there.uid = 1000;
+        assertFails(Errno.EACCES, () -> there.open(ino, OpenFlags.O_RDONLY));
+        assertFails(Errno.EACCES, () -> there.fs.access(there.caller(), ino, 4));
+        assertFails(
+                Errno.EPERM, () -> there.set(ino, SetAttributes.MODE, 0666, FileSystem.NO_HANDLE));
+        assertFails(Errno.EACCES, () -> there.create(home, "new"));
+    }
+
+    @Test
+    void lostDataIsReportedOnceByEveryHandle() throws FsException {
+        TestClient client =
+                new TestClient(
+                        cluster,
+                        blocks,
+                        1,
+                        new org.globalfs.client.io.IoOptions(
+                                16 << 10,
+                                32 << 20,
+                                64 << 20,
+                                64 << 20,
+                                Duration.ofMinutes(1),
+                                Duration.ofMillis(50),
+                                false));
+        Open one = client.create(home, "file");
+        Open two = client.open(one.ino(), OpenFlags.O_RDWR);
+        client.write(one, 0, new byte[100_000]);
+        blocks.refusePuts = true;
+        client.fs.syncAll();
+        blocks.refusePuts = false;
+
+        assertFails(Errno.EIO, () -> client.write(one, 0, bytes("x")));
+        assertFails(Errno.EIO, () -> client.flush(two));
+        client.write(one, 0, bytes("y"));
+        client.close(one);
+        client.close(two);
+        assertThat(client.content(one.ino())).isEqualTo(bytes("y"));
+        client.close();
+    }
+
+    @Test
+    void aCommitThatTheReplicaRefusesIsReportedByClose() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("x"));
+        cluster.refused = op -> op.isSetWrite();
+        assertFails(Errno.EIO, () -> here.close(file));
+        cluster.refused = op -> false;
+    }
+
+    @Test
+    void synchronousWritesAreCommittedBeforeTheyReturn() throws FsException {
+        TestClient client =
+                new TestClient(
+                        cluster,
+                        blocks,
+                        1,
+                        TestClient.options(Duration.ofMinutes(1), 32 << 20, true));
+        Open file = client.create(home, "file");
+        client.write(file, 0, bytes("now"));
+        assertThat(there.content(file.ino())).isEqualTo(bytes("now"));
+        client.close(file);
+        client.close();
+    }
+
+    @Test
+    void bufferedDataIsCommittedAfterAWhileByItself() throws FsException {
+        TestClient client =
+                new TestClient(
+                        cluster,
+                        blocks,
+                        1,
+                        TestClient.options(Duration.ofMillis(20), 32 << 20, false));
+        Open file = client.create(home, "file");
+        client.write(file, 0, bytes("soon"));
+        org.awaitility.Awaitility.await()
+                .untilAsserted(
+                        () -> assertThat(there.content(file.ino())).isEqualTo(bytes("soon")));
+        client.close(file);
+        client.close();
+    }
+
+    @Test
+    void aBlockThatWentAwayUnderAnOldMapIsReadByTheNewOne() throws FsException {
+        Open file = here.create(home, "file");
+        byte[] content = new byte[200_000];
+        new Random(2).nextBytes(content);
+        here.write(file, 0, content);
+        here.close(file);
+        blocks.failingGets.set(2);
+        Open read = there.open(file.ino(), OpenFlags.O_RDONLY);
+        assertThat(there.read(read, 0, 300_000)).isEqualTo(content);
+        there.close(read);
+    }
+
+    @Test
+    void causalAcrossSessionsByTheirVector() throws FsException {
+        here.put(home, "file", "x");
+        there.metadata.session().vector().merge(here.metadata.session().vector().snapshot());
+        assertThat(there.metadata.session().vector().seen(1))
+                .isEqualTo(here.metadata.session().vector().seen(1));
+    }
+}
