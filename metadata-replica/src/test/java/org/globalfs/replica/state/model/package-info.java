@@ -1,0 +1,4 @@
+@NullMarked
+package org.globalfs.replica.state.model;
+
+import org.jspecify.annotations.NullMarked;
