@@ -1,0 +1,329 @@
+package org.globalfs.replica.state;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.CollectOrphansOp;
+import org.globalfs.protocol.wire.ContentOp;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.LinkOp;
+import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.OpenOp;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadLinkOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.RenewSessionOp;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.StatFsOp;
+import org.globalfs.protocol.wire.UnlinkOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.WriteOp;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+
+/** Executes the lines of a fixture on partitions: paths instead of inodes, errnos by name. */
+final class Scenario {
+
+    private static final long SESSION = 5;
+
+    private final Rings rings;
+    private final Map<String, Long> handles = new HashMap<>();
+    private int uid;
+    private int gid;
+    private List<Integer> groups = List.of();
+    private int origin;
+
+    Scenario(Rings rings) {
+        this.rings = rings;
+    }
+
+    /** Where a path leads; the last name may be absent. */
+    private record Target(long parent, byte[] name, long ino) {}
+
+    private Target find(String path) {
+        if (path.startsWith("@")) {
+            return new Target(
+                    0, new byte[0], Objects.requireNonNull(handles.get(path.substring(1))));
+        }
+        long parent = Partitions.ROOT;
+        long at = Partitions.ROOT;
+        byte[] name = {};
+        for (String part : path.substring(1).split("/")) {
+            if (part.isEmpty()) {
+                continue;
+            }
+            parent = at;
+            name = part.replace("LONG", "x".repeat(256)).getBytes(UTF_8);
+            Child child = at == 0 ? null : rings.state(Partitions.of(at)).child(at, name);
+            at = child == null ? 0 : child.ino();
+        }
+        return new Target(parent, name, at);
+    }
+
+    String run(String line) {
+        String[] words = line.split(" ");
+        return switch (words[0]) {
+            case "as" -> as(words);
+            case "pass" -> pass(words);
+            case "hold" -> hold(words);
+            case "open" -> open(words);
+            case "stat", "cat", "ls", "readlink", "lookup", "statfs", "extents" -> read(words);
+            case "renew", "collect" -> session(words);
+            default -> update(words);
+        };
+    }
+
+    /** as UID[:GID[,GROUP...]] [from ORIGIN] */
+    private String as(String[] words) {
+        String[] ids = words[1].split("[:,]");
+        uid = Integer.parseInt(ids[0]);
+        gid = ids.length > 1 ? Integer.parseInt(ids[1]) : uid;
+        groups = new ArrayList<>();
+        for (int i = 2; i < ids.length; i++) {
+            groups.add(Integer.parseInt(ids[i]));
+        }
+        origin = words.length > 3 ? Integer.parseInt(words[3]) : origin;
+        return "";
+    }
+
+    private String pass(String[] words) {
+        rings.passMs(Long.parseLong(words[1]) * 1000);
+        return "";
+    }
+
+    /** Remembers an inode under a handle, as an open file does. */
+    private String hold(String[] words) {
+        handles.put(words[2], find(words[1]).ino);
+        return "";
+    }
+
+    private String session(String[] words) {
+        if (words[0].equals("collect")) {
+            rings.internal(
+                    Integer.parseInt(words[1]), UpdateOp.collectOrphans(new CollectOrphansOp(100)));
+            return "orphans " + rings.state(Integer.parseInt(words[1])).orphans();
+        }
+        List<Long> open = new ArrayList<>();
+        for (int i = 2; i < words.length; i++) {
+            open.add(handles.get(words[i]));
+        }
+        RenewSessionOp op = new RenewSessionOp(open);
+        return brief(
+                rings.run(
+                        Integer.parseInt(words[1]),
+                        rings.command(SESSION + 1, 0, 0, UpdateOp.renewSession(op))));
+    }
+
+    private String update(String[] words) {
+        Target target = find(words[1]);
+        long home = target.parent;
+        UpdateOp op =
+                switch (words[0]) {
+                    case "mkdir" -> create(target, Mode.DIRECTORY, words);
+                    case "create" -> create(target, Mode.REGULAR, words);
+                    case "openat" -> create(target, Mode.REGULAR, words);
+                    case "fifo" -> create(target, Mode.FIFO, words);
+                    case "socket" -> create(target, Mode.SOCKET, words);
+                    case "chardev" -> create(target, Mode.CHARACTER_DEVICE, words);
+                    case "symlink" -> symlink(target, words);
+                    case "unlink", "rmdir" ->
+                            UpdateOp.unlink(
+                                    new UnlinkOp(
+                                            target.parent,
+                                            ByteBuffer.wrap(target.name),
+                                            words[0].equals("rmdir")));
+                    case "rename" -> rename(target, find(words[2]), words);
+                    case "link" -> link(target, find(words[2]));
+                    case "write", "append" -> write(target, words);
+                    default -> attributes(target, words);
+                };
+        if (op.isSetWrite() || op.isSetSetAttributes()) {
+            home = target.ino;
+        }
+        if (op.isSetLink()) {
+            home = op.getLink().getNewParent();
+        }
+        var command = rings.command(SESSION, uid, origin, op);
+        command.getCredentials().setGid(gid);
+        command.getCredentials().setGroups(groups);
+        return brief(rings.run(Partitions.of(home), command));
+    }
+
+    private static UpdateOp create(Target target, int type, String[] words) {
+        int mode = type | Integer.parseInt(words[2], 8);
+        CreateOp op = new CreateOp(target.parent, ByteBuffer.wrap(target.name), mode);
+        List<String> flags = List.of(words).subList(3, words.length);
+        op.setExclusive(!words[0].equals("openat"));
+        op.setTruncate(flags.contains("truncate"));
+        if (type == Mode.CHARACTER_DEVICE) {
+            op.setRdev(0x103);
+        }
+        return UpdateOp.create(op);
+    }
+
+    private static UpdateOp symlink(Target target, String[] words) {
+        CreateOp op =
+                new CreateOp(target.parent, ByteBuffer.wrap(target.name), Mode.SYMLINK | 0777);
+        op.setTarget(words[2].replace("LONG", "x".repeat(4096)).getBytes(UTF_8));
+        return UpdateOp.create(op);
+    }
+
+    private static UpdateOp rename(Target from, Target to, String[] words) {
+        int flags = 0;
+        for (int i = 3; i < words.length; i++) {
+            flags |= words[i].equals("noreplace") ? 1 : words[i].equals("exchange") ? 2 : 4;
+        }
+        return UpdateOp.rename(
+                new RenameOp(
+                        from.parent,
+                        ByteBuffer.wrap(from.name),
+                        to.parent,
+                        ByteBuffer.wrap(to.name),
+                        flags));
+    }
+
+    private static UpdateOp link(Target file, Target to) {
+        return UpdateOp.link(new LinkOp(file.ino, to.parent, ByteBuffer.wrap(to.name)));
+    }
+
+    /** write PATH OFFSET TEXT, append PATH TEXT */
+    private static UpdateOp write(Target target, String[] words) {
+        boolean append = words[0].equals("append");
+        byte[] data = words[append ? 2 : 3].getBytes(UTF_8);
+        Extent extent = new Extent(append ? 0 : Long.parseLong(words[2]), data.length);
+        extent.setData(data);
+        return UpdateOp.write(new WriteOp(target.ino, List.of(extent)).setAppend(append));
+    }
+
+    private static UpdateOp attributes(Target target, String[] words) {
+        SetAttributesOp op = new SetAttributesOp(target.ino);
+        switch (words[0]) {
+            case "chmod" -> op.setMode(Integer.parseInt(words[2], 8));
+            case "chown" -> {
+                if (!words[2].equals("-")) {
+                    op.setUid(Integer.parseInt(words[2]));
+                }
+                if (!words[3].equals("-")) {
+                    op.setGid(Integer.parseInt(words[3]));
+                }
+            }
+            case "truncate" -> op.setSize(Long.parseLong(words[2]));
+            case "ftruncate" -> op.setSize(Long.parseLong(words[2])).setHandle(true);
+            case "touch" -> op.setAtimeNow(true).setMtimeNow(true);
+            case "utimes" ->
+                    op.setAtimeNs(Long.parseLong(words[2])).setMtimeNs(Long.parseLong(words[3]));
+            default -> throw new IllegalArgumentException(words[0]);
+        }
+        return UpdateOp.setAttributes(op);
+    }
+
+    private static String brief(UpdateReply reply) {
+        return reply.getErrno() == 0
+                ? reply.isExisted() ? "ok existed" : "ok"
+                : Errno.of(reply.getErrno()).name();
+    }
+
+    private ReadReply read(int partition, ReadOp op) {
+        return rings.read(partition, uid, op);
+    }
+
+    /** open PATH MASK */
+    private String open(String[] words) {
+        long ino = find(words[1]).ino;
+        ReadReply reply =
+                read(Partitions.of(ino), ReadOp.open(new OpenOp(ino, Integer.parseInt(words[2]))));
+        return reply.getErrno() == 0 ? "ok" : Errno.of(reply.getErrno()).name();
+    }
+
+    private String read(String[] words) {
+        Target target = find(words.length > 1 ? words[1] : "/");
+        int partition = Partitions.of(target.ino);
+        long ino = target.ino;
+        ReadReply reply =
+                switch (words[0]) {
+                    case "stat" -> read(partition, ReadOp.getAttributes(new GetAttributesOp(ino)));
+                    case "cat", "extents" ->
+                            read(partition, ReadOp.content(new ContentOp(ino, 0, Long.MAX_VALUE)));
+                    case "ls" ->
+                            read(partition, ReadOp.readDirectory(new ReadDirectoryOp(ino, 0, 100)));
+                    case "readlink" -> read(partition, ReadOp.readLink(new ReadLinkOp(ino)));
+                    case "statfs" ->
+                            read(Integer.parseInt(words[2]), ReadOp.statFs(new StatFsOp()));
+                    default ->
+                            read(
+                                    Partitions.of(target.parent),
+                                    ReadOp.lookup(
+                                            new LookupOp(
+                                                    target.parent, ByteBuffer.wrap(target.name))));
+                };
+        if (reply.getErrno() != 0) {
+            return Errno.of(reply.getErrno()).name();
+        }
+        return switch (words[0]) {
+            case "stat" -> describe(reply.getAttributes());
+            case "cat" -> text(reply);
+            case "extents" ->
+                    reply.getExtents().stream()
+                            .map(e -> e.getOffset() + "+" + e.getLength())
+                            .collect(Collectors.joining(" "));
+            case "ls" ->
+                    reply.getEntries().stream()
+                            .map(Scenario::describe)
+                            .collect(Collectors.joining("\n"));
+            case "readlink" -> new String(reply.getTarget(), UTF_8);
+            case "statfs" ->
+                    reply.getStatistics().getInodes()
+                            + " inodes, "
+                            + reply.getStatistics().getBytes()
+                            + " bytes";
+            default ->
+                    "ino partition "
+                            + Partitions.of(reply.getIno())
+                            + (reply.isSetAttributes() ? " with attributes" : "");
+        };
+    }
+
+    private static String describe(DirectoryEntry entry) {
+        return "%d %s %o partition %d"
+                .formatted(
+                        entry.getCookie(),
+                        new String(entry.getName(), UTF_8),
+                        entry.getType(),
+                        Partitions.of(entry.getIno()));
+    }
+
+    private static String describe(Attributes a) {
+        return "%o nlink %d uid %d gid %d size %d allocated %d version %d"
+                .formatted(
+                        a.getMode(),
+                        a.getNlink(),
+                        a.getUid(),
+                        a.getGid(),
+                        a.getSize(),
+                        a.getAllocated(),
+                        a.getVersion());
+    }
+
+    private static String text(ReadReply reply) {
+        StringBuilder text = new StringBuilder(".".repeat((int) reply.getAttributes().getSize()));
+        for (Extent extent : reply.getExtents()) {
+            int at = (int) extent.getOffset();
+            text.replace(at, at + (int) extent.getLength(), new String(extent.getData(), UTF_8));
+        }
+        return text.toString();
+    }
+}
