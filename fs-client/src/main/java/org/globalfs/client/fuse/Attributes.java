@@ -82,6 +82,23 @@ final class Attributes {
                 (stat.rdev() & 0xff) | ((stat.rdev() >>> 12) & 0xfff00));
     }
 
+    static void forgetEntryTimeouts(ByteBuffer out, int at) {
+        out.putLong(at + FuseLayout.EntryOut.ENTRY_VALID, 0);
+        out.putInt(at + FuseLayout.EntryOut.ENTRY_VALID_NSEC, 0);
+        out.putLong(at + FuseLayout.EntryOut.ATTR_VALID, 0);
+        out.putInt(at + FuseLayout.EntryOut.ATTR_VALID_NSEC, 0);
+    }
+
+    static void forgetAttributesTimeout(ByteBuffer out, int at) {
+        out.putLong(at + FuseLayout.AttrOut.ATTR_VALID, 0);
+        out.putInt(at + FuseLayout.AttrOut.ATTR_VALID_NSEC, 0);
+    }
+
+    static void forgetStatxTimeout(ByteBuffer out, int at) {
+        out.putLong(at + FuseLayout.StatxOut.ATTR_VALID, 0);
+        out.putInt(at + FuseLayout.StatxOut.ATTR_VALID_NSEC, 0);
+    }
+
     private static void putTime(ByteBuffer out, int at, long timeNs) {
         out.putLong(at + FuseLayout.SxTime.TV_SEC, seconds(timeNs));
         out.putInt(at + FuseLayout.SxTime.TV_NSEC, nanoseconds(timeNs));

@@ -1,6 +1,7 @@
 package org.globalfs.client.fuse;
 
 import java.nio.ByteBuffer;
+import java.util.function.IntConsumer;
 import org.globalfs.client.vfs.DirectorySink;
 import org.globalfs.client.vfs.Entry;
 import org.globalfs.client.vfs.FileSystem;
@@ -80,15 +81,26 @@ final class DirectoryOperations {
 
     /** Takes back the lookups that a listing with entries, made in this memory, has counted. */
     static void forgetListed(ByteBuffer memory, int size, FileSystem fileSystem) {
+        forEachListed(
+                memory,
+                size,
+                at -> {
+                    long node = memory.getLong(at + FuseLayout.EntryOut.NODEID);
+                    if (node != 0) {
+                        fileSystem.forget(node, 1);
+                    }
+                });
+    }
+
+    /** Visits the place of each entry of a listing with entries. */
+    static void forEachListed(ByteBuffer memory, int size, IntConsumer visitor) {
         int at = Exchange.PAYLOAD;
         int end = Exchange.PAYLOAD + size;
         while (at < end) {
-            long node = memory.getLong(at + FuseLayout.EntryOut.NODEID);
-            if (node != 0) {
-                fileSystem.forget(node, 1);
-            }
-            int names = memory.getInt(at + FuseLayout.EntryOut.SIZE_OF + FuseLayout.Dirent.NAMELEN);
-            at += Listing.align(FuseLayout.EntryOut.SIZE_OF + FuseLayout.Dirent.NAME + names);
+            visitor.accept(at);
+            int length =
+                    memory.getInt(at + FuseLayout.EntryOut.SIZE_OF + FuseLayout.Dirent.NAMELEN);
+            at += Listing.align(FuseLayout.EntryOut.SIZE_OF + FuseLayout.Dirent.NAME + length);
         }
     }
 

@@ -196,6 +196,24 @@ final class Exchange {
         return answerLength;
     }
 
+    /** Lets the kernel remember nothing of the answer. */
+    void forgetTimeouts() {
+        Opcode answeredTo = Opcode.of(opcode);
+        if (answeredTo == null) {
+            return;
+        }
+        switch (answeredTo) {
+            case LOOKUP, MKNOD, MKDIR, SYMLINK, LINK, CREATE ->
+                    Attributes.forgetEntryTimeouts(bytes, OUT);
+            case GETATTR, SETATTR -> Attributes.forgetAttributesTimeout(bytes, OUT);
+            case STATX -> Attributes.forgetStatxTimeout(bytes, OUT);
+            case READDIRPLUS ->
+                    DirectoryOperations.forEachListed(
+                            bytes, answerLength, at -> Attributes.forgetEntryTimeouts(bytes, at));
+            default -> {}
+        }
+    }
+
     /**
      * Writes the answer's header; returns where the answer begins. {@code errno} is positive or 0.
      */

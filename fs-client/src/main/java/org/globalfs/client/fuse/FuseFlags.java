@@ -30,6 +30,7 @@ final class FuseFlags {
     static final long CACHE_SYMLINKS = 1 << 23;
     static final long EXPLICIT_INVAL_DATA = 1 << 25;
     static final long INIT_EXT = 1 << 30;
+    static final long HAS_EXPIRE_ONLY = 1L << 35;
     static final long DIRECT_IO_ALLOW_MMAP = 1L << 36;
 
     // GETATTR, SETATTR
@@ -56,6 +57,8 @@ final class FuseFlags {
     static final int NOTIFY_INVAL_INODE = 2;
     static final int NOTIFY_INVAL_ENTRY = 3;
     static final int NOTIFY_DELETE = 6;
+    static final int NOTIFY_INC_EPOCH = 8;
+    static final int EXPIRE_ONLY = 1;
 
     /**
      * The bit that tells the number of an interrupt from that of the request that it interrupts.

@@ -3,166 +3,288 @@ package org.globalfs.client.fuse;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.globalfs.client.vfs.KernelCache;
 import org.globalfs.protocol.Errno;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends invalidations to the kernel from one thread of its own, in order.
+ * Sends invalidations to the kernel: those of inodes and those of names by a thread each, in order.
  *
  * <p>The kernel runs a notification inside the write(2) that brings it, and waits there:
  * INVAL_INODE for pages that are being read or written, INVAL_ENTRY and DELETE for the directory's
  * lock, which every request that changes a name in it holds until it is answered. So a notification
- * from the thread that answers such a request never returns.
+ * from a thread that answers requests can wait for itself. Two mounts can even wait for each other:
+ * A creates a name, its coordinator recalls B's names of that directory, B creates there too and
+ * cannot drop them before A is through. Where the kernel can (7.44), {@link #await} therefore does
+ * not wait for a directory's lock: it lets all names of the mount be looked up again instead, which
+ * takes no lock.
+ *
+ * <p>An answer under way must not bring back what an invalidation takes away. {@link #issued}
+ * counts invalidations; a worker whose answer was begun at another count sends it with nothing to
+ * remember, and an invalidation is sent only once all workers are through that looked at the count
+ * before it: a worker first says that it is answering, then looks at the count; here the count is
+ * raised first, then the workers are looked at.
  */
-final class FuseKernelCache implements KernelCache, Runnable {
+final class FuseKernelCache implements KernelCache {
     private static final Logger log = LoggerFactory.getLogger(FuseKernelCache.class);
     private static final int NAME_MAX = 255;
+    private static final int EPOCH_MINOR = 44;
 
-    private sealed interface Notice {}
-
-    private record InodeNotice(long ino, long offset, long length) implements Notice {}
-
-    private record EntryNotice(long parent, byte[] name, long deletedChild) implements Notice {}
-
-    private record Barrier(CountDownLatch reached) implements Notice {}
-
-    private record End() implements Notice {}
+    /** How long a name's invalidation may take before all names are let go instead. */
+    private static final long NAMES_PATIENCE_MS = 10;
 
     private final FuseDevice device;
-    private final LinkedBlockingQueue<Notice> queue = new LinkedBlockingQueue<>();
-    private final MemorySegment memory = Libc.pages(4096);
-    private final ByteBuffer bytes = memory.asByteBuffer().order(ByteOrder.nativeOrder());
-    private final MemorySegment errnoState = Libc.newState();
-    private final Thread thread;
+    private final Supplier<List<Worker>> workers;
+    private final boolean epochs;
+    private final int entryFlags;
+    private final AtomicLong issued = new AtomicLong();
+    private final NoticeLane inodes;
+    private final NoticeLane names;
     private volatile boolean ended;
 
-    FuseKernelCache(FuseDevice device, String name) {
+    FuseKernelCache(
+            FuseDevice device,
+            String name,
+            InitNegotiation.Agreement agreement,
+            Supplier<List<Worker>> workers) {
         this.device = device;
-        thread = Thread.ofPlatform().name("fuse-notify-" + name).daemon().unstarted(this);
+        this.workers = workers;
+        epochs = agreement.minor() >= EPOCH_MINOR;
+        entryFlags = agreement.expiresEntries() ? FuseFlags.EXPIRE_ONLY : 0;
+        inodes = new NoticeLane("fuse-inodes-" + name);
+        names = new NoticeLane("fuse-names-" + name);
     }
 
     void start() {
-        thread.start();
+        inodes.start();
+        names.start();
     }
 
-    /** No more notices reach the kernel; waits a little for the one under way. */
+    /** No more notices reach the kernel; waits a little for those under way. */
     void end() throws InterruptedException {
         ended = true;
-        queue.add(new End());
-        thread.join(TimeUnit.SECONDS.toMillis(2));
+        inodes.end();
+        names.end();
+    }
+
+    /** How many invalidations there have been. */
+    long issued() {
+        return issued.get();
     }
 
     @Override
     public void invalidateInode(long ino, long offset, long length) {
-        queue(new InodeNotice(ino, offset, length));
+        queue(
+                inodes,
+                new Notice() {
+                    @Override
+                    public int code() {
+                        return FuseFlags.NOTIFY_INVAL_INODE;
+                    }
+
+                    @Override
+                    public int put(ByteBuffer out, int at) {
+                        out.putLong(at + FuseLayout.NotifyInvalInodeOut.INO, ino);
+                        out.putLong(at + FuseLayout.NotifyInvalInodeOut.OFF, offset);
+                        out.putLong(at + FuseLayout.NotifyInvalInodeOut.LEN, length);
+                        return FuseLayout.NotifyInvalInodeOut.SIZE_OF;
+                    }
+                });
     }
 
     @Override
     public void invalidateEntry(long parent, byte[] name) {
-        queue(new EntryNotice(parent, name, 0));
+        if (!possible(name)) {
+            return;
+        }
+        queue(
+                names,
+                new Notice() {
+                    @Override
+                    public int code() {
+                        return FuseFlags.NOTIFY_INVAL_ENTRY;
+                    }
+
+                    @Override
+                    public int put(ByteBuffer out, int at) {
+                        out.putLong(at + FuseLayout.NotifyInvalEntryOut.PARENT, parent);
+                        out.putInt(at + FuseLayout.NotifyInvalEntryOut.NAMELEN, name.length);
+                        out.putInt(at + FuseLayout.NotifyInvalEntryOut.FLAGS, entryFlags);
+                        return putName(out, at, FuseLayout.NotifyInvalEntryOut.SIZE_OF, name);
+                    }
+                });
     }
 
     @Override
     public void entryDeleted(long parent, long child, byte[] name) {
-        queue(new EntryNotice(parent, name, child));
+        if (!possible(name)) {
+            return;
+        }
+        queue(
+                names,
+                new Notice() {
+                    @Override
+                    public int code() {
+                        return FuseFlags.NOTIFY_DELETE;
+                    }
+
+                    @Override
+                    public int put(ByteBuffer out, int at) {
+                        out.putLong(at + FuseLayout.NotifyDeleteOut.PARENT, parent);
+                        out.putLong(at + FuseLayout.NotifyDeleteOut.CHILD, child);
+                        out.putInt(at + FuseLayout.NotifyDeleteOut.NAMELEN, name.length);
+                        out.putInt(at + FuseLayout.NotifyDeleteOut.NAMELEN + 4, 0);
+                        return putName(out, at, FuseLayout.NotifyDeleteOut.SIZE_OF, name);
+                    }
+                });
     }
 
-    private void queue(Notice notice) {
-        if (!ended) {
-            queue.add(notice);
-        }
+    private static boolean possible(byte[] name) {
+        return name.length > 0 && name.length <= NAME_MAX;
+    }
+
+    private static int putName(ByteBuffer out, int at, int size, byte[] name) {
+        out.put(at + size, name);
+        out.put(at + size + name.length, (byte) 0);
+        return size + name.length + 1;
+    }
+
+    private void queue(NoticeLane lane, Notice notice) {
+        issued.incrementAndGet();
+        lane.add(notice);
     }
 
     @Override
     public boolean await(long timeoutMs) throws InterruptedException {
-        if (ended) {
-            return true;
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        CountDownLatch namesReached = names.barrier();
+        CountDownLatch inodesReached = inodes.barrier();
+        long patience = epochs ? Math.min(NAMES_PATIENCE_MS, timeoutMs) : timeoutMs;
+        if (!namesReached.await(patience, TimeUnit.MILLISECONDS) && !(epochs && forgetAllNames())) {
+            return false;
         }
-        CountDownLatch reached = new CountDownLatch(1);
-        queue.add(new Barrier(reached));
-        return reached.await(timeoutMs, TimeUnit.MILLISECONDS);
+        return inodesReached.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
-    @Override
-    public void run() {
-        try {
-            while (true) {
-                switch (queue.take()) {
-                    case InodeNotice n -> sendInode(n);
-                    case EntryNotice n -> sendEntry(n);
-                    case Barrier b -> b.reached.countDown();
-                    case End _ -> {
-                        releaseWaiters();
-                        return;
-                    }
-                }
+    /** Every name is looked up again at its next use. */
+    private boolean forgetAllNames() {
+        long result =
+                new Sender()
+                        .send(
+                                new Notice() {
+                                    @Override
+                                    public int code() {
+                                        return FuseFlags.NOTIFY_INC_EPOCH;
+                                    }
+
+                                    @Override
+                                    public int put(ByteBuffer out, int at) {
+                                        return 0;
+                                    }
+                                });
+        return result >= 0 || ended;
+    }
+
+    /** What is told the kernel. */
+    private interface Notice {
+        int code();
+
+        /** Writes the body and returns its size. */
+        int put(ByteBuffer out, int at);
+    }
+
+    /** Memory to make a notification in; used by one thread. */
+    private final class Sender {
+        private final MemorySegment memory = Libc.pages(4096);
+        private final ByteBuffer bytes = memory.asByteBuffer().order(ByteOrder.nativeOrder());
+        private final MemorySegment errnoState = Libc.newState();
+
+        long send(Notice notice) {
+            for (Worker worker : workers.get()) {
+                worker.awaitAnswered();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            int size =
+                    FuseLayout.OutHeader.SIZE_OF + notice.put(bytes, FuseLayout.OutHeader.SIZE_OF);
+            bytes.putInt(FuseLayout.OutHeader.LEN, size);
+            bytes.putInt(FuseLayout.OutHeader.ERROR, notice.code());
+            bytes.putLong(FuseLayout.OutHeader.UNIQUE, 0);
+            return Libc.write(device.fd(), memory.address(), size, errnoState);
         }
     }
 
-    private void releaseWaiters() {
-        for (@Nullable Notice left = queue.poll(); left != null; left = queue.poll()) {
-            if (left instanceof Barrier(CountDownLatch reached)) {
+    /** A queue of notices and the thread that sends them. */
+    private final class NoticeLane implements Runnable {
+        private final LinkedBlockingQueue<Object> queue = new LinkedBlockingQueue<>();
+        private final Thread thread;
+
+        NoticeLane(String name) {
+            thread = Thread.ofPlatform().name(name).daemon().unstarted(this);
+        }
+
+        void start() {
+            thread.start();
+        }
+
+        void add(Notice notice) {
+            if (!ended) {
+                queue.add(notice);
+            }
+        }
+
+        /** Reached once everything added before was sent. */
+        CountDownLatch barrier() {
+            CountDownLatch reached = new CountDownLatch(1);
+            queue.add(reached);
+            if (ended && !thread.isAlive()) {
                 reached.countDown();
             }
+            return reached;
         }
-    }
 
-    private void sendInode(InodeNotice notice) {
-        int at = FuseLayout.OutHeader.SIZE_OF;
-        bytes.putLong(at + FuseLayout.NotifyInvalInodeOut.INO, notice.ino);
-        bytes.putLong(at + FuseLayout.NotifyInvalInodeOut.OFF, notice.offset);
-        bytes.putLong(at + FuseLayout.NotifyInvalInodeOut.LEN, notice.length);
-        send(FuseFlags.NOTIFY_INVAL_INODE, FuseLayout.NotifyInvalInodeOut.SIZE_OF);
-    }
+        void end() throws InterruptedException {
+            queue.add(this);
+            thread.join(TimeUnit.SECONDS.toMillis(2));
+        }
 
-    private void sendEntry(EntryNotice notice) {
-        int length = notice.name.length;
-        if (length == 0 || length > NAME_MAX) {
-            return;
+        @Override
+        public void run() {
+            Sender sender = new Sender();
+            try {
+                for (Object next = queue.take(); next != this; next = queue.take()) {
+                    if (next instanceof CountDownLatch reached) {
+                        reached.countDown();
+                    } else if (next instanceof Notice notice) {
+                        check(sender.send(notice));
+                    }
+                }
+                for (Object left = queue.poll(); left != null; left = queue.poll()) {
+                    if (left instanceof CountDownLatch reached) {
+                        reached.countDown();
+                    }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
-        int at = FuseLayout.OutHeader.SIZE_OF;
-        int size;
-        bytes.putLong(at + FuseLayout.NotifyInvalEntryOut.PARENT, notice.parent);
-        if (notice.deletedChild == 0) {
-            bytes.putInt(at + FuseLayout.NotifyInvalEntryOut.NAMELEN, length);
-            bytes.putInt(at + FuseLayout.NotifyInvalEntryOut.FLAGS, 0);
-            size = FuseLayout.NotifyInvalEntryOut.SIZE_OF;
-        } else {
-            bytes.putLong(at + FuseLayout.NotifyDeleteOut.CHILD, notice.deletedChild);
-            bytes.putInt(at + FuseLayout.NotifyDeleteOut.NAMELEN, length);
-            bytes.putInt(at + FuseLayout.NotifyDeleteOut.NAMELEN + 4, 0);
-            size = FuseLayout.NotifyDeleteOut.SIZE_OF;
-        }
-        bytes.put(at + size, notice.name);
-        bytes.put(at + size + length, (byte) 0);
-        int code =
-                notice.deletedChild == 0 ? FuseFlags.NOTIFY_INVAL_ENTRY : FuseFlags.NOTIFY_DELETE;
-        send(code, size + length + 1);
-    }
 
-    private void send(int code, int size) {
-        int total = FuseLayout.OutHeader.SIZE_OF + size;
-        bytes.putInt(FuseLayout.OutHeader.LEN, total);
-        bytes.putInt(FuseLayout.OutHeader.ERROR, code);
-        bytes.putLong(FuseLayout.OutHeader.UNIQUE, 0);
-        long result = Libc.write(device.fd(), memory.address(), total, errnoState);
-        if (result >= 0 || ended) {
-            return;
-        }
-        switch (Errno.of((int) -result)) {
-            // nothing of it is cached; or the mount is being removed; or the name is a directory
-            // still in use, or a mountpoint
-            case ENOENT, ENODEV, ENOTCONN, ECONNABORTED, ENOTEMPTY, EBUSY, ENOTDIR -> {}
-            default -> log.warn("the kernel refused an invalidation: {}", Errno.of((int) -result));
+        private void check(long result) {
+            if (result >= 0 || ended) {
+                return;
+            }
+            switch (Errno.of((int) -result)) {
+                // nothing of it is cached; or the mount is being removed; or the name is a
+                // directory in use, or a mountpoint
+                case ENOENT, ENODEV, ENOTCONN, ECONNABORTED, ENOTEMPTY, EBUSY, ENOTDIR -> {}
+                default ->
+                        log.warn("the kernel refused an invalidation: {}", Errno.of((int) -result));
+            }
         }
     }
 }

@@ -43,13 +43,17 @@ public final class FuseMount implements AutoCloseable {
     private volatile @Nullable Thread exitHook;
 
     private FuseMount(
-            FileSystem fileSystem, Path mountpoint, FuseDevice device, MountOptions options) {
+            FileSystem fileSystem,
+            Path mountpoint,
+            FuseDevice device,
+            MountOptions options,
+            InitNegotiation.Agreement agreement) {
         this.fileSystem = fileSystem;
         this.mountpoint = mountpoint;
         this.device = device;
         String name = String.valueOf(mountpoint.getFileName());
         long timeoutNs = options.requestTimeout().toNanos();
-        kernelCache = new FuseKernelCache(device, name);
+        kernelCache = new FuseKernelCache(device, name, agreement, this::workers);
         watchdog = new Watchdog(timeoutNs, statistics);
         Dispatcher dispatcher = new Dispatcher(fileSystem, kernelCache, statistics, options);
         pool =
@@ -66,6 +70,7 @@ public final class FuseMount implements AutoCloseable {
                                     own,
                                     dispatcher,
                                     watchdog,
+                                    kernelCache,
                                     timeoutNs,
                                     "fuse-" + name + "-" + number);
                         });
@@ -91,7 +96,7 @@ public final class FuseMount implements AutoCloseable {
                     agreement.minor(),
                     FuseFlags.MAJOR,
                     agreement.kernelMinor());
-            mount = new FuseMount(fileSystem, real, device, options);
+            mount = new FuseMount(fileSystem, real, device, options, agreement);
             mount.start(options);
         } catch (IOException | RuntimeException | Error e) {
             Mounter.detach(real);
@@ -114,6 +119,10 @@ public final class FuseMount implements AutoCloseable {
             Runtime.getRuntime().addShutdownHook(hook);
             exitHook = hook;
         }
+    }
+
+    private List<Worker> workers() {
+        return pool.workers();
     }
 
     /** The directory, without symbolic links. */

@@ -46,8 +46,11 @@ final class InitNegotiation {
     private static final int MAX_PAGES = Exchange.MAX_TRANSFER / 4096;
     private static final int MAX_BACKGROUND = 64;
 
-    /** What both sides agreed on. */
-    record Agreement(int kernelMinor, int minor, long flags) {}
+    /**
+     * What both sides agreed on; {@code expiresEntries}: a name can be marked as to be looked up
+     * again, without being dropped under those who stand in it.
+     */
+    record Agreement(int kernelMinor, int minor, long flags, boolean expiresEntries) {}
 
     private InitNegotiation() {}
 
@@ -125,7 +128,7 @@ final class InitNegotiation {
         out.putInt(at + FuseLayout.InitOut.TIME_GRAN, 1);
         out.putShort(at + FuseLayout.InitOut.MAX_PAGES, (short) MAX_PAGES);
         x.answer(FuseLayout.InitOut.SIZE_OF);
-        return new Agreement(kernelMinor, minor, flags);
+        return new Agreement(kernelMinor, minor, flags, (offered & FuseFlags.HAS_EXPIRE_ONLY) != 0);
     }
 
     private static void send(FuseDevice device, Exchange x, int errno, MemorySegment state)

@@ -25,6 +25,7 @@ final class Worker implements Runnable {
     private final FuseDevice device;
     private final Dispatcher dispatcher;
     private final Watchdog watchdog;
+    private final FuseKernelCache kernelCache;
     private final long timeoutNs;
     private final Exchange exchange = new Exchange();
     private final MemorySegment errnoState = Libc.newState();
@@ -35,6 +36,7 @@ final class Worker implements Runnable {
     private volatile Caller caller = exchange.caller();
     private volatile int opcode;
     private volatile long node;
+    private volatile boolean answering;
     private volatile boolean resumed;
 
     Worker(
@@ -42,12 +44,14 @@ final class Worker implements Runnable {
             FuseDevice device,
             Dispatcher dispatcher,
             Watchdog watchdog,
+            FuseKernelCache kernelCache,
             long timeoutNs,
             String name) {
         this.pool = pool;
         this.device = device;
         this.dispatcher = dispatcher;
         this.watchdog = watchdog;
+        this.kernelCache = kernelCache;
         this.timeoutNs = timeoutNs;
         thread = Thread.ofPlatform().name(name).daemon().unstarted(this);
     }
@@ -122,6 +126,7 @@ final class Worker implements Runnable {
 
     private void answerable(long now) {
         long unique = exchange.unique();
+        long invalidations = kernelCache.issued();
         caller = exchange.caller();
         opcode = exchange.opcode();
         node = exchange.node();
@@ -129,16 +134,29 @@ final class Worker implements Runnable {
         pending.set(unique);
         int errno = dispatcher.run(exchange, now);
         if (pending.compareAndSet(unique, 0)) {
-            answer(errno);
+            answer(errno, invalidations);
         } else {
             dispatcher.takeBack(exchange, errno);
             pool.returned();
         }
     }
 
-    private void answer(int errno) {
-        long address = exchange.seal(errno);
-        long written = Libc.write(device.fd(), address, exchange.sealedLength(errno), errnoState);
+    private void answer(int errno, long invalidations) {
+        long written;
+        answering = true;
+        try {
+            if (errno == 0 && kernelCache.issued() != invalidations) {
+                exchange.forgetTimeouts();
+            }
+            written =
+                    Libc.write(
+                            device.fd(),
+                            exchange.seal(errno),
+                            exchange.sealedLength(errno),
+                            errnoState);
+        } finally {
+            answering = false;
+        }
         if (written >= 0) {
             return;
         }
@@ -200,6 +218,17 @@ final class Worker implements Runnable {
             text.append("\n\tat ").append(element);
         }
         return text.toString();
+    }
+
+    /** Waits while the worker hands over an answer; a matter of microseconds. */
+    void awaitAnswered() {
+        for (int spins = 0; answering; spins++) {
+            if (spins < 100) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(20_000);
+            }
+        }
     }
 
     // ---------------------------------------------------------------- for the pool

@@ -3,10 +3,13 @@ package org.globalfs.client.vfs;
 /**
  * Takes back what the kernel was allowed to remember.
  *
- * <p>All calls only queue, and return at once; a thread of its own hands them to the kernel in
- * order. The kernel takes the inode's page locks and, for names, the directory's lock, which are
- * held while a request on the same inode is being answered: <b>a thread that answers a request must
- * never wait for {@link #await}</b>, nor anything that such a request waits for.
+ * <p>All calls only queue, and return at once; threads of their own hand them to the kernel. An
+ * answer that was begun before the call and reaches the kernel later is not remembered either: so
+ * take the grounds for remembering away first (drop the grant), then call.
+ *
+ * <p>The kernel takes the inode's page locks and, for names, the directory's lock, which are held
+ * while a request on the same inode is being answered: <b>a thread that answers a request must
+ * never wait for {@link #await}</b>, nor for anything that does.
  */
 public interface KernelCache {
 
@@ -27,7 +30,8 @@ public interface KernelCache {
 
     /**
      * Waits until everything queued before has reached the kernel; false: not within the time-out.
-     * Only for threads that no request waits for.
+     * Where the kernel can (FUSE 7.44, Linux 6.16), names do not wait for a directory whose lock is
+     * held: all names of the mount are looked up again instead.
      */
     boolean await(long timeoutMs) throws InterruptedException;
 }

@@ -77,7 +77,9 @@ class FuseLayoutTest {
                             || name.equals("MAJOR")
                             || name.startsWith("STATX")
                             || name.equals("INT_REQ_BIT");
-            boolean newer = headerMinor < 39 && name.equals("DIRECT_IO_ALLOW_MMAP");
+            boolean newer =
+                    headerMinor < 39 && name.equals("DIRECT_IO_ALLOW_MMAP")
+                            || headerMinor < 44 && name.equals("NOTIFY_INC_EPOCH");
             if (field.isSynthetic() || ours || newer) {
                 continue;
             }

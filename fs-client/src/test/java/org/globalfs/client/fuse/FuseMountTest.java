@@ -304,7 +304,7 @@ class FuseMountTest {
                     ls -lR > /dev/null; cat */* > /dev/null; find . -type f -links 2 | wc -l
                     rm -r 1 2; rm 3/[0-9]*; rm -r 3
                     """);
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(60))
                     .untilAsserted(() -> {
                         own.shell(20, "echo 2 > /proc/sys/vm/drop_caches");
                         assertThat(own.counts())

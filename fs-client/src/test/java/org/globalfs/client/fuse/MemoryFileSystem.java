@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -23,6 +24,7 @@ import org.globalfs.client.vfs.SetAttributes;
 import org.globalfs.client.vfs.Stat;
 import org.globalfs.client.vfs.StatFs;
 import org.globalfs.protocol.Errno;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A whole file system in memory, for tests. The tree's shape is guarded by this object's monitor.
@@ -54,6 +56,7 @@ class MemoryFileSystem implements FileSystem {
     private final long timeoutNs;
     private final boolean directIo;
     private volatile boolean closed;
+    private volatile @Nullable KernelCache kernel;
 
     MemoryFileSystem(long timeoutNs, boolean directIo) {
         this.timeoutNs = timeoutNs;
@@ -102,7 +105,45 @@ class MemoryFileSystem implements FileSystem {
     }
 
     @Override
-    public void mounted(KernelCache cache) {}
+    public void mounted(KernelCache cache) {
+        kernel = cache;
+    }
+
+    KernelCache kernel() {
+        return Objects.requireNonNull(kernel);
+    }
+
+    /**
+     * As another client would: removes a name below the root, or makes a file of this content;
+     * returns its inode.
+     */
+    synchronized long changeBehindTheKernel(String name, String content) throws FsException {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        Caller nobody = new Caller(0, 0, 0, 0);
+        MemoryInode.Name known = inode(ROOT).names.get(new NameKey(bytes));
+        if (content.isEmpty()) {
+            unlink(nobody, ROOT, bytes);
+            return 0;
+        }
+        MemoryInode inode =
+                known == null
+                        ? make(nobody, ROOT, bytes, Stat.REGULAR | 0644, 0)
+                        : inode(known.ino());
+        ByteBuffer text = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
+        inode.resize(0, now());
+        inode.write(0, text, now());
+        return inode.ino;
+    }
+
+    /** The inode of a name below the root, or of the root: ".". */
+    long inodeOf(String name) throws FsException {
+        if (name.equals(".")) {
+            return ROOT;
+        }
+        MemoryInode.Name known =
+                inode(ROOT).names.get(new NameKey(name.getBytes(StandardCharsets.UTF_8)));
+        return known == null ? 0 : known.ino();
+    }
 
     @Override
     public Entry lookup(Caller caller, long parent, byte[] name) throws FsException {
@@ -402,6 +443,9 @@ class MemoryFileSystem implements FileSystem {
     @Override
     public Created create(Caller caller, long parent, byte[] name, int mode, int flags)
             throws FsException {
+        if (name[0] == '~') {
+            LockSupport.parkNanos(3_000_000_000L);
+        }
         MemoryInode inode = make(caller, parent, name, mode, 0);
         return new Created(entry(inode), opened(inode));
     }

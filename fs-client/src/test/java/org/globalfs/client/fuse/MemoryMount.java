@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Scanner;
 import java.util.concurrent.TimeUnit;
+import org.globalfs.client.vfs.FileSystem;
+import org.globalfs.client.vfs.FsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +55,8 @@ public final class MemoryMount {
     private static void obey(FuseMount mount, MemoryFileSystem fileSystem) {
         Scanner input = new Scanner(System.in, StandardCharsets.UTF_8);
         while (input.hasNextLine()) {
-            switch (input.nextLine()) {
+            String[] words = input.nextLine().split(" ", -1);
+            switch (words[0]) {
                 case "counts" -> {
                     for (OperationStatistics.Count count : mount.statistics().counts()) {
                         System.out.println(
@@ -71,9 +74,45 @@ public final class MemoryMount {
                     System.out.println("count HANDLES " + fileSystem.handleCount() + " 0");
                     System.out.println("end");
                 }
+                case "steal", "change" -> change(fileSystem, words);
+                case "expire" -> expire(fileSystem, words[1], words[2]);
                 default -> mount.close();
             }
         }
         mount.close();
+    }
+
+    /**
+     * {@code change NAME TEXT}: makes, or without text removes, a file as another client would;
+     * {@code steal}: and the kernel is not told.
+     */
+    private static void change(MemoryFileSystem fileSystem, String[] words) {
+        try {
+            long ino = fileSystem.changeBehindTheKernel(words[1], words[2]);
+            boolean told = true;
+            if (words[0].equals("change")) {
+                fileSystem
+                        .kernel()
+                        .invalidateEntry(
+                                FileSystem.ROOT, words[1].getBytes(StandardCharsets.UTF_8));
+                fileSystem.kernel().invalidateInode(ino, 0, 0);
+                fileSystem.kernel().invalidateInode(FileSystem.ROOT, -1, 0);
+                told = fileSystem.kernel().await(2_000);
+            }
+            System.out.println("changed " + told);
+        } catch (FsException | InterruptedException e) {
+            System.out.println("changed " + e);
+        }
+    }
+
+    /** {@code expire DIRECTORY NAME}: whether the name is dropped within a second. */
+    private static void expire(MemoryFileSystem fileSystem, String directory, String name) {
+        try {
+            long parent = fileSystem.inodeOf(directory);
+            fileSystem.kernel().invalidateEntry(parent, name.getBytes(StandardCharsets.UTF_8));
+            System.out.println("expired " + fileSystem.kernel().await(1_000));
+        } catch (FsException | InterruptedException e) {
+            System.out.println("expired " + e);
+        }
     }
 }

@@ -21,7 +21,10 @@ import java.util.concurrent.TimeUnit;
  * process behind.
  */
 final class MountedProcess implements AutoCloseable {
-    static final int READY_SECONDS = 60;
+    static final int READY_SECONDS = 180;
+
+    /** Times are given for a quiet machine; a busy one gets so much more. */
+    private static final int PATIENCE = 5;
 
     /** What a program printed and how it ended. */
     record Outcome(int exitCode, String output) {}
@@ -53,6 +56,7 @@ final class MountedProcess implements AutoCloseable {
                                 "-Xmx1g",
                                 "-Xmn256m",
                                 "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-cp",
                                 classPath,
@@ -112,11 +116,16 @@ final class MountedProcess implements AutoCloseable {
         throw new AssertionError("no line '" + prefix + "' in " + String.join("\n", seen));
     }
 
+    /** Sends the mounting process a command. */
+    void tell(String command) throws IOException {
+        OutputStream input = process.getOutputStream();
+        input.write((command + "\n").getBytes(StandardCharsets.UTF_8));
+        input.flush();
+    }
+
     /** Counters of the mount and of the file system behind it. */
     Map<String, Long> counts() throws Exception {
-        OutputStream input = process.getOutputStream();
-        input.write("counts\n".getBytes(StandardCharsets.UTF_8));
-        input.flush();
+        tell("counts");
         Map<String, Long> counts = new TreeMap<>();
         while (true) {
             String line = expectLine("");
@@ -152,7 +161,8 @@ final class MountedProcess implements AutoCloseable {
     /** Runs a program under timeout(1), so that it ends even when it hangs in the mount. */
     static Outcome run(int seconds, String... command) throws Exception {
         List<String> bounded =
-                new ArrayList<>(List.of("timeout", "-k", "2", Integer.toString(seconds)));
+                new ArrayList<>(
+                        List.of("timeout", "-k", "2", Integer.toString(PATIENCE * seconds)));
         bounded.addAll(List.of(command));
         Process program =
                 new ProcessBuilder(bounded)
@@ -173,7 +183,7 @@ final class MountedProcess implements AutoCloseable {
                                 output.append(e);
                             }
                         });
-        if (!program.waitFor(seconds + 10L, TimeUnit.SECONDS)) {
+        if (!program.waitFor(PATIENCE * seconds + 10L, TimeUnit.SECONDS)) {
             program.destroyForcibly();
             throw new AssertionError("does not end: " + String.join(" ", command));
         }
@@ -185,7 +195,7 @@ final class MountedProcess implements AutoCloseable {
     public void close() {
         try {
             process.getOutputStream().close();
-            if (!process.waitFor(20, TimeUnit.SECONDS)) {
+            if (!process.waitFor(60, TimeUnit.SECONDS)) {
                 run(10, "kill", "-QUIT", Long.toString(process.pid()));
                 process.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
                 run(10, "umount", "-l", mountpoint.toString());

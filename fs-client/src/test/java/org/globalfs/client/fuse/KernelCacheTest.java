@@ -1,0 +1,124 @@
+package org.globalfs.client.fuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Changes by others, on a mount whose names and attributes the kernel may remember for an hour. */
+class KernelCacheTest {
+    @TempDir Path folder;
+
+    private MountedProcess mount;
+
+    @BeforeEach
+    void start() throws Exception {
+        assumeTrue(
+                MountedProcess.possible(),
+                "SKIPPED: no /dev/fuse, or neither root nor fusermount3");
+        mount =
+                MountedProcess.start(
+                        Files.createDirectory(folder.resolve("mnt")),
+                        "3600000",
+                        "60000",
+                        "explicit");
+    }
+
+    @AfterEach
+    void stop() {
+        if (mount != null) {
+            mount.close();
+        }
+    }
+
+    private void change(String command) throws Exception {
+        mount.tell(command);
+        assertThat(mount.expectLine("changed ")).isEqualTo("changed true");
+    }
+
+    @Test
+    void theKernelRemembersUntilItIsTold() throws Exception {
+        mount.shell(10, "printf one > file; cat file; ! test -e other");
+        change("steal file two");
+        change("steal other text");
+        assertThat(mount.shell(10, "cat file; echo; test -e other || echo absent"))
+                .isEqualTo("one\nabsent\n");
+        change("change file three");
+        change("change other text");
+        assertThat(mount.shell(10, "cat file; echo; stat -c %s file; cat other"))
+                .isEqualTo("three\n5\ntext");
+        change("change other ");
+        assertThat(mount.shell(10, "test -e other || echo absent; ls")).isEqualTo("absent\nfile\n");
+    }
+
+    @Test
+    void aReaderThatHoldsTheFileOpenSeesChanges() throws Exception {
+        mount.shell(10, "echo one > file");
+        Process reader =
+                new ProcessBuilder(
+                                "python3",
+                                "-c",
+                                """
+                                import os, sys
+                                fd = os.open(sys.argv[1], os.O_RDONLY)
+                                for line in sys.stdin: print(os.pread(fd, 100, 0).decode().strip(), os.fstat(fd).st_size, flush=True)
+                                """,
+                                mount.mountpoint().resolve("file").toString())
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+        try (var output = reader.inputReader();
+                var input = reader.outputWriter()) {
+            input.write("read\n");
+            input.flush();
+            assertThat(output.readLine()).isEqualTo("one 4");
+            change("change file longer");
+            input.write("read\n");
+            input.flush();
+            assertThat(output.readLine()).isEqualTo("longer 6");
+        } finally {
+            reader.destroyForcibly();
+        }
+    }
+
+    @Test
+    void aDirectoryInUseDoesNotHoldUpAnInvalidation() throws Exception {
+        mount.shell(10, "mkdir d; touch d/x; (touch d/~slow &) ; sleep 0.3");
+        mount.tell("expire d x");
+        boolean hasEpochs = kernelMinor() >= 44;
+        assertThat(mount.expectLine("expired ")).isEqualTo("expired " + hasEpochs);
+        assertThat(mount.shell(20, "ls d; pwd")).startsWith("x\n");
+    }
+
+    /** Shells that stand in a directory go on when its name is invalidated. */
+    @Test
+    void aWorkingDirectoryStaysOne() throws Exception {
+        mount.shell(10, "mkdir d");
+        Process shell = new ProcessBuilder("bash").start();
+        try (var output = shell.inputReader();
+                var input = shell.outputWriter()) {
+            input.write("cd " + mount.mountpoint() + "/d; pwd\n");
+            input.flush();
+            assertThat(output.readLine()).endsWith("/d");
+            mount.tell("expire . d");
+            mount.expectLine("expired ");
+            input.write("/bin/pwd; touch y; ls; exit\n");
+            input.flush();
+            assertThat(output.readLine()).endsWith("/d");
+            assertThat(output.readLine()).isEqualTo("y");
+        } finally {
+            shell.destroyForcibly();
+        }
+    }
+
+    private static int kernelMinor() throws Exception {
+        // FUSE 7.44 came with Linux 6.16
+        String[] release = Files.readString(Path.of("/proc/sys/kernel/osrelease")).split("[.-]", 3);
+        int version = Integer.parseInt(release[0]) * 100 + Integer.parseInt(release[1]);
+        return version >= 616 ? 44 : 31;
+    }
+}
