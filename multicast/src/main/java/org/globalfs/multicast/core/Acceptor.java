@@ -3,6 +3,7 @@ package org.globalfs.multicast.core;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,7 @@ final class Acceptor {
     private long base;
     private long through;
     private long durableThrough;
+    private long acceptedBytes;
 
     Acceptor(Journal journal, Prefix prefix, PersistedState state) {
         this.journal = journal;
@@ -56,6 +58,7 @@ final class Acceptor {
                     value.ballot(),
                     promised);
             accepted.put(value.instance(), value);
+            acceptedBytes += value.batch().sizeBytes();
         }
         advance();
     }
@@ -82,7 +85,7 @@ final class Acceptor {
     void open(Ballot ballot, long ballotBase, List<Batch> batches, Effects effects) {
         Invariant.check(ballot.equals(promised), "opening %s with promise %s", ballot, promised);
         Invariant.check(ballot.above(voting), "opening %s after %s", ballot, voting);
-        accepted.tailMap(ballotBase, true).clear();
+        forget(accepted.tailMap(ballotBase, true));
         voting = ballot;
         base = ballotBase;
         through = ballotBase - 1;
@@ -121,6 +124,7 @@ final class Acceptor {
         }
         AcceptedValue former = accepted.put(instance, new AcceptedValue(instance, voting, batch));
         Invariant.check(former == null, "vote for %s in %s replaces %s", instance, voting, former);
+        acceptedBytes += batch.sizeBytes();
         prefix.witness(batch.lastTimestamp());
         journal.append(new LogRecord.Accepted(instance, voting, batch), effects);
     }
@@ -171,6 +175,18 @@ final class Acceptor {
     }
 
     void forgetThrough(long instance) {
-        accepted.headMap(instance, true).clear();
+        forget(accepted.headMap(instance, true));
+    }
+
+    private void forget(SortedMap<Long, AcceptedValue> values) {
+        for (AcceptedValue value : values.values()) {
+            acceptedBytes -= value.batch().sizeBytes();
+        }
+        values.clear();
+    }
+
+    /** What the votes above the decided prefix take in memory, and in a promise. */
+    long acceptedBytes() {
+        return acceptedBytes;
     }
 }

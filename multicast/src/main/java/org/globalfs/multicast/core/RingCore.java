@@ -450,10 +450,7 @@ public class RingCore {
 
     private void onAccept(int from, Message.Accept m, long nowNs, Effects effects) {
         if (heed(from, m.ballot(), m.decided(), effects)) {
-            boolean near =
-                    m.instance()
-                            <= prefix.decided() + (long) LAG_WINDOWS * config.windowInstances();
-            if (near && m.ballot().equals(acceptor.voting())) {
+            if (m.ballot().equals(acceptor.voting()) && hasRoom(m.instance())) {
                 acceptor.accept(m.instance(), m.batch(), effects);
                 voteDue = true;
             }
@@ -461,6 +458,12 @@ public class RingCore {
             countOwnVote();
             decide(nowNs, effects);
         }
+    }
+
+    /** A member far behind first catches up, so that what it keeps in memory stays bounded. */
+    private boolean hasRoom(long instance) {
+        return instance <= prefix.decided() + (long) LAG_WINDOWS * config.windowInstances()
+                && acceptor.acceptedBytes() < 2L * config.windowBytes();
     }
 
     private void onVoted(int rank, Message.Voted m, long nowNs, Effects effects) {

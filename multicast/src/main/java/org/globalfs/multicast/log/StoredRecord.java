@@ -24,8 +24,11 @@ public record StoredRecord(int ring, int kind, long ballot, long instance, byte[
     /** {@code ballot} and {@code instance}: the acceptor takes part in the ballot from there on. */
     public static final int OPENED = 4;
 
-    /** {@code instance}: the log itself dropped everything of the ring through here. */
-    static final int TRIMMED = 48;
+    /**
+     * {@code instance}: the log itself dropped everything of the ring through here, all of it
+     * checkpointed and so decided.
+     */
+    public static final int TRIMMED = 48;
 
     public static final int FIRST_INSTANCE_KIND = 64;
     public static final int ACCEPTED = 64;

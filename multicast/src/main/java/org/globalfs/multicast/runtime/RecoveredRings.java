@@ -43,6 +43,8 @@ final class RecoveredRings {
                         decidedThrough(record.instance(), LogCodec.batch(record).lastTimestamp());
                 case StoredRecord.DECIDED_THROUGH, StoredRecord.START_AFTER ->
                         decidedThrough(record.instance(), LogCodec.timestamp(record));
+                // The record that calls the dropped votes decided may not have reached the disk.
+                case StoredRecord.TRIMMED -> decidedThrough(record.instance(), 0);
                 default -> {}
             }
         }

@@ -48,6 +48,30 @@ class RecoveredRingsTest {
         }
     }
 
+    @Test
+    void takesForDecidedWhatTheLogTrimmed() {
+        LogOptions options = new LogOptions(folder, "test", 1, true, 64 << 10, 0);
+        MulticastLog log = MulticastLog.open(options, r -> {});
+        LogCodec codec = new LogCodec();
+        Random random = new Random(1);
+        Ballot ballot = new Ballot(1, 1);
+        codec.append(log, 3, new LogRecord.Opened(ballot, 1));
+        for (int instance = 1; instance <= 30; instance++) {
+            codec.append(log, 3, new LogRecord.Accepted(instance, ballot, batch(random, instance)));
+        }
+        log.checkpointed(3, 30);
+        log.checkpointed(4, Long.MAX_VALUE);
+        for (int instance = 1; log.firstAvailable(3) == 1; instance++) {
+            codec.append(log, 4, new LogRecord.Accepted(instance, ballot, batch(random, instance)));
+        }
+        log.sync();
+        log.abandon();
+        RecoveredRings recovered = new RecoveredRings();
+        MulticastLog.open(options, recovered::add).close();
+        assertThat(recovered.state(3).decided()).isEqualTo(30);
+        assertThat(recovered.state(3).opened()).isEqualTo(ballot);
+    }
+
     /**
      * Records as a core emits them: ballots and timestamps grow, what is decided covers its
      * timestamps.

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RingSimulationTest {
 
     private static final int FIXED_SEEDS = 100;
-    private static final int NEW_SEEDS = 100;
+    private static final int NEW_SEEDS = 60;
     private static final int MUTANT_SEEDS = 200;
 
     /** Faults that the simulator must find within a few seeds. */
