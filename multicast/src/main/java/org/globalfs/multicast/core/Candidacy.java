@@ -23,6 +23,8 @@ final class Candidacy {
     }
 
     final long attempt;
+    private final int self;
+    private final long patienceNs;
     private final Set<Integer> supporters = new HashSet<>();
     private final TreeMap<Long, AcceptedValue> learned = new TreeMap<>();
     private Stage stage = Stage.PRE_VOTE;
@@ -35,8 +37,10 @@ final class Candidacy {
     private long deadlineNs;
     private long resendNs;
 
-    Candidacy(long attempt, int self, long highestRound, long deadlineNs) {
+    Candidacy(long attempt, int self, long highestRound, long patienceNs, long deadlineNs) {
         this.attempt = attempt;
+        this.self = self;
+        this.patienceNs = patienceNs;
         this.highestRound = highestRound;
         this.deadlineNs = deadlineNs;
         supporters.add(self);
@@ -52,6 +56,11 @@ final class Candidacy {
 
     int supporters() {
         return supporters.size();
+    }
+
+    /** Of two that ask at once the lower goes on; one that asks in vain lets any other try. */
+    boolean givesWay(int other, long nowNs) {
+        return stage == Stage.PRE_VOTE && (other < self || nowNs > patienceNs);
     }
 
     boolean supports(int member) {

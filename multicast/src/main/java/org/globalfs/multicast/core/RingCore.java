@@ -227,7 +227,12 @@ public class RingCore {
     private void stand(long nowNs, Effects effects) {
         coordinator = -1;
         candidacy =
-                new Candidacy(++attempts, config.self(), highestRound, nowNs + config.leaseNs());
+                new Candidacy(
+                        ++attempts,
+                        config.self(),
+                        highestRound,
+                        nowNs + 2 * config.heartbeatNs(),
+                        nowNs + config.leaseNs());
         if (config.majority() == 1) {
             prepare(candidacy, nowNs, effects);
         } else {
@@ -264,7 +269,7 @@ public class RingCore {
                         && m.decided() + (long) LAG_WINDOWS * config.windowInstances()
                                 >= prefix.decided();
         if (granted && candidacy != null) {
-            granted = candidacy.stage() == Candidacy.Stage.PRE_VOTE && from < config.self();
+            granted = candidacy.givesWay(from, nowNs);
             if (granted) {
                 follow(-1);
                 electionNs = nowNs + config.leaseNs() / 2 + jitter.nextNs();

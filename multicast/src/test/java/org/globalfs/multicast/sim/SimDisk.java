@@ -49,7 +49,15 @@ final class SimDisk {
     }
 
     void crash(Simulation simulation) {
-        int kept = durable + simulation.below(records.size() - durable + 1);
+        keep(durable + simulation.below(records.size() - durable + 1));
+    }
+
+    /** The worst crash: keeps nothing that was not synced. */
+    void lose() {
+        keep(durable);
+    }
+
+    private void keep(int kept) {
         records.subList(kept, records.size()).clear();
         durable = kept;
         newest.clear();
