@@ -74,8 +74,7 @@ final class RingScenario {
             case "restart" -> member(words[1]).start();
             case "cut" -> cut(numbers(words, 1));
             case "isolate" ->
-                    members.keySet()
-                            .forEach(id -> cut(new int[] {Integer.parseInt(words[1]), id}));
+                    members.keySet().forEach(id -> cut(new int[] {Integer.parseInt(words[1]), id}));
             case "heal" -> cut.clear();
             case "lose" -> lose(words);
             case "stop-disk" -> member(words[1]).diskStopped = true;
@@ -154,8 +153,9 @@ final class RingScenario {
                         if (SHOWN.contains(message.getClass()) || traced.contains(kind)) {
                             tell(from + " -> " + to + " " + text(message));
                         }
-                        receiver.on(core -> core.onMessage(
-                                from, message, simulation.nowNs(), receiver.effects));
+                        receiver.on(core ->
+                                core.onMessage(
+                                        from, message, simulation.nowNs(), receiver.effects));
                     }
                 });
     }
@@ -273,8 +273,7 @@ final class RingScenario {
 
         private void send(Outbound outbound) {
             for (int to : config.members()) {
-                boolean meant =
-                        outbound.to() == Outbound.ALL ? to != id() : to == outbound.to();
+                boolean meant = outbound.to() == Outbound.ALL ? to != id() : to == outbound.to();
                 if (meant) {
                     RingScenario.this.send(id(), to, outbound.message());
                 }
@@ -284,11 +283,11 @@ final class RingScenario {
         private void answer(ReadDecided read) {
             Message answer =
                     read.from() < disk.firstAvailable()
-                            ? new Message.TooOld(
-                                    read.from(), disk.firstAvailable(), read.through())
+                            ? new Message.TooOld(read.from(), disk.firstAvailable(), read.through())
                             : new Message.CatchUpReply(
                                     read.from(),
-                                    disk.read(read.from(), Math.min(read.through(), read.from() + 2)),
+                                    disk.read(
+                                            read.from(), Math.min(read.through(), read.from() + 2)),
                                     read.through());
             send(new Outbound(read.peer(), answer));
         }
@@ -299,7 +298,11 @@ final class RingScenario {
                 if (core.leading()) {
                     tell(id() + " leads in " + core.ballot());
                 } else {
-                    tell(id() + (toldCoordinator < 0 ? " follows nobody" : " follows " + toldCoordinator));
+                    tell(
+                            id()
+                                    + (toldCoordinator < 0
+                                            ? " follows nobody"
+                                            : " follows " + toldCoordinator));
                 }
             }
             boolean lease = core.leaseInstance(simulation.nowNs()) >= 0;

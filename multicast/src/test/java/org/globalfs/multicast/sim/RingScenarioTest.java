@@ -24,10 +24,9 @@ class RingScenarioTest {
             List<Path> sorted = files.sorted().toList();
             assertThat(sorted).isNotEmpty();
             return sorted.stream()
-                    .map(
-                            file ->
-                                    DynamicTest.dynamicTest(
-                                            file.getFileName().toString(), () -> play(file)));
+                    .map(file ->
+                            DynamicTest.dynamicTest(
+                                    file.getFileName().toString(), () -> play(file)));
         }
     }
 
