@@ -22,6 +22,7 @@ public interface Learner {
 
     /**
      * Executes one instance. Instances come consecutively from {@code applied() + 1}, without gap.
+     * An implementation that waits for something in here must stop waiting when its owner closes.
      */
     void deliver(long instance, List<Entry> entries);
 

@@ -19,7 +19,7 @@ final class FolderLock {
     }
 
     static FolderLock take(Path folder) throws IOException {
-        Files.createDirectories(folder);
+        create(folder.toAbsolutePath());
         FileChannel channel =
                 FileChannel.open(
                         folder.resolve("lock"),
@@ -40,6 +40,17 @@ final class FolderLock {
                             + " is in use by a running replica: stop that first");
         }
         return new FolderLock(channel);
+    }
+
+    /** A power failure must not take away the folder with what was synced in it. */
+    private static void create(Path folder) throws IOException {
+        Path parent = folder.getParent();
+        if (Files.isDirectory(folder) || parent == null) {
+            return;
+        }
+        create(parent);
+        Files.createDirectories(folder);
+        SegmentPreparer.syncFolder(parent);
     }
 
     void close() throws IOException {

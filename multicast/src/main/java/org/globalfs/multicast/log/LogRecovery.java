@@ -86,9 +86,7 @@ final class LogRecovery {
         if (unused != null) {
             preparer.offer(unused);
         }
-        MulticastLog opened = new MulticastLog(options, lock, preparer, used, metas);
-        opened.wantNext();
-        return opened;
+        return new MulticastLog(options, lock, preparer, used, metas);
     }
 
     private void replay(Segment segment, SegmentScanner scanner, Consumer<StoredRecord> recovered)

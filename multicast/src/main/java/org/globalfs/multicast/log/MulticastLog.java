@@ -57,6 +57,7 @@ public final class MulticastLog implements AutoCloseable {
     private int durable;
 
     private boolean unsynced;
+    private boolean nextWanted;
     private final ArrayDeque<Unindexed> unindexed = new ArrayDeque<>();
 
     private record Unindexed(int ring, long instance, int place) {}
@@ -156,6 +157,7 @@ public final class MulticastLog implements AutoCloseable {
         active.writeFully(buffer, bufferAt);
         bufferAt += bytes;
         buffer.clear();
+        wantNextWhenUsed();
         for (Unindexed u = unindexed.poll(); u != null; u = unindexed.poll()) {
             active.index.put(u.ring(), u.instance(), u.place());
         }
@@ -171,7 +173,6 @@ public final class MulticastLog implements AutoCloseable {
         active = startSegment(active.sequence() + 1, recordBytes);
         force();
         drop(dropped);
-        wantNext();
     }
 
     /** Makes a segment the active one and writes the rings' metas to it. */
@@ -183,6 +184,7 @@ public final class MulticastLog implements AutoCloseable {
         active = next;
         bufferAt = next.end;
         durable = next.end;
+        nextWanted = false;
         Segment[] longer = Arrays.copyOf(segments, segments.length + 1);
         longer[segments.length] = next;
         segments = longer;
@@ -198,9 +200,13 @@ public final class MulticastLog implements AutoCloseable {
         return next;
     }
 
-    void wantNext() {
-        long grown = (long) active.header.capacity() * GROWTH;
-        preparer.want(active.sequence() + 1, (int) Math.min(grown, options.segmentBytes()));
+    /** Not earlier: a process that starts, or idles, shall not fill the disk's queue with zeros. */
+    private void wantNextWhenUsed() {
+        if (!nextWanted && active.end > active.header.capacity() / 4) {
+            nextWanted = true;
+            long grown = (long) active.header.capacity() * GROWTH;
+            preparer.want(active.sequence() + 1, (int) Math.min(grown, options.segmentBytes()));
+        }
     }
 
     private List<Segment> droppable() {

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SegmentPreparer {
     private static final Logger log = LoggerFactory.getLogger(SegmentPreparer.class);
-    private static final int CHUNK_BYTES = 1 << 20;
+    private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 20).asReadOnlyBuffer();
     private static final int SYNC_EVERY_BYTES = 4 << 20;
 
     private final LogOptions options;
@@ -180,7 +180,7 @@ final class SegmentPreparer {
 
     private boolean fill(FileChannel channel, int capacity, java.util.function.BooleanSupplier goOn)
             throws IOException {
-        ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(CHUNK_BYTES, capacity));
+        ByteBuffer zeros = ZEROS.duplicate();
         int unsynced = 0;
         for (int at = 0; at < capacity; ) {
             if (!goOn.getAsBoolean()) {

@@ -21,6 +21,7 @@ final class Delivery {
     private static final Logger log = LoggerFactory.getLogger(Delivery.class);
     private static final int QUEUED_INSTANCES = 1024;
     private static final long QUEUED_BYTES = 32 << 20;
+    private static final long CLOSE_TIMEOUT_MS = 20_000;
     private static final int READ_BYTES = 1 << 20;
     private static final long NOT_BEHIND = -1;
 
@@ -215,6 +216,8 @@ final class Delivery {
     }
 
     void join() {
-        Threads.join(thread);
+        if (!Threads.join(thread, CLOSE_TIMEOUT_MS)) {
+            log.error("the learner of ring {} does not return from what it does", ring);
+        }
     }
 }

@@ -159,7 +159,11 @@ public final class MulticastNode implements Multicast {
 
     @Override
     public boolean propose(int ring, byte[] value, int[] destinations) {
-        boolean taken = phase.get() == Phase.RUNNING && ring(ring).offer(value, destinations);
+        Ring target = ring(ring);
+        int coordinator = target.coordinator();
+        boolean reachable = coordinator == self || transport.connected().contains(coordinator);
+        boolean taken =
+                reachable && phase.get() == Phase.RUNNING && target.offer(value, destinations);
         if (taken) {
             loop.wakeup();
         }
@@ -222,14 +226,17 @@ public final class MulticastNode implements Multicast {
     private void endThreads() {
         rings.values().forEach(ring -> ring.delivery.close());
         loop.close();
-        Threads.join(loopThread);
+        Threads.join(loopThread, Long.MAX_VALUE);
     }
 
     @Override
     public void close() {
-        if (phase.compareAndSet(Phase.RUNNING, Phase.CLOSING)) {
+        boolean running = phase.compareAndSet(Phase.RUNNING, Phase.CLOSING);
+        if (running) {
             endThreads();
-            rings.values().forEach(ring -> ring.delivery.join());
+        }
+        rings.values().forEach(ring -> ring.delivery.join());
+        if (running) {
             mlog.close();
         }
     }

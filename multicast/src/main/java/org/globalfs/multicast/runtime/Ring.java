@@ -16,6 +16,9 @@ import org.jctools.queues.MpscArrayQueue;
 final class Ring {
     private static final int PROPOSALS = 8192;
 
+    /** A coordinator whose learner lags by more instances takes nothing new. */
+    private static final long MOST_UNDELIVERED = 16384;
+
     record Proposal(byte[] value, int[] destinations) {}
 
     final int number;
@@ -51,7 +54,10 @@ final class Ring {
     // ---- any thread
 
     boolean offer(byte[] value, int[] destinations) {
-        return coordinator != Multicast.NONE && proposals.offer(new Proposal(value, destinations));
+        boolean swamped = leading && decided - delivery.delivered() > MOST_UNDELIVERED;
+        return !swamped
+                && coordinator != Multicast.NONE
+                && proposals.offer(new Proposal(value, destinations));
     }
 
     int coordinator() {

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 public final class Transport {
     private static final Logger log = LoggerFactory.getLogger(Transport.class);
     private static final long PING_AFTER_NS = 1_000_000_000L;
-    private static final long DEAD_AFTER_NS = 4_000_000_000L;
+    private static final long DEAD_AFTER_NS = 10_000_000_000L;
     private static final long UPKEEP_NS = 250_000_000L;
     private static final int TEXT_FRAME_BYTES = 70_000;
 
@@ -50,6 +50,7 @@ public final class Transport {
     private final List<Connection> greeting = new ArrayList<>();
     private ByteBuffer scratch = ByteBuffer.allocateDirect(64 << 10).order(ByteOrder.LITTLE_ENDIAN);
     private long nextUpkeepNs;
+    private long nextAcceptComplaintNs;
     private long nowNs;
     private final AtomicLong overflows = new AtomicLong();
     private volatile Set<Integer> connected = Set.of();
@@ -126,6 +127,7 @@ public final class Transport {
         nowNs = now;
         if (nextUpkeepNs == 0) {
             nextUpkeepNs = now;
+            nextAcceptComplaintNs = now;
             peers.values().forEach(peer -> peer.nextDialNs = now);
         }
     }
@@ -304,7 +306,12 @@ public final class Transport {
             greeting.add(connection);
             connection.awaitFrames();
         } catch (IOException e) {
-            log.warn("replica {} cannot accept a connection: {}", options.self(), e.toString());
+            // The listener stays ready, so this comes at every turn while, say, descriptors are
+            // short.
+            if (nowNs - nextAcceptComplaintNs >= 0) {
+                nextAcceptComplaintNs = nowNs + DEAD_AFTER_NS;
+                log.warn("replica {} cannot accept connections: {}", options.self(), e.toString());
+            }
         }
     }
 
