@@ -17,12 +17,18 @@ final class Reads {
 
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
+    private final int home;
+    private final Grants grants;
     private final Multicast multicast;
 
     Reads(
             Map<Integer, HostedPartition> partitions,
             Map<Integer, CausalWait> causal,
+            int home,
+            Grants grants,
             Multicast multicast) {
+        this.home = home;
+        this.grants = grants;
         this.partitions = partitions;
         this.causal = causal;
         this.multicast = multicast;
@@ -37,6 +43,7 @@ final class Reads {
             return refuse(number, Status.REDIRECT).setCoordinator(Multicast.NONE);
         }
         long seen = request.getSeen();
+        Grants.Ticket ticket = null;
         if (request.getConsistency() == Consistency.STRONG) {
             ReadReply refusal = refusal(number);
             if (refusal != null) {
@@ -47,11 +54,13 @@ final class Reads {
                 return refuse(number, Status.RETRY);
             }
             seen = Math.max(seen, lease);
+            ticket = number == home ? grants.ticket() : null;
         }
         if (!wait.await(seen, request.getGlobalSeen(), deadlineNs)) {
             return refuse(number, Status.RETRY);
         }
-        return partition.use(state -> state.read(request));
+        ReadReply reply = partition.use(state -> state.read(request));
+        return ticket == null ? reply : grants.grant(request, reply, ticket);
     }
 
     private @Nullable ReadReply refusal(int ring) {

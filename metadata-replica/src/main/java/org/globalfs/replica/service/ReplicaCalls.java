@@ -40,10 +40,15 @@ final class ReplicaCalls {
     }
 
     RpcServer.Calls table(
-            Updates updates, Reads reads, CheckpointSource checkpoints, FatalError fatal) {
+            Updates updates,
+            Reads reads,
+            Grants grants,
+            CheckpointSource checkpoints,
+            FatalError fatal) {
         return new RpcServer.Calls()
                 .on(MetadataCalls.UPDATE, fatal.guard(updates::update))
                 .on(MetadataCalls.READ, fatal.guard(reads::read))
+                .on(MetadataCalls.RECALLS, fatal.guard(grants::recalls))
                 .on(MetadataCalls.STATUS, fatal.guard(this::status))
                 .on(MetadataCalls.STATE_HASH, fatal.guard(this::stateHash))
                 .on(MetadataCalls.CHECKPOINT, fatal.guard(checkpoints::checkpoint))

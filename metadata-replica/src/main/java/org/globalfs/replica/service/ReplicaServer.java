@@ -110,10 +110,11 @@ public final class ReplicaServer implements AutoCloseable {
                 (number, p) -> flushers.put(number, new Flusher(p, multicast, config.options())));
         CoordinatedDriver driver =
                 new CoordinatedDriver(global, own, multicast, config.options().voteTimeoutMs());
-        connectSequels(multicast, driver);
+        Grants grants = new Grants(own, global, multicast);
+        connectSequels(multicast, driver, grants);
 
-        Updates updates = new Updates(partitions, causal, multicast, shutdown);
-        Reads reads = new Reads(partitions, causal, multicast);
+        Updates updates = new Updates(partitions, causal, grants, multicast, shutdown);
+        Reads reads = new Reads(partitions, causal, home, grants, multicast);
         ReplicaCalls calls = new ReplicaCalls(config.id(), partitions, flushers, multicast);
         String name = "metadata replica " + config.id();
         opened.push(
@@ -121,8 +122,14 @@ public final class ReplicaServer implements AutoCloseable {
                         name,
                         config.bind(),
                         config.site().rpc().port(),
-                        calls.table(updates, reads, checkpoints, fatal)));
-        startUpkeep(multicast, driver, checkpoints, blocks, peers.getOrDefault(home, List.of()));
+                        calls.table(updates, reads, grants, checkpoints, fatal)));
+        startUpkeep(
+                multicast,
+                driver,
+                grants,
+                checkpoints,
+                blocks,
+                peers.getOrDefault(home, List.of()));
     }
 
     private HostedPartition hold(int number) throws IOException {
@@ -210,7 +217,7 @@ public final class ReplicaServer implements AutoCloseable {
         };
     }
 
-    private void connectSequels(Multicast multicast, CoordinatedDriver driver) {
+    private void connectSequels(Multicast multicast, CoordinatedDriver driver, Grants grants) {
         Flusher globalFlusher = Objects.requireNonNull(flushers.get(Topology.GLOBAL));
         Flusher regionalFlusher = Objects.requireNonNull(flushers.get(home));
         globalSequel.complete((long instance, List<Entry> entries) -> {
@@ -227,6 +234,7 @@ public final class ReplicaServer implements AutoCloseable {
     private void startUpkeep(
             Multicast multicast,
             CoordinatedDriver driver,
+            Grants grants,
             CheckpointSource checkpoints,
             BlockDeleter blocks,
             List<RpcClient> regionalPeers) {
@@ -236,6 +244,7 @@ public final class ReplicaServer implements AutoCloseable {
         Upkeep local =
                 new Upkeep(name + "-upkeep", shutdown, fatal)
                         .every(500, driver::tick)
+                        .every(500, grants::tick)
                         .every(250, () -> flushers.values().forEach(Flusher::tick))
                         .every(ORPHAN_PERIOD_MS, () -> collectOrphans(multicast));
         Upkeep remote = new Upkeep(name + "-remote", shutdown, fatal);

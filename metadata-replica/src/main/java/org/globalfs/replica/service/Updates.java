@@ -32,14 +32,17 @@ final class Updates {
 
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
+    private final Grants grants;
     private final Multicast multicast;
     private final Shutdown shutdown;
 
     Updates(
             Map<Integer, HostedPartition> partitions,
             Map<Integer, CausalWait> causal,
+            Grants grants,
             Multicast multicast,
             Shutdown shutdown) {
+        this.grants = grants;
         this.partitions = partitions;
         this.causal = causal;
         this.multicast = multicast;
@@ -88,17 +91,45 @@ final class Updates {
         if (!wait.await(0, command.getGlobalSeen(), deadlineNs)) {
             return retry();
         }
+        Grants.Permit permit = grants.admit(command, deadlineNs);
+        if (permit == null) {
+            return retry();
+        }
         try (Waiters.Waiter waiter =
                 partition.waiters.enter(command.getSession(), command.getSequence())) {
-            while (multicast.isCoordinator(ring)) {
-                UpdateReply reply =
-                        attempt(ring, value, new int[0], waiter, REPROPOSE_REGIONAL_NS, deadlineNs);
+            boolean known = false;
+            try {
+                UpdateReply reply = propose(ring, value, waiter, deadlineNs);
                 if (reply != null) {
-                    return reply;
+                    UpdateReply answer = permit.executed(reply, deadlineNs);
+                    known = true;
+                    return answer;
+                }
+            } finally {
+                if (known) {
+                    permit.end();
+                } else {
+                    grants.leave(permit, waiter);
                 }
             }
-            return redirect(multicast.coordinator(ring));
         }
+        return multicast.isCoordinator(ring) ? retry() : redirect(multicast.coordinator(ring));
+    }
+
+    /** Proposes while this replica coordinates; null: not executed in time. */
+    private @Nullable UpdateReply propose(
+            int ring, byte[] value, Waiters.Waiter waiter, long deadlineNs)
+            throws InterruptedException {
+        while (multicast.isCoordinator(ring)
+                && System.nanoTime() - deadlineNs < 0
+                && !shutdown.begun()) {
+            UpdateReply reply =
+                    attempt(ring, value, new int[0], waiter, REPROPOSE_REGIONAL_NS, deadlineNs);
+            if (reply != null) {
+                return reply;
+            }
+        }
+        return null;
     }
 
     private UpdateReply global(
@@ -107,13 +138,14 @@ final class Updates {
         int[] destinations = destinations(command);
         try (Waiters.Waiter waiter =
                 partition.waiters.enter(command.getSession(), command.getSequence())) {
-            while (true) {
+            while (System.nanoTime() - deadlineNs < 0 && !shutdown.begun()) {
                 UpdateReply reply =
                         attempt(0, value, destinations, waiter, REPROPOSE_GLOBAL_NS, deadlineNs);
                 if (reply != null) {
                     return reply;
                 }
             }
+            return retry();
         }
     }
 
@@ -127,9 +159,6 @@ final class Updates {
             long deadlineNs)
             throws InterruptedException {
         long leftNs = deadlineNs - System.nanoTime();
-        if (leftNs <= 0 || shutdown.begun()) {
-            return retry();
-        }
         boolean taken = multicast.propose(ring, value, destinations);
         return waiter.await(Math.min(leftNs, taken ? patienceNs : PROPOSE_PAUSE_NS));
     }

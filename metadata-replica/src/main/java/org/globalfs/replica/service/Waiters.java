@@ -41,6 +41,19 @@ final class Waiters implements ResultListener {
             }
         }
 
+        /**
+         * The call ends and this wait with it, but for an action upon execution, on the thread that
+         * executes.
+         */
+        void whenExecuted(Runnable action) {
+            enter(key.session, key.sequence);
+            var _ =
+                    outcome.thenRun(() -> {
+                        close();
+                        action.run();
+                    });
+        }
+
         @Override
         public void close() {
             waiting.computeIfPresent(key, (k, waiter) -> --waiter.calls == 0 ? null : waiter);

@@ -1,0 +1,489 @@
+package org.globalfs.replica.grants;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+import org.globalfs.replica.grants.Footprint.Name;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The grants that one partition's coordinator has given.
+ *
+ * <p>A session that holds a grant of an inode may use what it knows of the inode's attributes,
+ * content map and names without asking. Its lease bounds all its grants, and is itself bounded by
+ * the coordinator's Paxos lease: nobody else can become coordinator, hence execute an update
+ * without asking here, before every grant has ended.
+ *
+ * <p>Why nothing granted is ever stale. An update {@link #begin begins} before it is proposed: it
+ * marks its inodes, and waits until every other session that holds one has given it back or its
+ * lease has ended. It {@link #end ends} after its execution. A read takes a {@link #stamp} before
+ * it looks at the state; a grant of what it saw is given only when no other session's update of the
+ * inode is between begin and end, nor has ended since the stamp. A session's own updates don't
+ * count: it orders their replies by version.
+ *
+ * <p>The holder of the lock never waits for anything but the condition. {@code time} is of
+ * System.nanoTime.
+ */
+public final class GrantTable {
+
+    private static final int MAX_INODES = 1 << 20;
+    private static final int MAX_SILENT = 1024;
+    private static final long SILENCE_NS = 30_000_000_000L;
+
+    /** A session that leaves a recall unacknowledged for so long gets no extension of its lease. */
+    private static final long PROMPT_NS = 300_000_000L;
+
+    private final LongSupplier time;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Map<Long, Session> sessions = new HashMap<>();
+    private final Map<Long, Set<Session>> holders = new HashMap<>();
+    private final Map<Long, List<Update>> active = new HashMap<>();
+    private final Set<Name> busyNames = new HashSet<>();
+    private final RecentUpdates recent = new RecentUpdates();
+
+    /** Sessions that took grants and never polled, until when they get none. */
+    private final Map<Long, Long> silent =
+            new LinkedHashMap<>() {
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+                    return size() > MAX_SILENT;
+                }
+            };
+
+    private long clock;
+    private long lastNumber;
+
+    /** An update between begin and end. */
+    public static final class Update {
+        private final long session;
+        private final List<Name> names;
+        private final Set<Long> inodes = new HashSet<>();
+        private final List<Demand> demands = new ArrayList<>();
+        private long stamp;
+        private volatile boolean ended;
+
+        private Update(long session, List<Name> names) {
+            this.session = session;
+            this.names = names;
+        }
+
+        public boolean ended() {
+            return ended;
+        }
+    }
+
+    private record Demand(Session session, long number) {}
+
+    /**
+     * @param recalled to be given back; number of the last one, or 0 when there are none
+     */
+    public record Recalls(long number, List<Long> recalled, int leaseMs) {}
+
+    /**
+     * @param firstNumber recalls are numbered above it; must exceed what any earlier table of this
+     *     replica used
+     */
+    public GrantTable(LongSupplier time, long firstNumber) {
+        this.time = time;
+        this.lastNumber = firstNumber;
+    }
+
+    /** To be taken before the state is read. */
+    public long stamp() {
+        lock.lock();
+        try {
+            return clock;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Grants all these inodes or none.
+     *
+     * @param maxLeaseMs what the coordinator's own lease allows from now on
+     * @return the session's lease from now on; 0: nothing granted
+     */
+    public int grant(long sessionId, Collection<Long> inodes, long stamp, long maxLeaseMs) {
+        lock.lock();
+        try {
+            long nowNs = time.getAsLong();
+            if (maxLeaseMs <= 0
+                    || inodes.isEmpty()
+                    || holders.size() + inodes.size() > MAX_INODES) {
+                return 0;
+            }
+            Long silentUntil = silent.get(sessionId);
+            if (silentUntil != null && nowNs - silentUntil < 0) {
+                return 0;
+            }
+            Session session = current(sessionId, nowNs);
+            if (session != null && !mayExtend(session, nowNs)) {
+                return 0;
+            }
+            for (long ino : inodes) {
+                if (recent.byOthers(ino, sessionId) > stamp
+                        || updatedByOther(ino, sessionId)
+                        || session != null && session.isRecalled(ino)) {
+                    return 0;
+                }
+            }
+            if (session == null) {
+                session = new Session(sessionId);
+                session.expiresNs = nowNs;
+                sessions.put(sessionId, session);
+            }
+            for (long ino : inodes) {
+                if (session.granted.add(ino)) {
+                    holders.computeIfAbsent(ino, key -> new HashSet<>(2)).add(session);
+                }
+            }
+            return extend(session, nowNs, maxLeaseMs);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean updatedByOther(long ino, long session) {
+        List<Update> updates = active.get(ino);
+        if (updates != null) {
+            for (Update update : updates) {
+                if (update.session != session) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static boolean mayExtend(Session session, long nowNs) {
+        Session.Recall oldest = session.unacknowledged.peekFirst();
+        return oldest == null || nowNs - oldest.atNs() < PROMPT_NS;
+    }
+
+    private static int extend(Session session, long nowNs, long leaseMs) {
+        long untilNs = nowNs + leaseMs * 1_000_000;
+        if (untilNs - session.expiresNs > 0) {
+            session.expiresNs = untilNs;
+        }
+        return (int) leaseMs;
+    }
+
+    /** The session if its lease runs; one whose lease ended is forgotten with all it held. */
+    private @Nullable Session current(long id, long nowNs) {
+        Session session = sessions.get(id);
+        if (session != null && session.expired(nowNs)) {
+            forget(session, nowNs);
+            return null;
+        }
+        return session;
+    }
+
+    private void forget(Session session, long nowNs) {
+        sessions.remove(session.id);
+        for (long ino : session.granted) {
+            drop(session, ino);
+        }
+        session.granted.clear();
+        session.unacknowledged.clear();
+        if (!session.polled) {
+            silent.put(session.id, nowNs + SILENCE_NS);
+        }
+        changed.signalAll();
+    }
+
+    private void drop(Session session, long ino) {
+        Set<Session> holding = holders.get(ino);
+        if (holding != null && holding.remove(session) && holding.isEmpty()) {
+            holders.remove(ino);
+        }
+    }
+
+    /**
+     * Begins an update: waits until no other update works on the same names, marks what it changes
+     * and recalls others' grants. To be followed by {@link #awaitRecalled} and, in any case, {@link
+     * #end}.
+     *
+     * @param child inode that a name points to in this partition's executed state; 0: none
+     * @return null: the names stayed busy until the deadline
+     */
+    public @Nullable Update begin(
+            long session, Footprint footprint, ToLongFunction<Name> child, long deadlineNs)
+            throws InterruptedException {
+        List<Name> names = footprint.names().stream().distinct().toList();
+        lock.lockInterruptibly();
+        try {
+            while (!names.isEmpty() && names.stream().anyMatch(busyNames::contains)) {
+                long leftNs = deadlineNs - time.getAsLong();
+                if (leftNs <= 0) {
+                    return null;
+                }
+                var _ = changed.awaitNanos(leftNs);
+            }
+            busyNames.addAll(names);
+        } finally {
+            lock.unlock();
+        }
+        Update update = new Update(session, names);
+        boolean looked = false;
+        try {
+            update.inodes.addAll(footprint.inodes());
+            for (Name name : names) {
+                long ino = child.applyAsLong(name);
+                if (ino != 0) {
+                    update.inodes.add(ino);
+                }
+            }
+            looked = true;
+        } finally {
+            if (!looked) {
+                end(update);
+            }
+        }
+        lock.lock();
+        try {
+            update.stamp = clock;
+            for (long ino : update.inodes) {
+                active.computeIfAbsent(ino, key -> new ArrayList<>(1)).add(update);
+            }
+            recall(update.inodes, session, update.demands);
+        } finally {
+            lock.unlock();
+        }
+        return update;
+    }
+
+    private void recall(
+            Collection<Long> inodes, long exceptSession, @Nullable List<Demand> demands) {
+        long nowNs = time.getAsLong();
+        boolean any = false;
+        for (long ino : inodes) {
+            Set<Session> holding = holders.get(ino);
+            if (holding == null) {
+                continue;
+            }
+            for (Session session : List.copyOf(holding)) {
+                if (session.id == exceptSession) {
+                    continue;
+                }
+                if (session.expired(nowNs)) {
+                    forget(session, nowNs);
+                    continue;
+                }
+                long number = recallNumber(session, ino, nowNs);
+                any = true;
+                if (demands != null) {
+                    demands.add(new Demand(session, number));
+                }
+            }
+        }
+        if (any) {
+            changed.signalAll();
+        }
+    }
+
+    private long recallNumber(Session session, long ino, long nowNs) {
+        for (Session.Recall recall : session.unacknowledged) {
+            if (recall.ino() == ino) {
+                return recall.number();
+            }
+        }
+        lastNumber++;
+        session.unacknowledged.addLast(new Session.Recall(lastNumber, ino, nowNs));
+        return lastNumber;
+    }
+
+    /**
+     * Waits until every grant that the update recalled is given back or has run out; false: the
+     * deadline passed first.
+     */
+    public boolean awaitRecalled(Update update, long deadlineNs) throws InterruptedException {
+        if (update.demands.isEmpty()) {
+            return true;
+        }
+        lock.lockInterruptibly();
+        try {
+            while (true) {
+                long nowNs = time.getAsLong();
+                long wakeNs = deadlineNs;
+                boolean open = false;
+                for (Demand demand : update.demands) {
+                    Session session = demand.session;
+                    if (!isOutstanding(demand)) {
+                        continue;
+                    }
+                    if (session.expired(nowNs)) {
+                        forget(session, nowNs);
+                        continue;
+                    }
+                    open = true;
+                    wakeNs = session.expiresNs - wakeNs < 0 ? session.expiresNs : wakeNs;
+                }
+                if (!open) {
+                    return true;
+                }
+                if (nowNs - deadlineNs >= 0) {
+                    return false;
+                }
+                var _ = changed.awaitNanos(wakeNs - nowNs);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static boolean isOutstanding(Demand demand) {
+        for (Session.Recall recall : demand.session.unacknowledged) {
+            if (recall.number() == demand.number) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * After the update was executed, or was certainly never proposed: takes back others' grants of
+     * what it turned out to touch besides, adding them to what {@link #awaitRecalled} waits for.
+     */
+    public void touched(Update update, Collection<Long> inodes) {
+        lock.lock();
+        try {
+            List<Long> further =
+                    inodes.stream().filter(ino -> !update.inodes.contains(ino)).toList();
+            for (long ino : further) {
+                update.inodes.add(ino);
+                active.computeIfAbsent(ino, key -> new ArrayList<>(1)).add(update);
+            }
+            recall(further, update.session, update.demands);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Grants the updating session what its executed update answered; as {@link #grant}. Before
+     * {@link #end}.
+     */
+    public int grantResult(Update update, Collection<Long> inodes, long maxLeaseMs) {
+        return grant(update.session, inodes, update.stamp, maxLeaseMs);
+    }
+
+    public void end(Update update) {
+        lock.lock();
+        try {
+            if (update.ended) {
+                return;
+            }
+            update.ended = true;
+            clock++;
+            for (long ino : update.inodes) {
+                recent.record(ino, update.session, clock);
+                List<Update> updates = active.get(ino);
+                if (updates != null && updates.remove(update) && updates.isEmpty()) {
+                    active.remove(ino);
+                }
+            }
+            if (!update.names.isEmpty()) {
+                update.names.forEach(busyNames::remove);
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Something else than a session's update changed these inodes: their grants are recalled,
+     * without waiting.
+     */
+    public void changedFromOutside(Collection<Long> inodes) {
+        lock.lock();
+        try {
+            clock++;
+            for (long ino : inodes) {
+                recent.record(ino, 0, clock);
+            }
+            recall(inodes, 0, null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * A session's poll: takes its acknowledgement, then waits for something to recall.
+     *
+     * @param maxLeaseMs what the coordinator's own lease allows, asked when the answer is made
+     */
+    public Recalls poll(long sessionId, long acknowledged, LongSupplier maxLeaseMs, long deadlineNs)
+            throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            silent.remove(sessionId);
+            acknowledge(sessionId, acknowledged);
+            while (true) {
+                long nowNs = time.getAsLong();
+                Session session = current(sessionId, nowNs);
+                boolean recalls = session != null && !session.unacknowledged.isEmpty();
+                if (recalls || nowNs - deadlineNs >= 0) {
+                    return answer(session, nowNs, maxLeaseMs.getAsLong());
+                }
+                var _ = changed.awaitNanos(deadlineNs - nowNs);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void acknowledge(long sessionId, long acknowledged) {
+        Session session = current(sessionId, time.getAsLong());
+        if (session == null) {
+            return;
+        }
+        session.polled = true;
+        boolean any = false;
+        for (Session.Recall first = session.unacknowledged.peekFirst();
+                first != null && first.number() <= acknowledged;
+                first = session.unacknowledged.peekFirst()) {
+            session.unacknowledged.removeFirst();
+            session.granted.remove(first.ino());
+            drop(session, first.ino());
+            any = true;
+        }
+        if (any) {
+            changed.signalAll();
+        }
+    }
+
+    private static Recalls answer(@Nullable Session session, long nowNs, long maxLeaseMs) {
+        if (session == null) {
+            return new Recalls(0, List.of(), 0);
+        }
+        int leaseMs =
+                maxLeaseMs > 0 && mayExtend(session, nowNs)
+                        ? extend(session, nowNs, maxLeaseMs)
+                        : 0;
+        List<Long> inodes = session.unacknowledged.stream().map(Session.Recall::ino).toList();
+        Session.Recall last = session.unacknowledged.peekLast();
+        return new Recalls(last == null ? 0 : last.number(), inodes, leaseMs);
+    }
+
+    /** Whether anybody holds anything. */
+    public boolean isEmpty() {
+        lock.lock();
+        try {
+            return holders.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

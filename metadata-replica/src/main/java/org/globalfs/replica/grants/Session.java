@@ -1,0 +1,39 @@
+package org.globalfs.replica.grants;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * A session's grants and the recalls it has not acknowledged, oldest first. Guarded by the table's
+ * lock.
+ */
+final class Session {
+
+    /** A grant that the session is asked to give back. */
+    record Recall(long number, long ino, long atNs) {}
+
+    final long id;
+    final Set<Long> granted = new HashSet<>();
+    final Deque<Recall> unacknowledged = new ArrayDeque<>();
+    long expiresNs;
+    boolean polled;
+
+    Session(long id) {
+        this.id = id;
+    }
+
+    boolean expired(long nowNs) {
+        return nowNs - expiresNs >= 0;
+    }
+
+    boolean isRecalled(long ino) {
+        for (Recall recall : unacknowledged) {
+            if (recall.ino == ino) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

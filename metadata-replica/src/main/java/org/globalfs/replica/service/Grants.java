@@ -1,0 +1,283 @@
+package org.globalfs.replica.service;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.RecallReply;
+import org.globalfs.protocol.wire.RecallRequest;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.grants.Footprint;
+import org.globalfs.replica.grants.GrantTable;
+import org.globalfs.replica.state.Child;
+import org.globalfs.replica.state.model.Effect;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Verdict;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives grants with replies of the home partition while this replica coordinates it, and has
+ * conflicting ones given back before an update is proposed.
+ *
+ * <p>Changes that ring 0 brings into the partition are executed by imports, which nobody here asked
+ * for: their grants are recalled right after. Such a change is visible to others in the region for
+ * the moment that the recall takes.
+ */
+final class Grants {
+
+    /**
+     * For clocks that don't run quite equally, and for the time between asking for the lease and
+     * using it.
+     */
+    private static final long MARGIN_MS = 20;
+
+    private static final long LEAST_LEASE_MS = 100;
+    private static final long POLL_NS = 250_000_000L;
+    private static final long LOST_NS = 10_000_000_000L;
+
+    private final HostedPartition partition;
+    private final HostedPartition global;
+    private final Multicast multicast;
+    private final GrantTable table;
+    private final Queue<Permit> unknown = new ConcurrentLinkedQueue<>();
+
+    /**
+     * Taken before the state is looked at: what is seen can be granted while the lease known by
+     * then runs.
+     */
+    record Ticket(long stamp, long leaseUntilNs) {}
+
+    /** The right to propose one update: conflicting grants are given back. */
+    final class Permit {
+        private final GrantTable.Update update;
+        private final long leaseUntilNs;
+        private final long sinceNs = System.nanoTime();
+
+        Permit(GrantTable.Update update, long leaseUntilNs) {
+            this.update = update;
+            this.leaseUntilNs = leaseUntilNs;
+        }
+
+        /** The update was executed, or will never be. */
+        void end() {
+            table.end(update);
+        }
+
+        /** Executed: what is granted with the answer. */
+        UpdateReply executed(UpdateReply reply, long deadlineNs) throws InterruptedException {
+            if (reply.getStatus() != Status.DONE || reply.getErrno() != 0) {
+                return reply;
+            }
+            List<Long> touched = new ArrayList<>(4);
+            add(touched, reply.getAttributes());
+            add(touched, reply.getParent());
+            add(touched, reply.getNewParent());
+            List<Long> answered = List.copyOf(touched);
+            if (reply.isSetRemoved() && isHere(reply.getRemoved())) {
+                touched.add(reply.getRemoved());
+            }
+            table.touched(update, touched);
+            if (!table.awaitRecalled(update, deadlineNs) || System.nanoTime() - leaseUntilNs >= 0) {
+                return reply;
+            }
+            int leaseMs = table.grantResult(update, answered, leaseMs());
+            return leaseMs == 0 ? reply : new UpdateReply(reply).setLeaseMs(leaseMs);
+        }
+    }
+
+    Grants(HostedPartition partition, HostedPartition global, Multicast multicast) {
+        this.partition = partition;
+        this.global = global;
+        this.multicast = multicast;
+        // Above what this replica numbered before a restart.
+        this.table = new GrantTable(System::nanoTime, System.currentTimeMillis() << 16);
+    }
+
+    private long leaseMs() {
+        long leaseMs = multicast.leaseRemainingMs(partition.partition()) - MARGIN_MS;
+        return leaseMs < LEAST_LEASE_MS ? 0 : leaseMs;
+    }
+
+    private boolean isHere(long ino) {
+        return Partitions.of(ino) == partition.partition();
+    }
+
+    private void add(List<Long> inodes, @Nullable Attributes attributes) {
+        if (attributes != null
+                && isHere(attributes.getIno())
+                && !inodes.contains(attributes.getIno())) {
+            inodes.add(attributes.getIno());
+        }
+    }
+
+    /** Admits an update; null: conflicting updates or grants stay until the deadline. */
+    @Nullable Permit admit(Command command, long deadlineNs) throws InterruptedException {
+        long leaseUntilNs = System.nanoTime() + leaseMs() * 1_000_000;
+        GrantTable.Update update =
+                table.begin(
+                        command.getSession(),
+                        Footprint.of(command.getOp()),
+                        this::child,
+                        deadlineNs);
+        if (update == null) {
+            return null;
+        }
+        boolean admitted = false;
+        try {
+            admitted = table.awaitRecalled(update, deadlineNs);
+        } finally {
+            if (!admitted) {
+                table.end(update);
+            }
+        }
+        return admitted ? new Permit(update, leaseUntilNs) : null;
+    }
+
+    private long child(Footprint.Name name) {
+        Child child =
+                isHere(name.parent())
+                        ? partition.use(s -> s.child(name.parent(), name.bytes()))
+                        : null;
+        return child == null || !isHere(child.ino()) ? 0 : child.ino();
+    }
+
+    /** The call ends before its update was executed: the permit stays in force until it is. */
+    void leave(Permit permit, Waiters.Waiter waiter) {
+        unknown.add(permit);
+        waiter.whenExecuted(permit::end);
+    }
+
+    /** Now and then: permits whose updates will not be executed any more end. */
+    void tick() {
+        int ring = partition.partition();
+        boolean coordinator = multicast.isCoordinator(ring);
+        boolean leased = multicast.leaseRemainingMs(ring) > 0;
+        long nowNs = System.nanoTime();
+        unknown.removeIf(permit -> {
+            // With a lease there is a majority, so that what was proposed long ago is executed or
+            // was lost.
+            boolean over = !coordinator || leased && nowNs - permit.sinceNs > LOST_NS;
+            if (over) {
+                permit.end();
+            }
+            return over || permit.update.ended();
+        });
+    }
+
+    Ticket ticket() {
+        return new Ticket(table.stamp(), System.nanoTime() + leaseMs() * 1_000_000);
+    }
+
+    /** Grants what a strong read answers. */
+    ReadReply grant(ReadRequest request, ReadReply reply, Ticket ticket) {
+        List<Long> inodes = seen(request, reply);
+        if (inodes.isEmpty() || System.nanoTime() - ticket.leaseUntilNs >= 0) {
+            return reply;
+        }
+        int leaseMs = table.grant(request.getSession(), inodes, ticket.stamp, leaseMs());
+        return leaseMs == 0 ? reply : reply.setLeaseMs(leaseMs);
+    }
+
+    private List<Long> seen(ReadRequest request, ReadReply reply) {
+        List<Long> inodes = new ArrayList<>(2);
+        boolean found = reply.getErrno() == 0;
+        switch (request.getOp().getSetField()) {
+            case LOOKUP -> {
+                // Whether the name is absent or present, the directory says so; a refused caller
+                // learns nothing.
+                if (found || reply.isSetParent()) {
+                    inodes.add(request.getOp().getLookup().getParent());
+                    add(inodes, reply.getAttributes());
+                }
+            }
+            case GET_ATTRIBUTES ->
+                    addIf(found, inodes, request.getOp().getGetAttributes().getIno());
+            case OPEN -> addIf(found, inodes, request.getOp().getOpen().getIno());
+            case CONTENT -> addIf(found, inodes, request.getOp().getContent().getIno());
+            case READ_LINK -> addIf(found, inodes, request.getOp().getReadLink().getIno());
+            case READ_DIRECTORY -> {
+                if (found) {
+                    inodes.add(request.getOp().getReadDirectory().getIno());
+                    for (DirectoryEntry entry : reply.getEntries()) {
+                        Attributes attributes = entry.getAttributes();
+                        if (attributes != null && isHere(attributes.getIno())) {
+                            inodes.add(attributes.getIno());
+                        }
+                    }
+                }
+            }
+            case STAT_FS -> {}
+        }
+        return inodes;
+    }
+
+    private static void addIf(boolean found, List<Long> inodes, long ino) {
+        if (found) {
+            inodes.add(ino);
+        }
+    }
+
+    RecallReply recalls(RecallRequest request) throws InterruptedException {
+        int ring = partition.partition();
+        if (request.getPartition() != ring || !multicast.isCoordinator(ring)) {
+            int coordinator =
+                    request.getPartition() == ring ? multicast.coordinator(ring) : Multicast.NONE;
+            return new RecallReply(Status.REDIRECT).setCoordinator(coordinator);
+        }
+        long startNs = System.nanoTime();
+        GrantTable.Recalls recalls =
+                table.poll(
+                        request.getSession(),
+                        request.getAcknowledged(),
+                        this::leaseMs,
+                        startNs + POLL_NS);
+        RecallReply reply = new RecallReply(Status.DONE);
+        if (!recalls.recalled().isEmpty()) {
+            reply.setNumber(recalls.number()).setInodes(recalls.recalled());
+        }
+        if (recalls.leaseMs() > 0) {
+            // The session counts from when it asked.
+            long askedMs = (System.nanoTime() - startNs) / 1_000_000;
+            reply.setLeaseMs((int) (recalls.leaseMs() + askedMs));
+        }
+        return reply;
+    }
+
+    /** After an instance of the home ring. */
+    void executed(List<Entry> entries) {
+        for (Entry entry : entries) {
+            if (entry instanceof Entry.Import imported && !table.isEmpty()) {
+                for (Verdict verdict :
+                        global.verdicts(partition.partition(), imported.instance())) {
+                    if (verdict instanceof Verdict.Commit commit) {
+                        table.changedFromOutside(inodes(commit.effects()));
+                    }
+                }
+            }
+        }
+    }
+
+    private static Collection<Long> inodes(List<Effect> effects) {
+        List<Long> inodes = new ArrayList<>();
+        for (Effect effect : effects) {
+            switch (effect) {
+                case Effect.RemoveEntry e -> inodes.add(e.parent());
+                case Effect.PutEntry e -> inodes.addAll(List.of(e.parent(), e.ino()));
+                case Effect.DropLink e -> inodes.add(e.ino());
+                case Effect.AddLink e -> inodes.add(e.ino());
+                case Effect.Renamed e -> inodes.addAll(List.of(e.ino(), e.parent()));
+                case Effect.CreateDirectory e -> inodes.addAll(List.of(e.ino(), e.parent()));
+            }
+        }
+        return inodes;
+    }
+}

@@ -1,0 +1,164 @@
+package org.globalfs.replica.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.globalfs.replica.service.TestSession.ROOT;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.globalfs.protocol.rpc.MetadataCalls;
+import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RecallReply;
+import org.globalfs.protocol.wire.RecallRequest;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class GrantsTest {
+
+    @TempDir Path folder;
+    private ReplicaCluster cluster;
+    private TestSession holder;
+    private TestSession writer;
+    private long home;
+    private long file;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @BeforeEach
+    void start() throws Exception {
+        cluster = new ReplicaCluster(folder, 1, ReplicaOptions.defaults()).startAll();
+        holder = new TestSession(cluster, 1);
+        writer = new TestSession(cluster, 1);
+        home = writer.mkdir(ROOT, "home").getAttributes().getIno();
+        file = writer.create(home, "file").getAttributes().getIno();
+        // A live session: it polls.
+        recalls(writer, 0);
+    }
+
+    @AfterEach
+    void stop() {
+        threads.shutdownNow();
+        cluster.close();
+    }
+
+    private RecallReply recalls(TestSession session, long acknowledged) throws RpcException {
+        RecallRequest request = new RecallRequest(session.id, 1, acknowledged);
+        return cluster.client(cluster.coordinator(1)).call(MetadataCalls.RECALLS, request, 10_000);
+    }
+
+    /**
+     * The writer's own grants from the set-up are not in the holder's way once it keeps polling;
+     * here they run out.
+     */
+    private ReadReply granted(TestSession session, ReadOp op) {
+        ReadReply[] reply = new ReadReply[1];
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> {
+                    reply[0] = session.read(1, op);
+                    return reply[0].getLeaseMs() > 0;
+                });
+        return reply[0];
+    }
+
+    private UpdateReply chmod(TestSession session, int mode) throws InterruptedException {
+        return session.update(1, UpdateOp.setAttributes(new SetAttributesOp(file).setMode(mode)));
+    }
+
+    @Test
+    void updateIsAcknowledgedOnlyAfterTheHolderGaveItsGrantBack() throws Exception {
+        ReadReply seen = granted(holder, ReadOp.getAttributes(new GetAttributesOp(file)));
+        assertThat(seen.getLeaseMs()).isBetween(1, 1_000);
+        Future<RecallReply> poll =
+                threads.submit(() -> {
+                    RecallReply reply = recalls(holder, 0);
+                    while (!reply.isSetNumber()) {
+                        reply = recalls(holder, 0);
+                    }
+                    return reply;
+                });
+        Future<UpdateReply> update = threads.submit(() -> chmod(writer, 0100600));
+        RecallReply recall = poll.get(20, TimeUnit.SECONDS);
+        assertThat(recall.getInodes()).containsExactly(file);
+        boolean early = true;
+        try {
+            update.get(50, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            early = false;
+        }
+        assertThat(early).as("acknowledged before the recall was").isFalse();
+        RecallReply next = recalls(holder, recall.getNumber());
+        assertThat(next.getStatus()).isEqualTo(Status.DONE);
+        assertThat(update.get(20, TimeUnit.SECONDS).getErrno()).isZero();
+        assertThat(
+                        holder.read(1, ReadOp.getAttributes(new GetAttributesOp(file)))
+                                .getAttributes()
+                                .getMode())
+                .isEqualTo(0100600);
+    }
+
+    @Test
+    void deadHolderDelaysOneUpdateByItsLeaseAtMost() throws Exception {
+        int leaseMs = granted(holder, ReadOp.getAttributes(new GetAttributesOp(file))).getLeaseMs();
+        long startNs = System.nanoTime();
+        chmod(writer, 0100600);
+        long firstMs = (System.nanoTime() - startNs) / 1_000_000;
+        assertThat(firstMs).isLessThan(leaseMs + 2_000);
+        // The dead session would take no part any more, whatever it reads.
+        for (int i = 0; i < 20; i++) {
+            assertThat(holder.read(1, ReadOp.getAttributes(new GetAttributesOp(file))).getLeaseMs())
+                    .isZero();
+            chmod(writer, 0100600 + i);
+        }
+    }
+
+    @Test
+    void sessionsThatWorkAloneKeepTheirGrants() throws Exception {
+        List<String> names = List.of("a", "b", "c");
+        for (String name : names) {
+            UpdateReply reply = writer.create(home, name);
+            assertThat(reply.getLeaseMs()).as(name).isPositive();
+            assertThat(reply.getParent().getIno()).isEqualTo(home);
+        }
+        RecallReply poll = recalls(writer, 0);
+        assertThat(poll.isSetNumber()).isFalse();
+        assertThat(poll.getLeaseMs()).isPositive();
+    }
+
+    @Test
+    void namesAndCoordinatorsAreCovered() throws Exception {
+        granted(holder, ReadOp.getAttributes(new GetAttributesOp(file)));
+        Future<Long> poll =
+                threads.submit(() -> {
+                    RecallReply reply = recalls(holder, 0);
+                    while (!reply.isSetNumber()) {
+                        reply = recalls(holder, 0);
+                    }
+                    recalls(holder, reply.getNumber());
+                    return reply.getInodes().getFirst();
+                });
+        assertThat(writer.unlink(home, "file").getErrno()).isZero();
+        assertThat(poll.get(20, TimeUnit.SECONDS)).isEqualTo(file);
+        RecallRequest request = new RecallRequest(holder.id, 1, 0);
+        int coordinator = cluster.coordinator(1);
+        RecallReply elsewhere =
+                cluster.client(coordinator % 3 + 1).call(MetadataCalls.RECALLS, request, 10_000);
+        assertThat(elsewhere.getStatus()).isEqualTo(Status.REDIRECT);
+        assertThat(elsewhere.getCoordinator()).isEqualTo(coordinator);
+    }
+}
