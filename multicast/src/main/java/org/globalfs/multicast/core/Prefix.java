@@ -1,5 +1,6 @@
 package org.globalfs.multicast.core;
 
+import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.Invariant;
 
 /** The decided prefix of the ring as this member knows it, and the highest timestamp it has met. */
@@ -40,7 +41,7 @@ final class Prefix {
 
     /** A new hybrid timestamp: wall clock when it is ahead, else the next after the last. */
     long stamp(long wallMs) {
-        lastTimestamp = Math.max(lastTimestamp + 1, wallMs << 16);
+        lastTimestamp = HybridClock.next(lastTimestamp, wallMs);
         return lastTimestamp;
     }
 
