@@ -1,10 +1,14 @@
 package org.globalfs.cli;
 
+import org.globalfs.cli.command.GlobalFsCommand;
+
 /** The entry point of the {@code globalfs} program. */
 public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(0);
+        int code = GlobalFsCommand.commandLine().execute(args);
+        System.out.flush();
+        System.exit(code);
     }
 }

@@ -1,4 +1,4 @@
-/** The globalfs program. */
+/** The globalfs program: entry point, exit codes, logging. */
 @NullMarked
 package org.globalfs.cli;
 

@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  * The mounts of this process's namespace, read from {@code /proc/self/mountinfo} without touching
  * any of them.
  */
-final class MountTable {
+public final class MountTable {
 
     /** One mount; {@code device} is "major:minor". */
-    record Mount(String device, String mountpoint, String type) {}
+    public record Mount(String device, String mountpoint, String type) {}
 
     private MountTable() {}
 
     /** The topmost mount at exactly this path; null if there is none. */
-    static @Nullable Mount at(Path mountpoint) throws IOException {
+    public static @Nullable Mount at(Path mountpoint) throws IOException {
         String wanted = mountpoint.toAbsolutePath().normalize().toString();
         Mount found = null;
         String table =

@@ -1,0 +1,67 @@
+package org.globalfs.cli;
+
+import java.net.BindException;
+import java.util.HashSet;
+import java.util.Set;
+import org.globalfs.protocol.config.ConfigException;
+import org.jspecify.annotations.Nullable;
+
+/** A command's end with an exit code and one line for the user. */
+public final class Failure extends Exception {
+    private static final long serialVersionUID = 1;
+
+    private final int code;
+
+    public Failure(int code, String message) {
+        super(message);
+        this.code = code;
+    }
+
+    public Failure(int code, String message, Throwable cause) {
+        super(message, cause);
+        this.code = code;
+    }
+
+    public int code() {
+        return code;
+    }
+
+    /** The exit code of anything thrown. */
+    public static int codeOf(Throwable thrown) {
+        Set<Throwable> met = new HashSet<>();
+        for (Throwable t = thrown; t != null && met.add(t); t = t.getCause()) {
+            int code =
+                    switch (t) {
+                        case Failure failure -> failure.code;
+                        case ConfigException e -> ExitCode.CONFIG;
+                        case BindException e -> ExitCode.PORT_BUSY;
+                        default -> ExitCode.OK;
+                    };
+            if (code != ExitCode.OK) {
+                return code;
+            }
+        }
+        return ExitCode.FAILED;
+    }
+
+    /** One line: what happened, and why if the cause says more. */
+    public static String describe(Throwable thrown) {
+        String message = text(thrown);
+        Throwable cause = thrown.getCause();
+        if (cause != null && cause.getMessage() != null && !message.contains(cause.getMessage())) {
+            message += ": " + text(cause);
+        }
+        return message;
+    }
+
+    private static String text(Throwable thrown) {
+        @Nullable String message = thrown.getMessage();
+        boolean expected = thrown instanceof Failure || thrown instanceof ConfigException;
+        if (message == null || message.isBlank()) {
+            return thrown.getClass().getSimpleName();
+        }
+        return expected || thrown.getClass().getName().startsWith("java.io.IOException")
+                ? message
+                : message + " (" + thrown.getClass().getSimpleName() + ")";
+    }
+}

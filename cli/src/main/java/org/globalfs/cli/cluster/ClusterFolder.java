@@ -1,0 +1,213 @@
+package org.globalfs.cli.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.Yaml;
+
+/**
+ * The folder of a cluster on one machine: marker, configurations, process ids, logs, data, mounts.
+ */
+public final class ClusterFolder {
+    private static final int FIRST_PORT = 11_000;
+    private static final int LAST_PORT = 31_000;
+    private static final int PORT_TRIES = 200;
+
+    private final Path root;
+
+    private ClusterFolder(Path root) {
+        this.root = root;
+    }
+
+    /** A folder that already is a cluster's. */
+    public static ClusterFolder open(Path given) throws Failure {
+        ClusterFolder folder = new ClusterFolder(given.toAbsolutePath().normalize());
+        if (!Files.isRegularFile(folder.marker())) {
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    given
+                            + " is not a GlobalFS cluster's folder (no file 'cluster' in it): name one with --data, or make one with 'globalfs quickstart'");
+        }
+        return folder;
+    }
+
+    /** The same, or a new one when the folder is absent or empty. */
+    static ClusterFolder openOrCreate(Path given, int basePort)
+            throws Failure, ConfigException, IOException {
+        ClusterFolder folder = new ClusterFolder(given.toAbsolutePath().normalize());
+        if (!Files.exists(folder.marker())) {
+            if (Files.exists(folder.root) && !Files.isDirectory(folder.root)) {
+                throw new Failure(ExitCode.CONFIG, given + " is not a folder: choose another");
+            }
+            if (Files.isDirectory(folder.root) && !folder.isEmpty()) {
+                throw new Failure(
+                        ExitCode.CONFIG,
+                        given
+                                + " holds something else than a GlobalFS cluster: choose an empty or new folder");
+            }
+            folder.create(basePort);
+        }
+        folder.complete();
+        return folder;
+    }
+
+    public Path root() {
+        return root;
+    }
+
+    public Path config(String name) {
+        return root.resolve("config").resolve(name + ".yaml");
+    }
+
+    public Path configs() {
+        return root.resolve("config");
+    }
+
+    public Path log(String name) {
+        return root.resolve("log").resolve(name + ".log");
+    }
+
+    public Path mountpoint(String region) {
+        return root.resolve("mnt").resolve(region);
+    }
+
+    public RunFile run(String name) {
+        return new RunFile(root.resolve("run").resolve(name + ".pid"));
+    }
+
+    /** Every server process, ZooKeeper first. */
+    public List<String> servers() {
+        return LocalTopology.servers();
+    }
+
+    public List<String> regions() {
+        return LocalTopology.REGIONS;
+    }
+
+    public String cluster() throws ConfigException {
+        Yaml yaml = Yaml.read(marker());
+        return yaml.text("cluster");
+    }
+
+    /** Keeps every other launcher off this folder until it is released. */
+    FileLock lock() throws IOException, Failure {
+        FileChannel channel =
+                FileChannel.open(
+                        root.resolve("run").resolve("lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE);
+        FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            lock = null;
+        }
+        if (lock == null) {
+            channel.close();
+            throw inUse("another 'globalfs' is starting, running or stopping it");
+        }
+        return lock;
+    }
+
+    Failure inUse(String by) {
+        return new Failure(
+                ExitCode.ALREADY_RUNNING,
+                root
+                        + " is in use: "
+                        + by
+                        + "; see 'globalfs status --data "
+                        + root
+                        + "', end it with 'globalfs stop --data "
+                        + root
+                        + "', or choose another --data");
+    }
+
+    private Path marker() {
+        return root.resolve("cluster");
+    }
+
+    private boolean isEmpty() throws IOException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
+            return !entries.iterator().hasNext();
+        }
+    }
+
+    private void create(int basePort) throws IOException, Failure {
+        byte[] id = new byte[4];
+        ThreadLocalRandom.current().nextBytes(id);
+        int base = basePort > 0 ? basePort : freePorts();
+        Files.createDirectories(root);
+        String text =
+                "cluster: local-" + HexFormat.of().formatHex(id) + "\nbasePort: " + base + "\n";
+        Path draft = root.resolve("cluster.new");
+        Files.writeString(draft, text);
+        Files.move(draft, marker());
+    }
+
+    /** Writes what is not there yet; a file that somebody edited stays as it is. */
+    private void complete() throws ConfigException, IOException {
+        for (String each : List.of("config", "run", "log", "data", "mnt")) {
+            Files.createDirectories(root.resolve(each));
+        }
+        Yaml yaml = Yaml.read(marker());
+        LocalTopology topology = new LocalTopology(yaml.text("cluster"), yaml.port("basePort"));
+        yaml.finish();
+        write(LocalTopology.ZOOKEEPER, topology.zooKeeperYaml());
+        for (int region = 0; region < LocalTopology.REGIONS.size(); region++) {
+            String name = LocalTopology.REGIONS.get(region);
+            for (int dc = 0; dc < LocalTopology.DATACENTERS.size(); dc++) {
+                write(
+                        name + "-" + LocalTopology.DATACENTERS.get(dc),
+                        topology.serverYaml(region, dc));
+            }
+            write(LocalTopology.mount(name), topology.mountYaml(region));
+        }
+    }
+
+    private void write(String name, String text) throws IOException {
+        if (!Files.exists(config(name))) {
+            Files.writeString(config(name), text);
+        }
+    }
+
+    /** A block of ports below the range that outgoing connections take theirs from. */
+    private static int freePorts() throws Failure {
+        for (int i = 0; i < PORT_TRIES; i++) {
+            int base = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
+            if (allFree(base)) {
+                return base;
+            }
+        }
+        throw new Failure(
+                ExitCode.PORT_BUSY,
+                "found no "
+                        + LocalTopology.PORTS
+                        + " consecutive free ports: name the first with --base-port");
+    }
+
+    private static boolean allFree(int base) {
+        for (int port = base; port < base + LocalTopology.PORTS; port++) {
+            try (ServerSocket socket = new ServerSocket()) {
+                socket.setReuseAddress(true);
+                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            } catch (IOException e) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

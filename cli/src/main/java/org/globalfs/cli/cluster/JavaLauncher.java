@@ -1,0 +1,95 @@
+package org.globalfs.cli.cluster;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.globalfs.cli.Main;
+import org.globalfs.protocol.Invariant;
+
+/**
+ * Starts this program again as a process of its own, in a session of its own: no terminal's Ctrl-C
+ * reaches it.
+ */
+final class JavaLauncher {
+    /** Every process that stores chunks or moves files needs these. */
+    private static final List<String> FLAGS =
+            List.of(
+                    "--enable-native-access=ALL-UNNAMED",
+                    "--add-modules=jdk.incubator.vector",
+                    "--sun-misc-unsafe-memory-access=allow",
+                    "-XX:+ExitOnOutOfMemoryError",
+                    "-XX:-UsePerfData",
+                    "-Xshare:auto");
+
+    private JavaLauncher() {}
+
+    /** Starts it, its output appended to the log. */
+    static Process start(Kind kind, Path log, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add("setsid");
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(FLAGS);
+        command.addAll(kind.flags());
+        command.add("-XX:ErrorFile=" + log.resolveSibling("hs_err_%p.log"));
+        Path program = program();
+        Path archive = program.resolveSibling("globalfs.jsa");
+        if (Files.exists(archive)) {
+            command.add("-XX:SharedArchiveFile=" + archive);
+        }
+        String more = System.getenv("GLOBALFS_JVM_FLAGS");
+        if (more != null && !more.isBlank()) {
+            command.addAll(Arrays.asList(more.trim().split(" +", -1)));
+        }
+        if (Files.isRegularFile(program)) {
+            command.addAll(List.of("-jar", program.toString()));
+        } else {
+            command.addAll(
+                    List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        }
+        command.addAll(arguments);
+        Files.createDirectories(parent(log));
+        return new ProcessBuilder(command)
+                .directory(parent(log).toFile())
+                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+    }
+
+    /** The jar, or the folder of classes during a build. */
+    private static Path program() throws IOException {
+        try {
+            return Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (URISyntaxException e) {
+            throw new IOException("cannot tell where this program lies", e);
+        }
+    }
+
+    private static Path parent(Path file) {
+        Path parent = file.getParent();
+        Invariant.check(parent != null, "a log without a folder");
+        return parent;
+    }
+
+    /** How much memory a process is given. */
+    enum Kind {
+        ZOOKEEPER("-Xmx128m -XX:+UseSerialGC"),
+        SERVER("-Xms128m -Xmx512m -XX:+UseSerialGC"),
+        WHOLE_CLUSTER("-Xms512m -Xmx3g -XX:+UseParallelGC"),
+        MOUNT("-Xms128m -Xmx1g -XX:+UseSerialGC");
+
+        private final String flags;
+
+        Kind(String flags) {
+            this.flags = flags;
+        }
+
+        List<String> flags() {
+            return List.of(flags.split(" ", -1));
+        }
+    }
+}

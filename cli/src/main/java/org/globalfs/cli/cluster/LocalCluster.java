@@ -1,0 +1,295 @@
+package org.globalfs.cli.cluster;
+
+import java.io.IOException;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.protocol.config.ConfigException;
+
+/**
+ * The processes of a cluster on this machine. Whoever starts them is not their keeper: they run in
+ * sessions of their own and are found again by their run files, so any later command can stop, kill
+ * or restart them.
+ */
+public final class LocalCluster implements AutoCloseable {
+    private static final String WHOLE = "cluster";
+    private static final String MOUNT_PREFIX = "mount-";
+    private static final long START_LIMIT_NS = TimeUnit.SECONDS.toNanos(120);
+    private static final long MOUNT_STOP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long SERVER_STOP_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long KILL_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final ClusterFolder folder;
+    private final Consumer<String> progress;
+    private final List<FileLock> locks = new ArrayList<>();
+    private final ReentrantLock working = new ReentrantLock();
+    private volatile boolean cancelled;
+
+    public LocalCluster(ClusterFolder folder, Consumer<String> progress) {
+        this.folder = folder;
+        this.progress = progress;
+    }
+
+    /** Opens or makes the folder, and keeps other launchers off it until close. */
+    public static LocalCluster claim(Path data, int basePort, Consumer<String> progress)
+            throws Failure, ConfigException, IOException {
+        ClusterFolder folder = ClusterFolder.openOrCreate(data, basePort);
+        LocalCluster cluster = new LocalCluster(folder, progress);
+        cluster.locks.add(folder.lock());
+        List<String> servers = cluster.runningServers();
+        if (!servers.isEmpty()) {
+            String first = servers.getFirst();
+            long pid = folder.run(first).process().map(ProcessHandle::pid).orElse(0L);
+            cluster.close();
+            throw folder.inUse("its process '" + first + "' runs (pid " + pid + ")");
+        }
+        return cluster;
+    }
+
+    public ClusterFolder folder() {
+        return folder;
+    }
+
+    /** Starts everything; on a failure nothing is left running. */
+    public void up(boolean processes, boolean mounts)
+            throws Failure, IOException, InterruptedException {
+        boolean done = false;
+        working.lock();
+        try {
+            stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS);
+            List<String> servers = processes ? LocalTopology.servers() : List.of(WHOLE);
+            if (processes) {
+                launch(servers.subList(0, 1));
+                launch(servers.subList(1, servers.size()));
+            } else {
+                launch(servers);
+            }
+            if (mounts) {
+                launch(LocalTopology.mounts());
+            }
+            done = true;
+        } finally {
+            try {
+                if (!done) {
+                    stop();
+                }
+            } finally {
+                working.unlock();
+            }
+        }
+    }
+
+    /** Starts processes that are down; quiet about those that run. */
+    public void start(List<String> names) throws Failure, IOException, InterruptedException {
+        List<String> down = new ArrayList<>();
+        for (String name : names) {
+            checkName(name);
+            if (folder.run(name).process().isEmpty()) {
+                down.add(name);
+            }
+        }
+        launch(down.stream().filter(LocalTopology.ZOOKEEPER::equals).toList());
+        launch(
+                down.stream()
+                        .filter(n -> !n.equals(LocalTopology.ZOOKEEPER) && !isMount(n))
+                        .toList());
+        launch(down.stream().filter(LocalCluster::isMount).toList());
+    }
+
+    /** Kills without warning, as a power cut would; a process that is down already is no error. */
+    public void kill(List<String> names) throws Failure, IOException, InterruptedException {
+        List<ProcessHandle> victims = new ArrayList<>();
+        for (String name : names) {
+            checkName(name);
+            folder.run(name).process().ifPresent(victims::add);
+        }
+        victims.forEach(ProcessHandle::destroyForcibly);
+        for (String name : names) {
+            if (!awaitGone(name, KILL_NS)) {
+                throw new Failure(ExitCode.FAILED, name + " does not die: see 'ps' for its state");
+            }
+            folder.run(name).end();
+        }
+    }
+
+    /** Unmounts, then ends every server; returns how many processes ran. */
+    public int stop() throws IOException, InterruptedException {
+        int count = stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS);
+        List<String> servers = new ArrayList<>(LocalTopology.servers());
+        servers.remove(LocalTopology.ZOOKEEPER);
+        servers.add(WHOLE);
+        count += stopNamed(servers, SERVER_STOP_NS);
+        return count + stopNamed(List.of(LocalTopology.ZOOKEEPER), SERVER_STOP_NS);
+    }
+
+    /** Ends a start that is under way in another thread, and then every process. */
+    public void cancelAndStop() throws IOException, InterruptedException {
+        cancelled = true;
+        working.lock();
+        try {
+            stop();
+        } finally {
+            working.unlock();
+        }
+    }
+
+    public List<String> runningServers() throws IOException {
+        List<String> running = new ArrayList<>();
+        for (String name : allServers()) {
+            if (folder.run(name).process().isPresent()) {
+                running.add(name);
+            }
+        }
+        return running;
+    }
+
+    /**
+     * Servers whose run file is still there although they are gone: they did not end of themselves.
+     */
+    public List<String> deadServers() throws IOException {
+        List<String> dead = new ArrayList<>();
+        for (String name : allServers()) {
+            RunFile run = folder.run(name);
+            if (Files.exists(run.path()) && run.process().isEmpty()) {
+                dead.add(name);
+            }
+        }
+        return dead;
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (FileLock lock : locks) {
+            lock.acquiredBy().close();
+        }
+        locks.clear();
+    }
+
+    private static List<String> allServers() {
+        List<String> names = new ArrayList<>(LocalTopology.servers());
+        names.add(WHOLE);
+        return names;
+    }
+
+    private static boolean isMount(String name) {
+        return name.startsWith(MOUNT_PREFIX);
+    }
+
+    private void checkName(String name) throws Failure {
+        if (!name.equals(WHOLE) && !Files.isRegularFile(folder.config(name))) {
+            List<String> known = new ArrayList<>(allServers());
+            known.addAll(LocalTopology.mounts());
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    "there is no process '"
+                            + name
+                            + "' in this cluster: choose from "
+                            + String.join(", ", known));
+        }
+    }
+
+    private void launch(List<String> names) throws Failure, IOException, InterruptedException {
+        List<Launched> launched = new ArrayList<>();
+        for (String name : names) {
+            checkNotCancelled();
+            progress.accept("starting " + name);
+            launched.add(Launched.start(folder, name, kind(name), arguments(name)));
+        }
+        long deadline = System.nanoTime() + START_LIMIT_NS;
+        for (Launched each : launched) {
+            while (!each.isReady()) {
+                checkNotCancelled();
+                each.checkAlive(deadline);
+                Thread.sleep(10);
+            }
+        }
+    }
+
+    private void checkNotCancelled() throws Failure {
+        if (cancelled) {
+            throw new Failure(ExitCode.FAILED, "interrupted while starting");
+        }
+    }
+
+    private static JavaLauncher.Kind kind(String name) {
+        return switch (name) {
+            case WHOLE -> JavaLauncher.Kind.WHOLE_CLUSTER;
+            case LocalTopology.ZOOKEEPER -> JavaLauncher.Kind.ZOOKEEPER;
+            default -> isMount(name) ? JavaLauncher.Kind.MOUNT : JavaLauncher.Kind.SERVER;
+        };
+    }
+
+    private List<String> arguments(String name) throws IOException, InterruptedException {
+        String run = folder.run(name).path().toString();
+        if (name.equals(WHOLE)) {
+            return List.of("host", "--data", folder.root().toString(), "--run-file", run);
+        }
+        String config = folder.config(name).toString();
+        if (!isMount(name)) {
+            return List.of("server", "--config", config, "--run-file", run);
+        }
+        Path mountpoint = folder.mountpoint(name.substring(MOUNT_PREFIX.length()));
+        if (Mounts.isMounted(mountpoint)) {
+            Mounts.unmount(mountpoint, true);
+        }
+        Files.createDirectories(mountpoint);
+        return List.of("mount", "--config", config, "--run-file", run, mountpoint.toString());
+    }
+
+    private int stopNamed(List<String> names, long patienceNs)
+            throws IOException, InterruptedException {
+        List<String> running = new ArrayList<>();
+        for (String name : names) {
+            Optional<ProcessHandle> process = folder.run(name).process();
+            if (process.isPresent()) {
+                progress.accept("stopping " + name);
+                process.get().destroy();
+                running.add(name);
+            }
+        }
+        long deadline = System.nanoTime() + patienceNs;
+        for (String name : names) {
+            if (!awaitGone(name, deadline - System.nanoTime())) {
+                progress.accept(name + " does not stop of itself: killing it");
+                folder.run(name).process().ifPresent(ProcessHandle::destroyForcibly);
+                awaitGone(name, KILL_NS);
+            }
+            folder.run(name).end();
+            if (isMount(name)) {
+                detach(folder.mountpoint(name.substring(MOUNT_PREFIX.length())));
+            }
+        }
+        return running.size();
+    }
+
+    private void detach(Path mountpoint) throws IOException, InterruptedException {
+        if (Mounts.isMounted(mountpoint) && !Mounts.unmount(mountpoint, true)) {
+            progress.accept(
+                    "could not unmount "
+                            + mountpoint
+                            + ": run 'umount -l "
+                            + mountpoint
+                            + "' as root");
+        }
+    }
+
+    private boolean awaitGone(String name, long patienceNs)
+            throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + patienceNs;
+        while (folder.run(name).process().isPresent()) {
+            if (System.nanoTime() > deadline) {
+                return false;
+            }
+            Thread.sleep(20);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,134 @@
+package org.globalfs.cli.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The cluster that {@code quickstart} and {@code up} make: 3 regions of 3 datacenters, and which
+ * process listens at which of a block of consecutive ports.
+ */
+final class LocalTopology {
+    static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
+    static final List<String> DATACENTERS = List.of("a", "b", "c");
+    static final String ZOOKEEPER = "zookeeper";
+    static final int PORTS = 48;
+    private static final int STORAGE_PER_DATACENTER = 2;
+
+    private final String cluster;
+    private final int basePort;
+
+    LocalTopology(String cluster, int basePort) {
+        this.cluster = cluster;
+        this.basePort = basePort;
+    }
+
+    /** The server processes of the cluster, ZooKeeper first. */
+    static List<String> servers() {
+        List<String> names = new ArrayList<>();
+        names.add(ZOOKEEPER);
+        for (String region : REGIONS) {
+            for (String datacenter : DATACENTERS) {
+                names.add(region + "-" + datacenter);
+            }
+        }
+        return names;
+    }
+
+    static List<String> mounts() {
+        return REGIONS.stream().map(LocalTopology::mount).toList();
+    }
+
+    static String mount(String region) {
+        return "mount-" + region;
+    }
+
+    String zooKeeperYaml() {
+        return """
+        # Generated once; yours to edit. Keys: docs/operations.md.
+        name: zookeeper
+        cluster: %s
+        zookeeper: 127.0.0.1:%d
+        data: ../data/zookeeper
+        roles:
+          zookeeper:
+            port: %d
+        """
+                .formatted(cluster, basePort, basePort);
+    }
+
+    String serverYaml(int region, int datacenter) {
+        String name = REGIONS.get(region) + "-" + DATACENTERS.get(datacenter);
+        int id = replica(region, datacenter);
+        StringBuilder yaml = new StringBuilder();
+        yaml.append(
+                """
+                # Generated once; yours to edit. Keys: docs/operations.md.
+                name: %s
+                cluster: %s
+                zookeeper: 127.0.0.1:%d
+                region: %s
+                datacenter: %s
+                data: ../data/%s
+                durability: disk
+                roles:
+                  replica:
+                    id: %d
+                """
+                        .formatted(
+                                name,
+                                cluster,
+                                basePort,
+                                REGIONS.get(region),
+                                DATACENTERS.get(datacenter),
+                                name,
+                                id));
+        if (datacenter == 0) {
+            yaml.append("  oracle:\n    port: ").append(basePort + 21 + region).append('\n');
+        }
+        yaml.append("  storage:\n");
+        for (int node = 0; node < STORAGE_PER_DATACENTER; node++) {
+            int port = basePort + 24 + (id - 1) * STORAGE_PER_DATACENTER + node;
+            yaml.append("    - id: ").append(name).append('-').append(node + 1).append('\n');
+            yaml.append("      port: ").append(port).append('\n');
+        }
+        appendTopology(yaml);
+        return yaml.toString();
+    }
+
+    String mountYaml(int region) {
+        return String.format(
+                Locale.ROOT,
+                """
+                # Generated once; yours to edit. Keys: docs/operations.md.
+                cluster: %s
+                zookeeper: 127.0.0.1:%d
+                region: %s
+                """,
+                cluster,
+                basePort,
+                REGIONS.get(region));
+    }
+
+    private void appendTopology(StringBuilder yaml) {
+        yaml.append("topology:\n");
+        for (int region = 0; region < REGIONS.size(); region++) {
+            yaml.append("  - region: ").append(REGIONS.get(region)).append('\n');
+            yaml.append("    partition: ").append(region + 1).append('\n');
+            yaml.append("    replicas:\n");
+            for (int datacenter = 0; datacenter < DATACENTERS.size(); datacenter++) {
+                int id = replica(region, datacenter);
+                yaml.append("      - id: ").append(id).append('\n');
+                yaml.append("        datacenter: ")
+                        .append(DATACENTERS.get(datacenter))
+                        .append('\n');
+                yaml.append("        ring: 127.0.0.1:").append(basePort + id).append('\n');
+                yaml.append("        rpc: 127.0.0.1:").append(basePort + 10 + id).append('\n');
+            }
+        }
+    }
+
+    private static int replica(int region, int datacenter) {
+        return region * DATACENTERS.size() + datacenter + 1;
+    }
+}

@@ -1,0 +1,38 @@
+package org.globalfs.cli.cluster;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.client.fuse.MountTable;
+
+/** Mounts seen from outside: nothing here touches, and so hangs on, what is mounted. */
+public final class Mounts {
+    private static final int COMMAND_LIMIT_S = 10;
+
+    private Mounts() {}
+
+    public static boolean isMounted(Path mountpoint) throws IOException {
+        return MountTable.at(mountpoint) != null;
+    }
+
+    /** Detaches a mount whose process is gone or asked to go; false when the kernel refuses. */
+    public static boolean unmount(Path mountpoint, boolean lazy)
+            throws IOException, InterruptedException {
+        String point = mountpoint.toAbsolutePath().normalize().toString();
+        return run("fusermount3", lazy ? "-uzq" : "-uq", point)
+                || run("umount", lazy ? "-l" : "-v", point);
+    }
+
+    private static boolean run(String... command) throws IOException, InterruptedException {
+        Process process =
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+        if (!process.waitFor(COMMAND_LIMIT_S, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            return false;
+        }
+        return process.exitValue() == 0;
+    }
+}

@@ -1,0 +1,36 @@
+package org.globalfs.cli.command;
+
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.cli.cluster.Mounts;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Takes a mount away. */
+@Command(name = "umount", description = "Unmount.", mixinStandardHelpOptions = true)
+final class UmountCommand implements Callable<Integer> {
+    @Option(
+            names = "--lazy",
+            description = "Detach now, even while files are open or the mount's process is gone.")
+    private boolean lazy;
+
+    @Parameters(paramLabel = "MOUNTPOINT", description = "Where it is mounted.")
+    private Path mountpoint = Path.of("");
+
+    @Override
+    public Integer call() throws Exception {
+        if (!Mounts.isMounted(mountpoint)) {
+            throw new Failure(ExitCode.FAILED, mountpoint + " is not mounted");
+        }
+        if (!Mounts.unmount(mountpoint, lazy)) {
+            throw new Failure(
+                    ExitCode.FAILED,
+                    mountpoint
+                            + " cannot be unmounted: files in it are open (try --lazy), or it is another user's");
+        }
+        return ExitCode.OK;
+    }
+}

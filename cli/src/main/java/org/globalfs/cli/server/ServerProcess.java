@@ -1,0 +1,244 @@
+package org.globalfs.cli.server;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.datastore.client.BlockStore;
+import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.oracle.OracleConfig;
+import org.globalfs.oracle.OracleServer;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Roles.StorageRole;
+import org.globalfs.protocol.config.ServerConfig;
+import org.globalfs.protocol.discovery.EmbeddedZooKeeper;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
+import org.globalfs.replica.service.ReplicaConfig;
+import org.globalfs.replica.service.ReplicaServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The roles of one or several server configurations, running in this process. They share one
+ * ZooKeeper session and one block client; everything else is as in processes of their own.
+ */
+public final class ServerProcess implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerProcess.class);
+    private static final long ZOOKEEPER_TIMEOUT_MS = 15_000;
+
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    private ServerProcess() {}
+
+    /**
+     * Starts every role: ZooKeeper, storage nodes, replicas, oracles, each kind at once.
+     *
+     * @param onFatal told when a replica must not go on; the process has to end
+     */
+    public static ServerProcess start(List<ServerConfig> configs, Consumer<Throwable> onFatal)
+            throws Failure, ConfigException, IOException {
+        ServerProcess process = new ServerProcess();
+        boolean started = false;
+        try {
+            for (ServerConfig config : configs) {
+                process.open(ServerFolder.claim(config));
+            }
+            process.startZooKeepers(configs);
+            List<ServerConfig> placed =
+                    configs.stream().filter(c -> c.roles().needsTopology()).toList();
+            if (!placed.isEmpty()) {
+                process.startRoles(placed, onFatal);
+            }
+            started = true;
+        } finally {
+            if (!started) {
+                process.close();
+            }
+        }
+        return process;
+    }
+
+    /** Closes everything, the last opened first. */
+    @Override
+    public void close() {
+        List<AutoCloseable> all;
+        synchronized (opened) {
+            all = new ArrayList<>(opened);
+            opened.clear();
+        }
+        for (AutoCloseable each : all) {
+            try {
+                each.close();
+            } catch (Exception e) {
+                LOG.warn("closing {} failed", each.getClass().getSimpleName(), e);
+            }
+        }
+    }
+
+    private void startZooKeepers(List<ServerConfig> configs) throws Failure, IOException {
+        for (ServerConfig config : configs) {
+            if (config.roles().zookeeper().isPresent()) {
+                int port = config.roles().zookeeper().get().port();
+                try {
+                    open(
+                            EmbeddedZooKeeper.start(
+                                    config.data().resolve("zookeeper"), config.bind(), port));
+                } catch (BindException e) {
+                    throw busy("ZooKeeper", "roles.zookeeper.port", config, port, e);
+                }
+                LOG.info("embedded ZooKeeper serves at {}:{}", config.bind(), port);
+            }
+        }
+    }
+
+    private void startRoles(List<ServerConfig> configs, Consumer<Throwable> onFatal)
+            throws Failure, IOException {
+        ServerConfig first = configs.getFirst();
+        ZooKeeperDiscovery discovery = connect(first);
+        open(discovery);
+        List<Callable<AutoCloseable>> storage = new ArrayList<>();
+        for (ServerConfig config : configs) {
+            warnOfMemory(config);
+            for (StorageRole role : config.roles().storage()) {
+                storage.add(() -> startStorage(config, role, discovery));
+            }
+        }
+        startAtOnce(storage);
+        BlockStore blocks = new DistributedBlockStore(first.cluster(), discovery, discovery);
+        open(blocks);
+        List<Callable<AutoCloseable>> replicas = new ArrayList<>();
+        List<Callable<AutoCloseable>> oracles = new ArrayList<>();
+        for (ServerConfig config : configs) {
+            if (config.roles().replica().isPresent()) {
+                replicas.add(() ->
+                        ReplicaServer.start(
+                                ReplicaConfig.of(config), discovery, blocks::delete, onFatal));
+            }
+            if (config.roles().oracle().isPresent()) {
+                oracles.add(() -> startOracle(config, discovery));
+            }
+        }
+        startAtOnce(replicas);
+        startAtOnce(oracles);
+        for (ServerConfig config : configs) {
+            discovery.register(
+                    new Member(
+                            Role.SERVER,
+                            config.name(),
+                            config.region(),
+                            config.partition(),
+                            config.datacenter(),
+                            new HostPort(config.advertise(), 0),
+                            Map.of("pid", Long.toString(ProcessHandle.current().pid()))));
+        }
+        LOG.info("{} serving", configs.size() == 1 ? first.name() : configs.size() + " servers");
+    }
+
+    private static void warnOfMemory(ServerConfig config) {
+        if (config.durability() == Durability.MEMORY) {
+            LOG.warn(
+                    "{}: DURABILITY IS 'memory': what is acknowledged is LOST when a majority stops; for benchmarks only",
+                    config.name());
+        }
+    }
+
+    private static ZooKeeperDiscovery connect(ServerConfig config) throws Failure {
+        try {
+            return ZooKeeperDiscovery.connect(
+                    config.zookeeper(), config.cluster(), ZOOKEEPER_TIMEOUT_MS);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.ZOOKEEPER, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static AutoCloseable startStorage(
+            ServerConfig config, StorageRole role, ZooKeeperDiscovery discovery) throws Exception {
+        try {
+            return StorageNode.start(
+                    new StorageNode.Options(
+                            config.cluster(),
+                            role.id(),
+                            config.region(),
+                            config.partition(),
+                            config.datacenter(),
+                            new HostPort(config.bind(), role.port()),
+                            role.data(),
+                            role.capacityBytes()),
+                    discovery,
+                    discovery);
+        } catch (BindException e) {
+            throw busy("storage node " + role.id(), "roles.storage.port", config, role.port(), e);
+        }
+    }
+
+    private static AutoCloseable startOracle(ServerConfig config, ZooKeeperDiscovery discovery)
+            throws Exception {
+        int port = config.roles().oracle().orElseThrow().port();
+        try {
+            return OracleServer.start(OracleConfig.of(config), discovery);
+        } catch (BindException e) {
+            throw busy("the oracle of " + config.region(), "roles.oracle.port", config, port, e);
+        }
+    }
+
+    private static Failure busy(
+            String what, String key, ServerConfig config, int port, BindException cause) {
+        return new Failure(
+                ExitCode.PORT_BUSY,
+                what
+                        + " cannot listen at "
+                        + config.bind()
+                        + ":"
+                        + port
+                        + ": the port is busy: end what uses it, or change the key '"
+                        + key
+                        + "'",
+                cause);
+    }
+
+    /** All at once; the first failure, once every one has started or failed. */
+    private void startAtOnce(List<Callable<AutoCloseable>> starts) throws Failure, IOException {
+        Throwable failure = null;
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<AutoCloseable>> futures = starts.stream().map(threads::submit).toList();
+            for (Future<AutoCloseable> future : futures) {
+                try {
+                    open(future.get());
+                } catch (ExecutionException e) {
+                    failure = failure == null ? e.getCause() : failure;
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    failure = e;
+                }
+            }
+        }
+        switch (failure) {
+            case null -> {}
+            case Failure e -> throw e;
+            case IOException e -> throw e;
+            case Throwable e -> throw new Failure(Failure.codeOf(e), Failure.describe(e), e);
+        }
+    }
+
+    private void open(AutoCloseable resource) {
+        synchronized (opened) {
+            opened.push(resource);
+        }
+    }
+}

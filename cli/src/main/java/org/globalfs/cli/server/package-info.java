@@ -1,0 +1,5 @@
+/** One server process: the roles that its configuration names. */
+@NullMarked
+package org.globalfs.cli.server;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,71 @@
+package org.globalfs.cli.status;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.globalfs.protocol.HostPort;
+
+/** What a cluster's processes answered, at about one moment. */
+public record ClusterStatus(String cluster, List<Region> regions) {
+
+    /** A region and what stands in it. */
+    public record Region(
+            String name,
+            int partition,
+            List<Replica> replicas,
+            List<Storage> storage,
+            Optional<Oracle> oracle,
+            List<Mount> mounts) {}
+
+    /** A metadata replica; without rings when it did not answer. */
+    public record Replica(
+            int id, String datacenter, HostPort address, boolean alive, List<Ring> rings) {}
+
+    /** A replica's position in a ring. */
+    public record Ring(
+            int ring,
+            int coordinator,
+            long decided,
+            long applied,
+            long imported,
+            long checkpointed,
+            Optional<Hash> hash) {
+        Ring withHash(Hash found) {
+            return new Ring(
+                    ring,
+                    coordinator,
+                    decided,
+                    applied,
+                    imported,
+                    checkpointed,
+                    Optional.of(found));
+        }
+    }
+
+    /** A digest of a partition's state, and the instance up to which it holds. */
+    public record Hash(String digest, long position) {}
+
+    /** A storage node. */
+    public record Storage(
+            String id,
+            String datacenter,
+            HostPort address,
+            boolean alive,
+            long usedBytes,
+            long capacityBytes) {}
+
+    /** A region's oracle. */
+    public record Oracle(HostPort address, boolean alive) {}
+
+    /** A mount that this machine, or discovery, knows of. */
+    public record Mount(String id, String mountpoint, boolean alive) {}
+
+    /** The names of regions by partition. */
+    Map<Integer, String> names() {
+        Map<Integer, String> names = new TreeMap<>();
+        names.put(0, "global");
+        regions.forEach(region -> names.put(region.partition, region.name));
+        return names;
+    }
+}

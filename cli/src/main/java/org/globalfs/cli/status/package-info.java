@@ -1,0 +1,5 @@
+/** What a cluster looks like from outside. */
+@NullMarked
+package org.globalfs.cli.status;
+
+import org.jspecify.annotations.NullMarked;

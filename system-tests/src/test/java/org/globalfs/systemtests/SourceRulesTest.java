@@ -1,0 +1,118 @@
+package org.globalfs.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.LineMap;
+import com.sun.source.tree.MethodTree;
+import com.sun.source.util.JavacTask;
+import com.sun.source.util.SourcePositions;
+import com.sun.source.util.TreeScanner;
+import com.sun.source.util.Trees;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+
+/** Sources stay readable: their lengths, their packages, and no sleeping in tests. */
+class SourceRulesTest {
+    private static final int FILE_LINES = 1_000;
+    private static final int METHOD_LINES = 70;
+
+    private final Path root = Path.of("").toAbsolutePath().resolve("..").normalize();
+
+    @Test
+    void noFileIsLongerThanItMayBe() throws IOException {
+        List<String> tooLong = new ArrayList<>();
+        for (Path source : sources()) {
+            long lines = Files.readAllLines(source).size();
+            if (lines > FILE_LINES) {
+                tooLong.add(root.relativize(source) + ": " + lines + " lines");
+            }
+        }
+        assertThat(tooLong).isEmpty();
+    }
+
+    @Test
+    void everyMethodFitsAScreen() throws IOException {
+        List<String> tooLong = new ArrayList<>();
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+            JavacTask task =
+                    (JavacTask)
+                            compiler.getTask(
+                                    null, files, d -> {}, List.of(), null, files.getJavaFileObjects(sources().toArray(Path[]::new)));
+            SourcePositions positions = Trees.instance(task).getSourcePositions();
+            for (CompilationUnitTree unit : task.parse()) {
+                LineMap lines = unit.getLineMap();
+                new TreeScanner<Void, Void>() {
+                    @Override
+                    public Void visitMethod(MethodTree method, Void none) {
+                        if (method.getBody() != null) {
+                            long first = lines.getLineNumber(positions.getStartPosition(unit, method.getBody()));
+                            long last = lines.getLineNumber(positions.getEndPosition(unit, method.getBody()));
+                            if (last - first + 1 > METHOD_LINES) {
+                                tooLong.add(
+                                        root.relativize(Path.of(unit.getSourceFile().toUri()))
+                                                + ":" + first + " " + method.getName() + ": " + (last - first + 1) + " lines");
+                            }
+                        }
+                        return super.visitMethod(method, none);
+                    }
+                }.scan(unit, null);
+            }
+        }
+        assertThat(tooLong).isEmpty();
+    }
+
+    @Test
+    void everyPackageOfTheProductIsNullMarked() throws IOException {
+        Set<Path> unmarked = new TreeSet<>();
+        for (Path source : sources()) {
+            if (!source.toString().contains("/src/main/java/")) {
+                continue;
+            }
+            Path marker = source.resolveSibling("package-info.java");
+            if (!Files.exists(marker) || !Files.readString(marker).contains("@NullMarked")) {
+                unmarked.add(root.relativize(marker));
+            }
+        }
+        assertThat(unmarked).isEmpty();
+    }
+
+    @Test
+    void testsDoNotSleep() throws IOException {
+        List<String> sleeping = new ArrayList<>();
+        String call = "Thread" + ".sleep(";
+        for (Path source : sources()) {
+            if (source.toString().contains("/src/test/") && Files.readString(source).contains(call)) {
+                sleeping.add(root.relativize(source).toString());
+            }
+        }
+        assertThat(sleeping).isEmpty();
+    }
+
+    private List<Path> sources() throws IOException {
+        try (Stream<Path> modules = Files.list(root)) {
+            List<Path> found = new ArrayList<>();
+            for (Path module : modules.filter(m -> Files.exists(m.resolve("pom.xml"))).toList()) {
+                Path src = module.resolve("src");
+                if (Files.isDirectory(src)) {
+                    try (Stream<Path> files = Files.walk(src)) {
+                        files.filter(f -> f.toString().endsWith(".java")).forEach(found::add);
+                    }
+                }
+            }
+            assertThat(found).as("the sources of all modules, under " + root).hasSizeGreaterThan(50);
+            return found;
+        }
+    }
+}
