@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.apache.thrift.TException;
 import org.globalfs.multicast.Entry;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.wire.BlockRef;
@@ -76,7 +75,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
             List<VoteOp> votes,
             int sessions) {}
 
-    private PartitionState(int partition, Store store) throws TException {
+    private PartitionState(int partition, Store store) {
         this.partition = partition;
         this.store = store;
         overlay = new Overlay(store);
@@ -104,10 +103,6 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         Store store = Store.open(folder, options);
         try {
             return new PartitionState(partition, store);
-        } catch (TException e) {
-            store.close();
-            throw new StateException(
-                    "metadata store " + folder + " cannot be read: " + e.getMessage(), e);
         } catch (RuntimeException e) {
             store.close();
             throw e;

@@ -60,7 +60,7 @@ public final class Machine {
     public record Result(long session, long sequence, UpdateReply reply) {}
 
     /** Takes over the records as they are. */
-    public Machine(MutableRecords records, Counters counters) throws TException {
+    public Machine(MutableRecords records, Counters counters) {
         this.records = records;
         this.counters = counters;
         tree = new Tree(records, counters);
@@ -124,11 +124,7 @@ public final class Machine {
         }
         switch (sessions.standing(command.getSession(), command.getSequence())) {
             case RECORDED ->
-                    report(
-                            command,
-                            Objects.requireNonNull(
-                                    sessions.recorded(
-                                            command.getSession(), command.getSequence())));
+                    report(command, sessions.recorded(command.getSession(), command.getSequence()));
             case FORGOTTEN -> report(command, finished(Replies.failed(Errno.ESTALE), instance));
             case PENDING -> {}
             case NEW -> fresh(instance, instance << INDEX_BITS | index, command, bytes, nowNs);
@@ -177,7 +173,7 @@ public final class Machine {
 
     private void answer(long instance, Command command, UpdateReply reply, long nowNs) {
         finished(reply, instance);
-        if (reply.getStatus() == Status.DONE) {
+        if (reply.getStatus() == Status.DONE || isHandedOver(reply)) {
             sessions.record(
                     command.getSession(),
                     command.getSequence(),
@@ -186,6 +182,16 @@ public final class Machine {
                     reply);
         }
         report(command, reply);
+    }
+
+    /**
+     * From now on this command is partition 0's: a late duplicate must not find that meanwhile this
+     * partition could execute it alone.
+     */
+    private boolean isHandedOver(UpdateReply reply) {
+        return counters.partition != 0
+                && reply.getStatus() == Status.ESCALATE
+                && reply.getParticipantsSize() > 1;
     }
 
     private UpdateReply finished(UpdateReply reply, long instance) {

@@ -7,7 +7,7 @@ import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateReply;
 
-/** The forms an update's outcome takes. Only DONE is recorded in the session table. */
+/** The forms an update's outcome takes. RETRY is never recorded in the session table. */
 public final class Replies {
 
     private Replies() {}

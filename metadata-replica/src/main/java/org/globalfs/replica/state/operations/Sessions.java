@@ -1,9 +1,9 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.thrift.TException;
@@ -14,7 +14,6 @@ import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Packer;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Unpacker;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Who has sent what, so that a command takes effect once: per session the replies that it has not
@@ -41,7 +40,7 @@ final class Sessions {
 
     /** What is known of one session. */
     private static final class Session {
-        final TreeMap<Long, UpdateReply> replies = new TreeMap<>();
+        final TreeMap<Long, byte[]> replies = new TreeMap<>();
         final Set<Long> pending = new HashSet<>();
         long answeredBelow;
         long seenNs;
@@ -60,34 +59,27 @@ final class Sessions {
         RECORDED
     }
 
-    Sessions(MutableRecords records) throws TException {
+    Sessions(MutableRecords records) {
         this.records = records;
-        Map<Long, TException> unreadable = new HashMap<>();
         records.scan(
                 Table.SESSION,
                 Keys.none(),
                 Keys.none(),
                 (key, value) -> {
-                    Session session = session(Keys.getLong(key, 0));
-                    try {
-                        load(session, key, new Unpacker(value).version(FORMAT, "session"));
-                    } catch (TException e) {
-                        unreadable.put(Keys.getLong(key, 0), e);
-                    }
+                    load(
+                            session(Keys.getLong(key, 0)),
+                            key,
+                            new Unpacker(value).version(FORMAT, "session"));
                     return true;
                 });
-        for (Map.Entry<Long, TException> failure : unreadable.entrySet()) {
-            throw new TException(
-                    "reply of session " + failure.getKey() + " cannot be read", failure.getValue());
-        }
     }
 
-    private static void load(Session session, byte[] key, Unpacker in) throws TException {
+    private static void load(Session session, byte[] key, Unpacker in) {
         long seenNs = in.i64();
         session.seenNs = Math.max(session.seenNs, seenNs);
         if (key.length == KEY_WITH_SEQUENCE) {
             session.answeredBelow = Math.max(session.answeredBelow, in.varint());
-            session.replies.put(Keys.getLong(key, 8), Wire.decode(new UpdateReply(), in.rest()));
+            session.replies.put(Keys.getLong(key, 8), in.rest());
             return;
         }
         session.renewedNs = seenNs;
@@ -124,9 +116,16 @@ final class Sessions {
         return session.pending.contains(sequence) ? Standing.PENDING : Standing.NEW;
     }
 
-    @Nullable UpdateReply recorded(long id, long sequence) {
-        Session session = sessions.get(id);
-        return session == null ? null : session.replies.get(sequence);
+    /** A fresh copy of the reply of a command that stands as RECORDED. */
+    UpdateReply recorded(long id, long sequence) {
+        Session session = Objects.requireNonNull(sessions.get(id));
+        try {
+            return Wire.decode(
+                    new UpdateReply(), Objects.requireNonNull(session.replies.get(sequence)));
+        } catch (TException e) {
+            throw new CorruptRecordException(
+                    "reply " + sequence + " of session " + id + " cannot be read: " + e);
+        }
     }
 
     void begin(long id, long sequence) {
@@ -142,8 +141,8 @@ final class Sessions {
         Session session = session(id);
         session.seenNs = Math.max(session.seenNs, nowNs);
         session.answeredBelow = Math.max(session.answeredBelow, Math.min(answeredBelow, sequence));
-        session.replies.put(sequence, reply);
         byte[] wire = Wire.encode(reply);
+        session.replies.put(sequence, wire);
         byte[] value =
                 new Packer(20 + wire.length)
                         .u8(FORMAT)
