@@ -19,10 +19,11 @@ import java.time.Duration;
  * @param readAheadKb how far the kernel reads ahead (only root can raise it above 128)
  * @param ioSizeBytes st_blksize: how much programs that ask read or write at a time
  * @param explicitInvalidation cached content is dropped only through {@link
- *     org.globalfs.client.vfs.KernelCache} or at an open without keepCache. Without it also
- *     whenever attributes come back with another mtime, which includes the caller's own writes:
- *     safe for a file system that does not hear of other clients' changes, wasteful for one that
- *     does
+ *     org.globalfs.client.vfs.KernelCache} or at an open without keepCache. Then the file system
+ *     must invalidate before it reports a size or content of others: the kernel's last page holds
+ *     zeros behind the end that it knew, and would show them. Without this option the kernel drops
+ *     everything whenever attributes come back with another size or mtime, its own user's writes
+ *     included: always right, at the price of reading those again
  * @param trace log each request
  * @param unmountAtExit a shutdown hook flushes and unmounts, so that SIGTERM leaves no dead
  *     mountpoint

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Mounts a {@link MemoryFileSystem} until its input ends; a program of its own, because a JVM must
  * not use its own mount. Arguments: mountpoint, time-out of cached names and attributes in ms,
- * requests' time-out in ms, then any of: direct, trace, explicit, threads=N. Commands on its input:
- * {@code counts}, {@code close}.
+ * requests' time-out in ms, then any of: direct, trace, explicit, threads=N, readers=N. Commands on
+ * its input: {@code counts}, {@code close}.
  */
 public final class MemoryMount {
     private static final Logger log = LoggerFactory.getLogger(MemoryMount.class);
@@ -32,11 +32,7 @@ public final class MemoryMount {
                 case "direct" -> directIo = true;
                 case "trace" -> options = options.withTrace(true);
                 case "explicit" -> options = options.withExplicitInvalidation(true);
-                default ->
-                        options =
-                                options.withMaxThreads(
-                                        Integer.parseInt(
-                                                arguments[i].substring("threads=".length())));
+                default -> options = counted(options, arguments[i]);
             }
         }
         MemoryFileSystem fileSystem = new MemoryFileSystem(cacheNs, directIo);
@@ -50,6 +46,16 @@ public final class MemoryMount {
             System.out.println("refused " + e.getMessage());
             System.exit(3);
         }
+    }
+
+    private static MountOptions counted(MountOptions options, String argument) {
+        String[] parts = argument.split("=", -1);
+        int count = Integer.parseInt(parts[1]);
+        return switch (parts[0]) {
+            case "threads" -> options.withMaxThreads(count);
+            case "readers" -> options.withReaders(count);
+            default -> throw new IllegalArgumentException(argument);
+        };
     }
 
     private static void obey(FuseMount mount, MemoryFileSystem fileSystem) {
