@@ -1,5 +1,0 @@
-/** Black-box tests of whole clusters. */
-@NullMarked
-package org.globalfs.systemtests;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,213 @@
+package org.globalfs.systemtests;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/**
+ * A cluster of 3 regions × 3 datacenters as separate processes in a temporary folder, with a mount
+ * per region; gone, mounts included, when closed.
+ */
+final class LocalCluster implements AutoCloseable {
+    static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
+    private static final Duration START = Duration.ofMinutes(2);
+    private final Path data;
+
+    private LocalCluster(Path data) {
+        this.data = data;
+    }
+
+    static LocalCluster start(String name) throws IOException {
+        Path data = Files.createTempDirectory("globalfs-" + name + "-");
+        LocalCluster cluster = new LocalCluster(data);
+        try {
+            cluster.up();
+            return cluster;
+        } catch (RuntimeException | Error e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    /** Starts, or starts again, all that is not running; returns once it is ready. */
+    void up() {
+        globalfs(START, "up", "--processes", "--background").orFail();
+    }
+
+    Path data() {
+        return data;
+    }
+
+    Path mount(String region) {
+        return data.resolve("mnt").resolve(region);
+    }
+
+    /** `globalfs COMMAND --data DATA OPTIONS…`. */
+    Shell.Outcome globalfs(Duration deadline, String command, String... options) {
+        List<String> line = new ArrayList<>(launcher());
+        line.addAll(List.of(command, "--data", data.toString()));
+        line.addAll(Arrays.asList(options));
+        return Shell.run(deadline, Path.of("."), line);
+    }
+
+    static List<String> launcher() {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String jar = Objects.requireNonNull(System.getProperty("globalfs.jar"), "globalfs.jar");
+        return List.of(
+                java,
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "--add-modules",
+                "jdk.incubator.vector",
+                "-jar",
+                jar);
+    }
+
+    void kill(String... names) {
+        globalfs(Duration.ofSeconds(20), "kill", names).orFail();
+    }
+
+    void restart(String... names) {
+        globalfs(START, "start", names).orFail();
+    }
+
+    Map<?, ?> status(String... options) {
+        List<String> all = new ArrayList<>(List.of("--json"));
+        all.addAll(Arrays.asList(options));
+        String text =
+                globalfs(Duration.ofSeconds(60), "status", all.toArray(String[]::new)).orFail();
+        String json = text.substring(text.indexOf('{'));
+        return (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(json);
+    }
+
+    /**
+     * Everything in `status` that is called `key` in some replica's ring `ring`, one a replica that
+     * answers.
+     */
+    List<Object> ringValues(Map<?, ?> status, int ring, String key) {
+        List<Object> values = new ArrayList<>();
+        for (Map<?, ?> region : maps(status, "regions")) {
+            for (Map<?, ?> replica : maps(region, "replicas")) {
+                for (Map<?, ?> state : maps(replica, "rings")) {
+                    if (((Number) Objects.requireNonNull(state.get("ring"))).intValue() == ring) {
+                        values.add(Objects.requireNonNull(state.get(key), key));
+                    }
+                }
+            }
+        }
+        return values;
+    }
+
+    /** The name of the process (`us-west-a`) of the replica that coordinates a region's ring. */
+    String coordinatorProcess(String region) {
+        for (Map<?, ?> each : maps(status(), "regions")) {
+            if (region.equals(each.get("name"))) {
+                int partition = ((Number) Objects.requireNonNull(each.get("partition"))).intValue();
+                List<Map<?, ?>> replicas = maps(each, "replicas");
+                for (Map<?, ?> replica : replicas) {
+                    for (Map<?, ?> ring : maps(replica, "rings")) {
+                        if (number(ring, "ring") == partition
+                                && number(ring, "coordinator") == number(replica, "id")) {
+                            return region + "-" + "abc".charAt(replicas.indexOf(replica));
+                        }
+                    }
+                }
+            }
+        }
+        throw new AssertionError("no coordinator in " + region + ": " + status());
+    }
+
+    static int number(Map<?, ?> map, String key) {
+        return ((Number) Objects.requireNonNull(map.get(key), key)).intValue();
+    }
+
+    static List<Map<?, ?>> maps(Map<?, ?> parent, String key) {
+        List<Map<?, ?>> all = new ArrayList<>();
+        if (parent.get(key) instanceof Collection<?> items) {
+            for (Object item : items) {
+                all.add((Map<?, ?>) Objects.requireNonNull(item));
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Waits until every replica answers, all have executed as much, and their states' hashes agree;
+     * returns the status.
+     */
+    Map<?, ?> awaitEqualHashes(Duration deadline) {
+        List<String> last = new ArrayList<>();
+        await(
+                deadline,
+                () -> {
+                    Map<?, ?> status = status("--hashes");
+                    last.clear();
+                    last.add(String.valueOf(status));
+                    return agree(status, 0, 9)
+                            && agree(status, 1, 3)
+                            && agree(status, 2, 3)
+                            && agree(status, 3, 3);
+                },
+                () -> "replicas' states differ: " + last);
+        return status();
+    }
+
+    private boolean agree(Map<?, ?> status, int ring, int replicas) {
+        List<Object> positions = ringValues(status, ring, "hashPosition");
+        List<Object> hashes = ringValues(status, ring, "hash");
+        return hashes.size() == replicas
+                && Stream.of(positions, hashes).allMatch(l -> l.stream().distinct().count() == 1);
+    }
+
+    static void await(
+            Duration deadline,
+            BooleanSupplier condition,
+            java.util.function.Supplier<String> otherwise) {
+        try {
+            org.awaitility.Awaitility.await()
+                    .atMost(deadline)
+                    .pollInterval(Duration.ofMillis(500))
+                    .until(condition::getAsBoolean);
+        } catch (org.awaitility.core.ConditionTimeoutException e) {
+            throw new AssertionError(otherwise.get(), e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        Shell.Outcome stopped = globalfs(Duration.ofSeconds(60), "stop");
+        // whatever is left: processes by their pid files, mounts by their folders
+        Shell.bash(
+                Duration.ofSeconds(30),
+                Path.of("/"),
+                "for p in '"
+                        + data
+                        + "'/run/*.pid; do [ -f \"$p\" ] && kill -9 \"$(cat \"$p\")\" 2>/dev/null || true; done;"
+                        + " for m in '"
+                        + data
+                        + "'/mnt/*; do mountpoint -q \"$m\" 2>/dev/null && umount -l \"$m\" || true; done");
+        if (!stopped.ok()) {
+            System.err.println("stop: " + stopped);
+        }
+        String keep = System.getProperty("globalfs.test.keep", "");
+        if (keep.isEmpty()) {
+            Shell.bash(
+                    Duration.ofSeconds(60),
+                    Path.of("/"),
+                    "rm -rf --one-file-system '" + data + "'");
+        } else {
+            System.err.println("kept: " + data);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package org.globalfs.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** What one region's mount promises to another's. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class TwoRegionsIT {
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+    private LocalCluster cluster;
+
+    @BeforeAll
+    void start() throws IOException {
+        cluster = LocalCluster.start("regions");
+    }
+
+    @AfterAll
+    void stop() throws IOException {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    /** What was closed in one region is read whole by the next open in another, every time. */
+    @Test
+    void closedThenOpenedElsewhereIsWhole() {
+        Path west = cluster.mount("us-west");
+        Path eu = cluster.mount("eu-west");
+        run(west, "mkdir shared");
+        run(eu, "for i in $(seq 1 100); do [ -d shared ] && exit 0; sleep 0.1; done; exit 1");
+        run(
+                Path.of("/"),
+                """
+                for i in $(seq 1 40); do
+                  head -c $((i * i * 997)) /dev/urandom > '%1$s/shared/f'
+                  a=$(sha256sum < '%1$s/shared/f'); b=$(sha256sum < '%2$s/shared/f')
+                  [ "$a" = "$b" ] || { echo "round $i: $a is not $b"; exit 1; }
+                done
+                """
+                        .formatted(west, eu));
+    }
+
+    /**
+     * Appends from two regions to one file are totally ordered: each record once, whole, both
+     * mounts agree.
+     */
+    @Test
+    void appendsFromTwoRegionsAreTotallyOrdered() throws IOException {
+        run(cluster.mount("us-west"), "mkdir appends && : > appends/log");
+        run(
+                cluster.mount("us-east"),
+                "for i in $(seq 1 100); do [ -f appends/log ] && exit 0; sleep 0.1; done; exit 1");
+        String append =
+                "for i in $(seq 1 200); do echo \"%s $i ..............................\" >> appends/log; done";
+        List<CompletableFuture<Shell.Outcome>> writers = new ArrayList<>();
+        for (String region : List.of("us-west", "us-east")) {
+            writers.add(
+                    CompletableFuture.supplyAsync(() ->
+                            Shell.bash(LIMIT, cluster.mount(region), append.formatted(region))));
+        }
+        writers.forEach(w -> w.join().orFail());
+        String seenInWest = run(cluster.mount("us-west"), "cat appends/log");
+        assertThat(run(cluster.mount("us-east"), "cat appends/log")).isEqualTo(seenInWest);
+        Map<String, Integer> last = new HashMap<>();
+        for (String line : seenInWest.lines().toList()) {
+            String[] words = line.split(" ");
+            assertThat(words).hasSize(3);
+            int next = Integer.parseInt(words[1]);
+            assertThat(next).as(line).isEqualTo(last.getOrDefault(words[0], 0) + 1);
+            last.put(words[0], next);
+        }
+        assertThat(last).isEqualTo(Map.of("us-west", 200, "us-east", 200));
+    }
+
+    /** Exclusive creates of one name race from all regions: exactly one wins. */
+    @Test
+    void exclusiveCreateHasOneWinner() {
+        run(cluster.mount("us-west"), "mkdir race");
+        run(
+                cluster.mount("eu-west"),
+                "for i in $(seq 1 100); do [ -d race ] && exit 0; sleep 0.1; done; exit 1");
+        run(
+                cluster.mount("us-east"),
+                "for i in $(seq 1 100); do [ -d race ] && exit 0; sleep 0.1; done; exit 1");
+        String racer =
+                "n=0; for i in $(seq 1 60); do if mkdir race/d$i 2>/dev/null; then n=$((n+1)); fi; done; echo $n";
+        List<CompletableFuture<String>> racers = new ArrayList<>();
+        for (String region : LocalCluster.REGIONS) {
+            racers.add(CompletableFuture.supplyAsync(() -> run(cluster.mount(region), racer)));
+        }
+        int winners = racers.stream().mapToInt(r -> Integer.parseInt(r.join().strip())).sum();
+        assertThat(winners).isEqualTo(60);
+    }
+
+    /**
+     * rename between the global root and a regional directory: the tree never shows both names or
+     * none.
+     */
+    @Test
+    void renamesBetweenPartitions() {
+        Path west = cluster.mount("us-west");
+        run(
+                west,
+                "mkdir home && echo hello > top && mv top home/inner && [ ! -e top ] && [ \"$(cat home/inner)\" = hello ]");
+        run(
+                west,
+                "mv home/inner back && [ ! -e home/inner ] && [ \"$(cat back)\" = hello ] && rm back");
+        run(
+                west,
+                "mkdir home/d && touch home/d/x && ! rmdir home/d 2>/dev/null && rm -r home && [ ! -e home ]");
+    }
+
+    private static String run(Path folder, String script) {
+        return Shell.bash(LIMIT, folder, script).orFail();
+    }
+}
