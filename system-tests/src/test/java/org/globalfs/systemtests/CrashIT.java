@@ -72,7 +72,7 @@ final class CrashIT {
                 Duration.ofMinutes(2),
                 () -> lines(journal) >= 60,
                 () -> "too few files were written");
-        cluster.kill("--all");
+        cluster.killEverything();
         for (CompletableFuture<Shell.Outcome> writer : writers) {
             assertThat(writer.join().exitCode())
                     .as("a writer whose mount died must fail")

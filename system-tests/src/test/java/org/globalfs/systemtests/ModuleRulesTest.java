@@ -57,23 +57,22 @@ class ModuleRulesTest {
 
     @Test
     void modulesDependOneWay() {
-        USES.forEach(
-                (module, used) -> {
-                    String[] others =
-                            USES.keySet().stream()
-                                    .filter(other -> !other.equals(module) && !used.contains(other))
-                                    .map(other -> OURS + other + "..")
-                                    .toArray(String[]::new);
-                    if (others.length > 0) {
-                        noClasses()
-                                .that()
-                                .resideInAPackage(OURS + module + "..")
-                                .should()
-                                .dependOnClassesThat()
-                                .resideInAnyPackage(others)
-                                .check(classes);
-                    }
-                });
+        USES.forEach((module, used) -> {
+            String[] others =
+                    USES.keySet().stream()
+                            .filter(other -> !other.equals(module) && !used.contains(other))
+                            .map(other -> OURS + other + "..")
+                            .toArray(String[]::new);
+            if (others.length > 0) {
+                noClasses()
+                        .that()
+                        .resideInAPackage(OURS + module + "..")
+                        .should()
+                        .dependOnClassesThat()
+                        .resideInAnyPackage(others)
+                        .check(classes);
+            }
+        });
     }
 
     @Test
@@ -100,7 +99,10 @@ class ModuleRulesTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(
-                        "java.net..", "java.nio.file..", "java.nio.channels..", "java.util.concurrent..")
+                        "java.net..",
+                        "java.nio.file..",
+                        "java.nio.channels..",
+                        "java.util.concurrent..")
                 .orShould()
                 .dependOnClassesThat()
                 .belongToAnyOf(

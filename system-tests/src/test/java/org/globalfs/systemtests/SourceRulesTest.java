@@ -49,7 +49,12 @@ class SourceRulesTest {
             JavacTask task =
                     (JavacTask)
                             compiler.getTask(
-                                    null, files, d -> {}, List.of(), null, files.getJavaFileObjects(sources().toArray(Path[]::new)));
+                                    null,
+                                    files,
+                                    d -> {},
+                                    List.of(),
+                                    null,
+                                    files.getJavaFileObjects(sources().toArray(Path[]::new)));
             SourcePositions positions = Trees.instance(task).getSourcePositions();
             for (CompilationUnitTree unit : task.parse()) {
                 LineMap lines = unit.getLineMap();
@@ -57,12 +62,22 @@ class SourceRulesTest {
                     @Override
                     public Void visitMethod(MethodTree method, Void none) {
                         if (method.getBody() != null) {
-                            long first = lines.getLineNumber(positions.getStartPosition(unit, method.getBody()));
-                            long last = lines.getLineNumber(positions.getEndPosition(unit, method.getBody()));
+                            long first =
+                                    lines.getLineNumber(
+                                            positions.getStartPosition(unit, method.getBody()));
+                            long last =
+                                    lines.getLineNumber(
+                                            positions.getEndPosition(unit, method.getBody()));
                             if (last - first + 1 > METHOD_LINES) {
                                 tooLong.add(
                                         root.relativize(Path.of(unit.getSourceFile().toUri()))
-                                                + ":" + first + " " + method.getName() + ": " + (last - first + 1) + " lines");
+                                                + ":"
+                                                + first
+                                                + " "
+                                                + method.getName()
+                                                + ": "
+                                                + (last - first + 1)
+                                                + " lines");
                             }
                         }
                         return super.visitMethod(method, none);
@@ -93,7 +108,8 @@ class SourceRulesTest {
         List<String> sleeping = new ArrayList<>();
         String call = "Thread" + ".sleep(";
         for (Path source : sources()) {
-            if (source.toString().contains("/src/test/") && Files.readString(source).contains(call)) {
+            if (source.toString().contains("/src/test/")
+                    && Files.readString(source).contains(call)) {
                 sleeping.add(root.relativize(source).toString());
             }
         }
@@ -111,7 +127,9 @@ class SourceRulesTest {
                     }
                 }
             }
-            assertThat(found).as("the sources of all modules, under " + root).hasSizeGreaterThan(50);
+            assertThat(found)
+                    .as("the sources of all modules, under " + root)
+                    .hasSizeGreaterThan(50);
             return found;
         }
     }

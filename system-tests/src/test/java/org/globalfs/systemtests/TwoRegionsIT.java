@@ -1,5 +1,6 @@
 package org.globalfs.systemtests;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -10,6 +11,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.globalfs.cli.client.Connection;
+import org.globalfs.client.PathOperations;
+import org.globalfs.protocol.config.ClientConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -120,6 +124,34 @@ final class TwoRegionsIT {
         run(
                 west,
                 "mkdir home/d && touch home/d/x && ! rmdir home/d 2>/dev/null && rm -r home && [ ! -e home ]");
+    }
+
+    /**
+     * A session that takes over another's vector sees what the other wrote, in another region, at
+     * its first look: in the global partition too, whose replicas answer without asking anyone.
+     */
+    @Test
+    void aSessionThatPassesItsVectorIsFollowedAtOnce() throws Exception {
+        try (Connection west = Connection.open(config("us-west"));
+                Connection eu = Connection.open(config("eu-west"))) {
+            PathOperations writer = west.client().paths(0, 0);
+            PathOperations reader = eu.client().paths(0, 0);
+            for (int i = 1; i <= 40; i++) {
+                byte[] content = "round %d%n".formatted(i).repeat(i * i).getBytes(UTF_8);
+                String path = i % 2 == 0 ? "/causal-" + i : "/causal-d" + i + "/file";
+                if (i % 2 == 1) {
+                    writer.makeDirectory("/causal-d" + i, 0755);
+                }
+                writer.write(path, content);
+                eu.client().join(west.client().vector());
+                assertThat(reader.read(path)).isEqualTo(content);
+            }
+        }
+    }
+
+    private ClientConfig config(String region) throws Exception {
+        return ClientConfig.read(
+                cluster.data().resolve("config").resolve("mount-" + region + ".yaml"));
     }
 
     private static String run(Path folder, String script) {
