@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
-import org.globalfs.client.io.Blocks;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Replica;
@@ -18,8 +17,14 @@ import org.globalfs.client.meta.SessionKeeper;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.GlobalFileSystem;
+import org.globalfs.datastore.client.BlockStore;
+import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +39,9 @@ import org.slf4j.LoggerFactory;
 public final class GlobalFsClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(GlobalFsClient.class);
+    private static final Duration FIND_CLUSTER = Duration.ofSeconds(10);
+    private static final int DATA_CHUNKS = 4;
+    private static final int PARITY_CHUNKS = 2;
     private static final Duration RENEWAL = Duration.ofSeconds(20);
     private static final Duration FIND_REPLICAS = Duration.ofSeconds(10);
     private static final long METADATA_CACHE_BYTES = 64L << 20;
@@ -59,29 +67,64 @@ public final class GlobalFsClient implements AutoCloseable {
     }
 
     /**
-     * Begins a session with the replicas that {@code discovery} shows and the datastore behind
-     * {@code blocks}, which both stay the caller's to close.
+     * Begins a session with the cluster that ZooKeeper knows by this name.
      *
-     * @param capacityBytes what the datastore can hold; 0: unknown
-     * @throws IOException when no replica is known within seconds
+     * @throws IOException ZooKeeper cannot be reached, or no replica of the region is known
      */
+    public static GlobalFsClient connect(ClientConfig config) throws IOException {
+        ZooKeeperDiscovery discovery =
+                ZooKeeperDiscovery.connect(
+                        config.zookeeper(), config.cluster(), FIND_CLUSTER.toMillis());
+        try {
+            return connect(config, discovery, discovery, discovery::close);
+        } catch (IOException | RuntimeException e) {
+            discovery.close();
+            throw e;
+        }
+    }
+
+    /** Begins a session with the members that {@code discovery} shows; it stays the caller's. */
     public static GlobalFsClient connect(
-            ClientConfig config, Discovery discovery, Blocks blocks, LongSupplier capacityBytes)
+            ClientConfig config, Discovery discovery, PlacementEpochs epochs) throws IOException {
+        return connect(config, discovery, epochs, () -> {});
+    }
+
+    private static GlobalFsClient connect(
+            ClientConfig config, Discovery discovery, PlacementEpochs epochs, Runnable closeOthers)
             throws IOException {
-        return connect(
-                config,
-                new DiscoveredReplicas(discovery),
-                new RpcReplicaCalls(),
-                blocks,
-                capacityBytes,
-                () -> {});
+        BlockStore blocks = new DistributedBlockStore(config.cluster(), discovery, epochs);
+        try {
+            return connect(
+                    config,
+                    new DiscoveredReplicas(discovery),
+                    new RpcReplicaCalls(),
+                    blocks,
+                    () -> capacityBytes(discovery),
+                    () -> {
+                        blocks.close();
+                        closeOthers.run();
+                    });
+        } catch (IOException | RuntimeException e) {
+            blocks.close();
+            throw e;
+        }
+    }
+
+    /** What the storage nodes hold together, parity taken off. */
+    private static long capacityBytes(Discovery discovery) {
+        long bytes = 0;
+        for (Member member : discovery.members(Role.STORAGE)) {
+            String capacity = member.attributes().get("capacity");
+            bytes += capacity == null ? 0 : Long.parseLong(capacity);
+        }
+        return bytes / (DATA_CHUNKS + PARITY_CHUNKS) * DATA_CHUNKS;
     }
 
     static GlobalFsClient connect(
             ClientConfig config,
             ReplicaDirectory replicas,
             ReplicaCalls calls,
-            Blocks blocks,
+            BlockStore blocks,
             LongSupplier capacityBytes,
             Runnable closeOthers)
             throws IOException {

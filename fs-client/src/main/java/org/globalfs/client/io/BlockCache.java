@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.wire.BlockRef;
 
 /**
@@ -19,13 +20,13 @@ final class BlockCache {
 
     static final int SLICE_BYTES = 1 << 20;
 
-    private final Blocks blocks;
+    private final BlockStore blocks;
     private final Executor executor;
     private final AsyncCache<Slice, ByteBuffer> cache;
 
     record Slice(long idHigh, long idLow, int index) {}
 
-    BlockCache(Blocks blocks, long maxBytes, Executor executor) {
+    BlockCache(BlockStore blocks, long maxBytes, Executor executor) {
         this.blocks = blocks;
         this.executor = executor;
         this.cache =
@@ -83,20 +84,12 @@ final class BlockCache {
             int start = firstIndex * SLICE_BYTES;
             int length = Math.min(slices.size() * SLICE_BYTES, ref.getLength() - start);
             try {
-                ByteBuffer content = blocks.get(ref, start, length);
-                if (content.remaining() != length) {
-                    throw new IOException(
-                            "block has "
-                                    + content.remaining()
-                                    + " bytes where "
-                                    + length
-                                    + " were asked");
-                }
-                int base = content.position();
+                byte[] content = new byte[length];
+                blocks.get(ref, start, content, 0, length);
                 for (int i = 0; i < slices.size(); i++) {
                     int at = i * SLICE_BYTES;
-                    slices.get(i)
-                            .complete(content.slice(base + at, Math.min(SLICE_BYTES, length - at)));
+                    int count = Math.min(SLICE_BYTES, length - at);
+                    slices.get(i).complete(ByteBuffer.wrap(content, at, count).slice());
                 }
             } catch (IOException | RuntimeException | Error e) {
                 // The cache forgets failed futures; whoever waits for them hears why.

@@ -237,7 +237,7 @@ public final class FileContent {
         Invariant.check(pending != null, "nothing to commit");
         current = null;
         committing = pending;
-        WriteBack.Committed result = WriteBack.Committed.failed();
+        WriteBack.Committed result = WriteBack.Committed.failed(Errno.EIO);
         lock.unlock();
         try {
             result = writeBack.commit(ino, pending);

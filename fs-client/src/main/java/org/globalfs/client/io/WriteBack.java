@@ -20,6 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.meta.Patience;
+import org.globalfs.datastore.client.BlockStore;
+import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Extent;
@@ -45,7 +47,7 @@ public final class WriteBack implements AutoCloseable {
     private static final long TICK_MS = 200;
 
     private final Backing backing;
-    private final Blocks blocks;
+    private final BlockStore blocks;
     private final IoOptions options;
 
     /** Flushes: they mostly wait. */
@@ -68,7 +70,7 @@ public final class WriteBack implements AutoCloseable {
 
     private final Set<FileContent> dirty = ConcurrentHashMap.newKeySet();
 
-    public WriteBack(Backing backing, Blocks blocks, IoOptions options) {
+    public WriteBack(Backing backing, BlockStore blocks, IoOptions options) {
         this.backing = backing;
         this.blocks = blocks;
         this.options = options;
@@ -161,7 +163,7 @@ public final class WriteBack implements AutoCloseable {
                 result.complete(ref);
                 return;
             } catch (IOException e) {
-                if (patience.over()) {
+                if (patience.over() || !passes(e)) {
                     result.completeExceptionally(e);
                     return;
                 }
@@ -179,6 +181,22 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
+    /** Whether the store may succeed later. */
+    private static boolean passes(IOException e) {
+        return !(e instanceof BlockStoreException known)
+                || known.reason() == BlockStoreException.Reason.UNREACHABLE;
+    }
+
+    private static Errno errno(Exception e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof BlockStoreException known
+                    && known.reason() == BlockStoreException.Reason.NO_SPACE) {
+                return Errno.ENOSPC;
+            }
+        }
+        return Errno.EIO;
+    }
+
     /**
      * How committing went.
      *
@@ -188,8 +206,8 @@ public final class WriteBack implements AutoCloseable {
     record Committed(
             int errno, int refused, List<Extent> extents, @Nullable Answer<UpdateReply> answer) {
 
-        static Committed failed() {
-            return new Committed(Errno.EIO.number(), 0, List.of(), null);
+        static Committed failed(Errno errno) {
+            return new Committed(errno.number(), 0, List.of(), null);
         }
     }
 
@@ -205,7 +223,7 @@ public final class WriteBack implements AutoCloseable {
             extents = extents(ino, pending, made);
         } catch (IOException | RuntimeException e) {
             LOG.error("content of inode {} could not be stored", ino, e);
-            return Committed.failed();
+            return Committed.failed(errno(e));
         }
         UpdateOp op = op(ino, pending, extents);
         if (op == null) {
@@ -375,12 +393,10 @@ public final class WriteBack implements AutoCloseable {
             return;
         }
         transfers.execute(() -> {
-            for (BlockRef ref : unused) {
-                try {
-                    blocks.delete(ref);
-                } catch (IOException e) {
-                    LOG.info("block {} stays as garbage: {}", ref, e.getMessage());
-                }
+            try {
+                blocks.deleteAll(unused);
+            } catch (IOException e) {
+                LOG.info("{} unused blocks stay as garbage: {}", unused.size(), e.getMessage());
             }
         });
     }

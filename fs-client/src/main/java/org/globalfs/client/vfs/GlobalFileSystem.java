@@ -7,10 +7,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
-import org.globalfs.client.io.Blocks;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.io.WriteBack;
 import org.globalfs.client.meta.MetadataClient;
+import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CreateOp;
 
@@ -41,7 +41,7 @@ public final class GlobalFileSystem implements FileSystem {
      */
     public GlobalFileSystem(
             MetadataClient client,
-            Blocks blocks,
+            BlockStore blocks,
             IoOptions options,
             long cacheBytes,
             LongSupplier capacityBytes) {

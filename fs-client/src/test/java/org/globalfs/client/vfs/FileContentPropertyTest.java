@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
-import org.globalfs.client.FakeBlocks;
+import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.vfs.TestClient.Open;
@@ -38,7 +38,7 @@ class FileContentPropertyTest {
         Random random = new Random(seed);
         try (FakeCluster cluster = new FakeCluster(folder, 1)) {
             cluster.leaseMs = leaseMs;
-            FakeBlocks blocks = new FakeBlocks();
+            FakeBlockStore blocks = new FakeBlockStore();
             IoOptions options =
                     new IoOptions(
                             16 << 10,
@@ -63,7 +63,7 @@ class FileContentPropertyTest {
         Open elsewhere = there.open(file.ino(), OpenFlags.O_RDONLY);
         byte[] model = new byte[SPACE];
         int size = 0;
-        long sequential = 0;
+        int sequential = 0;
         for (int step = 0; step < 400; step++) {
             int offset = random.nextInt(SPACE / 2);
             int length = 1 + random.nextInt(random.nextInt(10) == 0 ? longest : 5_000);
@@ -76,7 +76,7 @@ class FileContentPropertyTest {
                     size = Math.max(size, offset + length);
                 }
                 case 4, 5 -> {
-                    int at = (int) Math.min(sequential, SPACE - longest - 1);
+                    int at = Math.min(sequential, SPACE - longest - 1);
                     byte[] content = new byte[length];
                     random.nextBytes(content);
                     here.write(file, at, content);

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.globalfs.client.FakeBlocks;
+import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.vfs.TestClient.Open;
 import org.globalfs.protocol.Errno;
@@ -24,7 +24,7 @@ class GlobalFileSystemTest {
     @TempDir Path folder;
 
     private FakeCluster cluster;
-    private FakeBlocks blocks;
+    private FakeBlockStore blocks;
     private TestClient here;
     private TestClient there;
     private long home;
@@ -32,7 +32,7 @@ class GlobalFileSystemTest {
     @BeforeEach
     void begin() throws FsException {
         cluster = new FakeCluster(folder, 2);
-        blocks = new FakeBlocks();
+        blocks = new FakeBlockStore();
         here = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
         there = new TestClient(cluster, blocks, 2, TestClient.SLOW_FLUSH);
         home = here.mkdir(FileSystem.ROOT, "home");

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import org.globalfs.client.FakeBlocks;
+import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.meta.MetadataClient;
@@ -22,7 +22,7 @@ final class TestClient implements AutoCloseable {
     final GlobalFileSystem fs;
     int uid;
 
-    TestClient(FakeCluster cluster, FakeBlocks blocks, int region, IoOptions options) {
+    TestClient(FakeCluster cluster, FakeBlockStore blocks, int region, IoOptions options) {
         metadata =
                 new MetadataClient(
                         Session.begin(),

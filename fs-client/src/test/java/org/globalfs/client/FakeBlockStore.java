@@ -2,15 +2,17 @@ package org.globalfs.client;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.globalfs.client.io.Blocks;
+import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.wire.BlockRef;
 
 /** Blocks in memory, with faults to order. */
-public final class FakeBlocks implements Blocks {
+public final class FakeBlockStore implements BlockStore {
 
     private final Map<Long, byte[]> blocks = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
@@ -33,7 +35,7 @@ public final class FakeBlocks implements Blocks {
     }
 
     @Override
-    public ByteBuffer get(BlockRef ref, int offset, int length) throws IOException {
+    public void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
         gets.incrementAndGet();
         if (failingGets.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             throw new IOException("chunks missing");
@@ -42,15 +44,19 @@ public final class FakeBlocks implements Blocks {
         if (bytes == null) {
             throw new IOException("no such block");
         }
-        return ByteBuffer.wrap(bytes, offset, length).slice();
+        System.arraycopy(bytes, offset, into, at, length);
     }
 
     @Override
-    public void delete(BlockRef ref) {
-        blocks.remove(ref.getIdLow());
+    public List<BlockRef> deleteAll(Collection<BlockRef> refs) {
+        refs.forEach(ref -> blocks.remove(ref.getIdLow()));
+        return List.copyOf(refs);
     }
 
     public int count() {
         return blocks.size();
     }
+
+    @Override
+    public void close() {}
 }

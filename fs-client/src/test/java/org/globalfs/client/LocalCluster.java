@@ -1,0 +1,116 @@
+package org.globalfs.client;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.ClientConfig;
+import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Topology;
+import org.globalfs.protocol.discovery.InMemoryDiscovery;
+import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
+import org.globalfs.replica.service.ReplicaConfig;
+import org.globalfs.replica.service.ReplicaOptions;
+import org.globalfs.replica.service.ReplicaServer;
+
+/**
+ * Regions of three datacenters in one JVM, with real replicas and storage nodes on real sockets and
+ * folders.
+ */
+final class LocalCluster implements AutoCloseable {
+
+    final Topology topology;
+    final InMemoryDiscovery discovery = new InMemoryDiscovery();
+    final InMemoryPlacementEpochs epochs = new InMemoryPlacementEpochs();
+    final Map<Integer, ReplicaServer> replicas = new TreeMap<>();
+    final Map<String, StorageNode> storage = new TreeMap<>();
+    final List<Throwable> fatal = new CopyOnWriteArrayList<>();
+    private final Path folder;
+
+    LocalCluster(Path folder, int regions) throws IOException {
+        this.folder = folder;
+        List<Topology.Region> list = new ArrayList<>();
+        List<ServerSocket> held = new ArrayList<>();
+        int id = 1;
+        for (int region = 1; region <= regions; region++) {
+            List<Topology.ReplicaSite> sites = new ArrayList<>();
+            for (int datacenter = 1; datacenter <= 3; datacenter++) {
+                sites.add(
+                        new Topology.ReplicaSite(
+                                id++, "dc" + datacenter, freePort(held), freePort(held)));
+            }
+            list.add(new Topology.Region("region" + region, region, sites));
+        }
+        for (ServerSocket socket : held) {
+            socket.close();
+        }
+        topology = new Topology("test", list);
+        for (Topology.Region region : list) {
+            for (int node = 1; node <= 6; node++) {
+                String name = "s" + region.partition() + "-" + node;
+                StorageNode.Options options =
+                        new StorageNode.Options(
+                                "test",
+                                name,
+                                region.name(),
+                                region.partition(),
+                                "dc" + (1 + node % 3),
+                                new HostPort("127.0.0.1", 0),
+                                folder.resolve(name),
+                                1L << 30);
+                storage.put(name, StorageNode.start(options, discovery, epochs));
+            }
+        }
+        for (Topology.ReplicaSite site : topology.replicas()) {
+            start(site.id());
+        }
+    }
+
+    private static HostPort freePort(List<ServerSocket> held) throws IOException {
+        ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        held.add(socket);
+        return new HostPort("127.0.0.1", socket.getLocalPort());
+    }
+
+    void start(int id) throws IOException {
+        ReplicaConfig config =
+                new ReplicaConfig(
+                        topology,
+                        id,
+                        folder.resolve("replica-" + id),
+                        "127.0.0.1",
+                        Durability.DISK,
+                        ReplicaOptions.defaults());
+        replicas.put(id, ReplicaServer.start(config, discovery, blocks -> List.of(), fatal::add));
+    }
+
+    void crash(int id) {
+        ReplicaServer server = replicas.remove(id);
+        if (server != null) {
+            server.abandon();
+        }
+    }
+
+    ClientConfig config(int region) {
+        return new ClientConfig("test", "", "region" + region, "dc1", ClientConfig.DEFAULT_MOUNT);
+    }
+
+    GlobalFsClient connect(int region) throws IOException {
+        return GlobalFsClient.connect(config(region), discovery, epochs);
+    }
+
+    @Override
+    public void close() throws IOException {
+        replicas.values().forEach(ReplicaServer::close);
+        for (StorageNode node : storage.values()) {
+            node.close();
+        }
+    }
+}
