@@ -157,6 +157,10 @@ public final class MulticastNode implements Multicast {
         return ring;
     }
 
+    boolean inRing(int number) {
+        return rings.containsKey(number);
+    }
+
     @Override
     public boolean propose(int ring, byte[] value, int[] destinations) {
         Ring target = ring(ring);

@@ -8,7 +8,9 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-/** The core must stay a function of its inputs: what the simulator shows then holds in production. */
+/**
+ * The core must stay a function of its inputs: what the simulator shows then holds in production.
+ */
 class CorePurityTest {
     private final JavaClasses core =
             new ClassFileImporter()

@@ -11,7 +11,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Learner;
@@ -25,7 +27,7 @@ final class Cluster implements AutoCloseable {
     final Path folder;
     final Map<Integer, List<Integer>> rings;
     final Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
-    final Map<Integer, MulticastNode> running = new TreeMap<>();
+    final Map<Integer, MulticastNode> running = new ConcurrentSkipListMap<>();
 
     /** By node, then ring. Survives restarts, as a state on disk would. */
     final Map<Integer, Map<Integer, RecordingLearner>> learners = new TreeMap<>();
@@ -104,20 +106,20 @@ final class Cluster implements AutoCloseable {
 
     /** Node that coordinates the ring and has a lease. */
     int awaitCoordinator(int ring) {
-        await().atMost(LONG)
+        return await().atMost(LONG)
                 .pollInterval(Duration.ofMillis(5))
-                .until(() -> running.values().stream().anyMatch(n -> serves(n, ring)));
-        return running.entrySet().stream()
-                .filter(e -> serves(e.getValue(), ring))
-                .findFirst()
-                .orElseThrow()
-                .getKey();
+                .until(
+                        () ->
+                                running.entrySet().stream()
+                                        .filter(e -> serves(e.getValue(), ring))
+                                        .map(Map.Entry::getKey)
+                                        .findFirst(),
+                        Optional::isPresent)
+                .orElseThrow();
     }
 
     private boolean serves(MulticastNode node, int ring) {
-        return learners.get(node.status(ring).connected().get(0)) != null
-                && node.isCoordinator(ring)
-                && node.leaseInstance(ring) >= 0;
+        return node.inRing(ring) && node.leaseInstance(ring) >= 0;
     }
 
     @Override
