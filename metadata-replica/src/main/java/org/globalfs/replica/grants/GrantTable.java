@@ -36,6 +36,11 @@ import org.jspecify.annotations.Nullable;
 public final class GrantTable {
 
     private static final int MAX_INODES = 1 << 20;
+
+    /** A session that holds more is asked to give its oldest grants back. */
+    private static final int MAX_INODES_OF_SESSION = 100_000;
+
+    private static final int SHED_AT_ONCE = 1_000;
     private static final int MAX_SILENT = 1024;
     private static final long SILENCE_NS = 30_000_000_000L;
 
@@ -148,9 +153,20 @@ public final class GrantTable {
                     holders.computeIfAbsent(ino, key -> new HashSet<>(2)).add(session);
                 }
             }
+            shed(session, nowNs);
             return extend(session, nowNs, maxLeaseMs);
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void shed(Session session, long nowNs) {
+        if (session.granted.size() > MAX_INODES_OF_SESSION && session.unacknowledged.isEmpty()) {
+            for (long ino : session.granted.stream().limit(SHED_AT_ONCE).toList()) {
+                lastNumber++;
+                session.unacknowledged.addLast(new Session.Recall(lastNumber, ino, nowNs));
+            }
+            changed.signalAll();
         }
     }
 

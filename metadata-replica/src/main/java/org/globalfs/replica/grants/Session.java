@@ -2,7 +2,7 @@ package org.globalfs.replica.grants;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
@@ -15,7 +15,10 @@ final class Session {
     record Recall(long number, long ino, long atNs) {}
 
     final long id;
-    final Set<Long> granted = new HashSet<>();
+
+    /** Oldest first. */
+    final Set<Long> granted = new LinkedHashSet<>();
+
     final Deque<Recall> unacknowledged = new ArrayDeque<>();
     long expiresNs;
     boolean polled;

@@ -174,6 +174,19 @@ class GrantTableTest {
         assertThat(grant(B, FILE, stamp)).isZero();
     }
 
+    @Test
+    void sessionThatHoldsTooMuchIsAskedToGiveTheOldestBack() throws Exception {
+        for (long ino = 0; ino <= 100_000; ino++) {
+            assertThat(grant(A, ino, table.stamp())).isPositive();
+        }
+        GrantTable.Recalls recalls = poll(A, 0);
+        assertThat(recalls.recalled()).hasSize(1_000).startsWith(0L, 1L).doesNotContain(100_000L);
+        assertThat(poll(A, recalls.number()).recalled()).isEmpty();
+        GrantTable.Update update = begin(B, change(0));
+        assertThat(recalled(update)).isTrue();
+        table.end(update);
+    }
+
     /**
      * Sessions that cache what they may and check that it is never older than what was acknowledged
      * before they looked.
