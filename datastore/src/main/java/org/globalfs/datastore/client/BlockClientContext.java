@@ -15,7 +15,7 @@ record BlockClientContext(
      */
     record Options(long requestTimeoutNs, long deadlineNs, int lanes) {
         static Options defaults() {
-            return new Options(TimeUnit.SECONDS.toNanos(1), TimeUnit.SECONDS.toNanos(30), 32);
+            return new Options(TimeUnit.SECONDS.toNanos(2), TimeUnit.SECONDS.toNanos(30), 32);
         }
     }
 }

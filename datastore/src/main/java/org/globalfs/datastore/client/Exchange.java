@@ -1,6 +1,7 @@
 package org.globalfs.datastore.client;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
@@ -59,7 +60,7 @@ final class Exchange {
         int start = Frame.begin(buffer);
         fields.write(buffer);
         int crc = payloadBytes == 0 ? 0 : Frame.crc(payload, payloadAt, payloadBytes);
-        Frame.end(buffer, start, opcode, ChunkStatus.OK, request, payloadBytes, crc);
+        Frame.end(buffer, start, opcode, ChunkStatus.REQUEST, request, payloadBytes, crc);
         head = buffer.array();
         headBytes = buffer.position();
     }
@@ -154,6 +155,14 @@ final class Exchange {
 
     @Nullable IOException failure() {
         return failure;
+    }
+
+    /**
+     * Whether it failed on a connection kept from earlier, other than by silence: the node may have
+     * restarted since, so a new connection is worth one more try.
+     */
+    boolean failedOnStaleLink() {
+        return failure != null && onReusedLink && !(failure instanceof SocketTimeoutException);
     }
 
     int replyBytes() {

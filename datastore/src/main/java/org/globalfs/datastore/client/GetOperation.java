@@ -1,6 +1,8 @@
 package org.globalfs.datastore.client;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -114,29 +116,28 @@ final class GetOperation {
                 finished(exchange);
             }
             long now = System.nanoTime();
-            Columns open = columns;
-            if (open == null && now - hedgeAt >= 0 && !allDone()) {
+            if (columns == null && now - hedgeAt >= 0 && !allDone()) {
                 hedged = true;
-                open = startColumns();
+                startColumns();
             }
-            if (open != null && !allDone()) {
-                open.advance();
-                if (open.exhausted() && !directPending() && !allDone()) {
-                    startOver(now);
-                }
-            }
+            Columns open = columns;
+            boolean stuck = open != null && !allDone() && !open.advance() && !directPending();
             if (allDone()) {
                 if (columns == null || hedged) {
                     context.readTimes().record(length, System.nanoTime() - start);
                 }
                 return;
             }
-            now = System.nanoTime();
             if (now - deadlineNs >= 0) {
                 throw new BlockStoreException(
                         BlockStoreException.Reason.UNREACHABLE,
                         "block could not be read before the deadline");
             }
+            if (stuck) {
+                startOver(now);
+                continue;
+            }
+            now = System.nanoTime();
             expire(now);
             long next = columns == null ? Math.min(hedgeAt, nextTimeout(now)) : nextTimeout(now);
             lane.await(Math.min(next, deadlineNs));
@@ -237,7 +238,7 @@ final class GetOperation {
             }
             return;
         }
-        if (retryable(exchange) && !piece.stale) {
+        if (exchange.failedOnStaleLink() && !piece.stale) {
             piece.stale = true;
             fetchPiece(chunk, piece);
             return;
@@ -254,20 +255,11 @@ final class GetOperation {
         return exchange.status() == ChunkStatus.OK && exchange.replyBytes() == bytes;
     }
 
-    /** A connection kept from earlier may be stale because the node restarted since. */
-    private boolean retryable(Exchange exchange) {
-        return exchange.status() == null
-                && exchange.onReusedLink
-                && !context.detector().isSuspect(exchange.node);
-    }
-
     private void noteFailure(Exchange exchange, int chunk) {
         ChunkStatus status = exchange.status();
         if (status == null) {
             unsure = true;
-            if (!context.detector().isSuspect(exchange.node)) {
-                context.detector().unreachable(exchange.node, String.valueOf(exchange.failure()));
-            }
+            context.detector().unreachable(exchange.node, String.valueOf(exchange.failure()));
             return;
         }
         context.detector().answered(exchange.node);
@@ -297,7 +289,7 @@ final class GetOperation {
     private void expire(@Nullable Exchange exchange, long now) {
         if (exchange != null && !exchange.done() && now - exchange.sentNs >= timeoutNs()) {
             context.detector().slow(exchange.node, "no answer to a get in time");
-            lane.drop(exchange.node, new IOException("timed out"));
+            lane.drop(exchange.node, new SocketTimeoutException("timed out"));
         }
     }
 
@@ -378,7 +370,6 @@ final class GetOperation {
         private final List<StorageSite> searchedNodes = new ArrayList<>();
         private int count;
         private boolean searched;
-        private boolean suspectsAsked;
 
         Columns() {
             int low = chunkBytes;
@@ -427,31 +418,25 @@ final class GetOperation {
         }
 
         /**
-         * Takes the next steps: decodes when it can, else asks for as many more columns as are
-         * missing.
+         * Takes the next step: decodes when it can, else asks for as many more columns as are
+         * missing. False when everything was tried and nothing is under way.
          */
-        void advance() {
+        boolean advance() {
             if (count >= code.dataChunks()) {
                 decode();
-                return;
+                return true;
             }
             askHomes(false);
-            if (lacking() <= 0 || !pending.isEmpty()) {
-                return;
-            }
-            if (!searched) {
+            if (pending.isEmpty() && !searched) {
                 search();
-                return;
             }
-            askElsewhere();
-            if (lacking() > 0 && pending.isEmpty() && !suspectsAsked) {
-                suspectsAsked = true;
+            if (pending.isEmpty()) {
+                askElsewhere();
+            }
+            if (pending.isEmpty()) {
                 askHomes(true);
             }
-        }
-
-        boolean exhausted() {
-            return pending.isEmpty() && searched && suspectsAsked && count < code.dataChunks();
+            return !pending.isEmpty();
         }
 
         private int lacking() {
@@ -484,7 +469,7 @@ final class GetOperation {
                 }
                 byte[] answer = new byte[code.chunks()];
                 byte[] keys = new byte[code.chunks() * ChunkKey.BYTES];
-                java.nio.ByteBuffer buffer = java.nio.ByteBuffer.wrap(keys);
+                ByteBuffer buffer = ByteBuffer.wrap(keys);
                 for (int chunk = 0; chunk < code.chunks(); chunk++) {
                     key(chunk).write(buffer);
                 }
@@ -526,7 +511,7 @@ final class GetOperation {
             int chunk = exchange.tag - COLUMN_TAG;
             if (ok(exchange, to - from)) {
                 keep(chunk, arriving[chunk]);
-            } else if (retryable(exchange) && !stale[chunk]) {
+            } else if (exchange.failedOnStaleLink() && !stale[chunk]) {
                 stale[chunk] = true;
                 for (StorageSite site : nodes) {
                     if (site.id().equals(exchange.node)) {

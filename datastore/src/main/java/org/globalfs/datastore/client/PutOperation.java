@@ -1,6 +1,7 @@
 package org.globalfs.datastore.client;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -190,8 +191,7 @@ final class PutOperation {
             return;
         }
         StorageSite target = chunk.target;
-        boolean suspect = context.detector().isSuspect(exchange.node);
-        if (status == null && exchange.onReusedLink && !chunk.stale && !suspect && target != null) {
+        if (exchange.failedOnStaleLink() && !chunk.stale && target != null) {
             chunk.stale = true; // the node may have restarted since: once more on a new connection
             send(chunk, target);
             return;
@@ -201,7 +201,7 @@ final class PutOperation {
         } else {
             otherFailureSeen = true;
         }
-        if (status == null && !suspect) {
+        if (status == null) {
             context.detector().unreachable(exchange.node, String.valueOf(exchange.failure()));
         }
         chunk.target = null;
@@ -213,8 +213,7 @@ final class PutOperation {
             Exchange current = chunk.current;
             if (current != null && now - current.sentNs >= timeoutNs()) {
                 context.detector().slow(current.node, "no answer to a put in time");
-                chunk.stale = true;
-                lane.drop(current.node, new IOException("timed out"));
+                lane.drop(current.node, new SocketTimeoutException("timed out"));
             }
         }
     }

@@ -1,6 +1,7 @@
 package org.globalfs.datastore.erasure;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +21,10 @@ final class CoderChoice {
     private static final int WARM_UP_ROUNDS = 800;
     private static final int WARM_UP_BYTES = 8 << 10;
 
+    /** Starting a cluster is busy enough: warming up waits until that is over. */
+    private static final long DELAY_NS = 3_000_000_000L;
+
+    private static volatile boolean hurried;
     private static volatile Coder coder = new TableCoder();
     private static volatile @Nullable Thread warmUp;
 
@@ -73,6 +78,9 @@ final class CoderChoice {
     }
 
     private static void warmUp() {
+        if (!hurried) {
+            LockSupport.parkNanos(DELAY_NS);
+        }
         Coder vector = new VectorCoder();
         byte[][] generator = CodeMatrix.cauchy(4, 2);
         Rows encode = new Rows(new byte[][] {generator[4], generator[5]});
@@ -117,8 +125,10 @@ final class CoderChoice {
     /** Waits until the choice is final, for tests and benchmarks. */
     static Coder settled() throws InterruptedException {
         begin();
+        hurried = true;
         Thread thread = warmUp;
         if (thread != null) {
+            LockSupport.unpark(thread);
             thread.join();
         }
         return coder;

@@ -2,6 +2,7 @@ package org.globalfs.datastore.node;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
@@ -63,6 +64,8 @@ final class ConnectionHandler implements Runnable {
             LOG.trace("{}: connection closed", node);
         } catch (IOException e) {
             LOG.debug("{}: connection dropped: {}", node, e.toString());
+        } catch (BufferUnderflowException e) {
+            LOG.warn("{}: connection dropped: a request lacks fields", node);
         }
     }
 
@@ -125,6 +128,9 @@ final class ConnectionHandler implements Runnable {
 
     private void handle(Frame.Header header, ByteBuffer meta, ByteBuffer payload)
             throws IOException {
+        if (header.status() != ChunkStatus.REQUEST.code()) {
+            throw new IOException("not a request: " + header);
+        }
         Opcode opcode = Opcode.of(header.opcode());
         if (opcode == Opcode.PUT && greeted) {
             put(header, meta, payload);

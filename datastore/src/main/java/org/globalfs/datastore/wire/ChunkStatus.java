@@ -19,7 +19,12 @@ public enum ChunkStatus {
     WRONG_NODE(7),
     WRONG_VERSION(8),
     /** The block was deleted a moment ago: a late write must not bring it back. */
-    DELETED(9);
+    DELETED(9),
+    /**
+     * Not an answer: stands in requests. A connection to a port that nobody listens on can end up
+     * connected to itself, and a request that comes back must not pass for its reply.
+     */
+    REQUEST(255);
 
     private static final ChunkStatus[] BY_CODE = values();
 
@@ -35,6 +40,8 @@ public enum ChunkStatus {
 
     /** An unknown code comes from a newer node: the request failed, whatever it means. */
     public static ChunkStatus of(int code) {
-        return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : IO_ERROR;
+        return code >= 0 && code < BY_CODE.length && BY_CODE[code].code == code
+                ? BY_CODE[code]
+                : IO_ERROR;
     }
 }

@@ -77,7 +77,7 @@ public final class StorageConnection implements Closeable {
                 out,
                 start,
                 opcode,
-                ChunkStatus.OK,
+                ChunkStatus.REQUEST,
                 request,
                 length,
                 Frame.crc(payload, at, length));

@@ -1,9 +1,14 @@
 package org.globalfs.datastore.client;
 
 import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
@@ -36,7 +41,7 @@ final class StorageCluster implements AutoCloseable {
 
     /** Starts a node, at its former address if it had one. */
     void start(String id) throws IOException {
-        HostPort bind = addresses.getOrDefault(id, new HostPort("127.0.0.1", 0));
+        HostPort bind = addresses.getOrDefault(id, freePort());
         StorageNode node =
                 StorageNode.start(
                         new StorageNode.Options(
@@ -55,6 +60,23 @@ final class StorageCluster implements AutoCloseable {
                         epochs);
         addresses.put(id, node.address());
         nodes.put(id, node);
+    }
+
+    /**
+     * Below the ports that outgoing connections get: no stranger takes it while the node is down.
+     */
+    private static HostPort freePort() throws IOException {
+        for (int attempt = 0; ; attempt++) {
+            int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
+            try (ServerSocket probe = new ServerSocket()) {
+                probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                return new HostPort("127.0.0.1", port);
+            } catch (BindException e) {
+                if (attempt > 100) {
+                    throw e;
+                }
+            }
+        }
     }
 
     void stop(String... ids) throws IOException {
@@ -88,8 +110,13 @@ final class StorageCluster implements AutoCloseable {
         return count;
     }
 
+    /** Patient, so that a busy machine is not taken for a hung node. */
     DistributedBlockStore client() {
-        return new DistributedBlockStore(CLUSTER, discovery, epochs, 1_000, 20_000);
+        return client(15_000);
+    }
+
+    DistributedBlockStore client(long requestTimeoutMs) {
+        return new DistributedBlockStore(CLUSTER, discovery, epochs, requestTimeoutMs, 60_000);
     }
 
     @Override

@@ -315,6 +315,19 @@ class SegmentStoreTest {
     }
 
     @Test
+    void spaceReservedForOthersIsNotTaken() throws IOException {
+        try (SegmentStore store =
+                SegmentStore.open(
+                        folder,
+                        new SegmentStore.Options(
+                                "c", "n", Long.MAX_VALUE, Long.MAX_VALUE / 2, SEGMENT_BYTES))) {
+            assertThat(put(store, key(), null, bytes(100))).isEqualTo(ChunkStatus.NO_SPACE);
+            assertThat(store.statistics().capacityBytes()).isZero();
+        }
+        assertThat(segments()).isEmpty();
+    }
+
+    @Test
     void concurrentPutsReadsAndDeletes() throws Exception {
         try (SegmentStore store = open();
                 var threads = Executors.newFixedThreadPool(8)) {

@@ -1,0 +1,167 @@
+package org.globalfs.datastore.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.InMemoryDiscovery;
+import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The storage protocol as a node speaks it, to good and bad clients. */
+class StorageServerTest {
+    private static final ChunkShape SHAPE = new ChunkShape(4000, 1, 4, 2, 1);
+
+    private static final List<Opcode> OPCODES = List.copyOf(EnumSet.allOf(Opcode.class));
+
+    @TempDir Path folder;
+    private StorageNode node;
+
+    @BeforeEach
+    void start() throws IOException {
+        node =
+                StorageNode.start(
+                        new StorageNode.Options(
+                                "one",
+                                "s1",
+                                "west",
+                                1,
+                                "a",
+                                new HostPort("127.0.0.1", 0),
+                                folder.resolve("data"),
+                                0),
+                        new InMemoryDiscovery(),
+                        new InMemoryPlacementEpochs());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        node.close();
+    }
+
+    private StorageConnection connect() throws IOException {
+        return new StorageConnection(node.address(), "one", "s1", 10_000);
+    }
+
+    private Socket raw() throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), node.address().port());
+    }
+
+    @Test
+    void putGetHasListAndStatistics() throws IOException {
+        try (StorageConnection connection = connect()) {
+            assertThat(connection.node()).isEqualTo("s1");
+            byte[] data = new byte[100_000];
+            new Random(5).nextBytes(data);
+            ChunkKey key = new ChunkKey(7, 8, 3);
+            assertThat(connection.put(key, SHAPE, "s9", data, 0, data.length))
+                    .isEqualTo(ChunkStatus.OK);
+            assertThat(connection.get(key, 0, data.length).payload()).isEqualTo(data);
+            assertThat(connection.get(key, 99_999, 2).status()).isEqualTo(ChunkStatus.BAD_REQUEST);
+            assertThat(connection.get(key, -1, 2).status()).isEqualTo(ChunkStatus.BAD_REQUEST);
+            assertThat(connection.get(new ChunkKey(7, 8, 2), 0, 1).status())
+                    .isEqualTo(ChunkStatus.NOT_FOUND);
+            assertThat(connection.statistics().chunks()).isEqualTo(1);
+            assertThat(connection.statistics().handoffChunks()).isEqualTo(1);
+            StorageConnection.Reply list =
+                    connection.request(
+                            Opcode.LIST, to -> to.put((byte) 0).putInt(10), new byte[0], 0, 0);
+            ByteBuffer listing = ByteBuffer.wrap(list.payload());
+            assertThat(ChunkKey.read(listing)).isEqualTo(key);
+            assertThat(listing.getInt()).isEqualTo(100_000);
+            assertThat(Frame.readString(listing)).isEqualTo("s9");
+        }
+    }
+
+    @Test
+    void otherClustersAndNodesAreRefused() {
+        assertThatThrownBy(() -> new StorageConnection(node.address(), "two", "s1", 5_000))
+                .hasMessageContaining("WRONG_CLUSTER");
+        assertThatThrownBy(() -> new StorageConnection(node.address(), "one", "s2", 5_000))
+                .hasMessageContaining("WRONG_NODE");
+    }
+
+    @Test
+    void garbageEndsItsConnectionAndNothingElse() throws IOException {
+        Random random = new Random(99);
+        try (StorageConnection good = connect()) {
+            for (int i = 0; i < 50; i++) {
+                byte[] garbage = new byte[1 + random.nextInt(200)];
+                random.nextBytes(garbage);
+                if (i % 2 == 0) {
+                    garbage = frameWith(random);
+                }
+                try (Socket socket = raw()) {
+                    OutputStream out = socket.getOutputStream();
+                    out.write(garbage);
+                    out.flush();
+                    socket.shutdownOutput();
+                    socket.setSoTimeout(10_000);
+                    while (socket.getInputStream().read() >= 0) {
+                        // until the node closes
+                    }
+                } catch (IOException reset) {
+                    assertThat(reset).hasMessageContaining("reset");
+                }
+                good.ping();
+            }
+        }
+    }
+
+    /** A well-formed frame, not greeted or with a meta that is too short. */
+    private static byte[] frameWith(Random random) {
+        ByteBuffer frame = ByteBuffer.allocate(200);
+        int start = Frame.begin(frame);
+        frame.put(new byte[random.nextInt(5)]);
+        Opcode opcode = OPCODES.get(random.nextInt(OPCODES.size()));
+        Frame.end(frame, start, opcode, ChunkStatus.REQUEST, random.nextLong(), 0, 0);
+        return java.util.Arrays.copyOf(frame.array(), frame.position());
+    }
+
+    @Test
+    void putDamagedOnTheWayIsRefused() throws IOException {
+        try (Socket socket = raw()) {
+            ByteBuffer frames = ByteBuffer.allocate(1000);
+            int start = Frame.begin(frames);
+            frames.putInt(Frame.PROTOCOL_VERSION);
+            Frame.writeString(frames, "one");
+            Frame.writeString(frames, "");
+            Frame.end(frames, start, Opcode.HELLO, ChunkStatus.REQUEST, 0, 0, 0);
+            int put = Frame.begin(frames);
+            new ChunkKey(1, 1, 1).write(frames);
+            SHAPE.write(frames);
+            Frame.writeString(frames, "");
+            Frame.end(frames, put, Opcode.PUT, ChunkStatus.REQUEST, 1, 100, 12345);
+            frames.put(new byte[100]);
+            socket.getOutputStream().write(frames.array(), 0, frames.position());
+            byte[] hello = socket.getInputStream().readNBytes(Frame.HEADER_BYTES + 7);
+            assertThat(Frame.header(ByteBuffer.wrap(hello), 0).chunkStatus())
+                    .isEqualTo(ChunkStatus.OK);
+            byte[] reply = socket.getInputStream().readNBytes(Frame.HEADER_BYTES);
+            assertThat(Frame.header(ByteBuffer.wrap(reply), 0).chunkStatus())
+                    .isEqualTo(ChunkStatus.CORRUPT);
+        }
+        try (StorageConnection connection = connect()) {
+            assertThat(connection.get(new ChunkKey(1, 1, 1), 0, 1).status())
+                    .isEqualTo(ChunkStatus.NOT_FOUND);
+        }
+    }
+}
