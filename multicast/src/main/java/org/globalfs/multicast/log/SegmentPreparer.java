@@ -94,8 +94,13 @@ final class SegmentPreparer {
         Path file = fileOf(options.folder(), sequence);
         Path unfinished = options.folder().resolve("now-" + sequence + ".tmp");
         FileChannel channel = openNew(unfinished);
-        fill(channel, capacity, () -> true);
-        return finish(channel, unfinished, file, sequence, capacity);
+        try {
+            fill(channel, capacity, () -> true);
+            return finish(channel, unfinished, file, sequence, capacity);
+        } catch (IOException e) {
+            giveBack(channel, unfinished, e);
+            throw e;
+        }
     }
 
     /** Takes over the file of a trimmed segment. */
@@ -147,18 +152,21 @@ final class SegmentPreparer {
                     FileChannel.open(unfinished, StandardOpenOption.READ, StandardOpenOption.WRITE);
         } else {
             channel = openNew(unfinished);
-            if (!fill(channel, capacity, () -> stillWanted(sequence))) {
-                channel.close();
-                Files.deleteIfExists(unfinished);
-                return;
-            }
         }
-        synchronized (this) {
-            if (wanted != sequence) {
-                channel.close();
-                Files.deleteIfExists(unfinished);
-                return;
-            }
+        try {
+            boolean whole =
+                    recycled != null || fill(channel, capacity, () -> stillWanted(sequence));
+            offerIfWanted(whole, channel, unfinished, sequence, capacity);
+        } catch (IOException e) {
+            giveBack(channel, unfinished, e);
+            throw e;
+        }
+    }
+
+    private synchronized void offerIfWanted(
+            boolean whole, FileChannel channel, Path unfinished, long sequence, int capacity)
+            throws IOException {
+        if (whole && wanted == sequence) {
             ready =
                     finish(
                             channel,
@@ -166,6 +174,19 @@ final class SegmentPreparer {
                             fileOf(options.folder(), sequence),
                             sequence,
                             capacity);
+        } else {
+            channel.close();
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    /** A full disk needs the space of what could not be finished. */
+    private static void giveBack(FileChannel channel, Path unfinished, IOException failure) {
+        try {
+            channel.close();
+            Files.deleteIfExists(unfinished);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
         }
     }
 

@@ -81,6 +81,9 @@ class DiskFullTest {
         List<String> delivered = cluster.learner(1, 1).values();
         assertThat(delivered).isNotEmpty();
 
+        Path filler = disk.resolve("filler");
+        assertThatThrownBy(() -> Files.write(filler, new byte[8 << 20]))
+                .isInstanceOf(IOException.class);
         assertThatThrownBy(() -> cluster.start(1))
                 .isInstanceOf(LogException.class)
                 .hasMessageContaining("No space left");
