@@ -10,7 +10,7 @@ import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 
 /** A session of a client with a whole cluster: discovery, datastore and metadata together. */
 public final class Connection implements AutoCloseable {
-    private static final long ZOOKEEPER_TIMEOUT_MS = 15_000;
+    private static final long ZOOKEEPER_TIMEOUT_MS = 10_000;
 
     private final ZooKeeperDiscovery discovery;
     private final GlobalFsClient client;

@@ -46,7 +46,7 @@ public final class ClusterFolder {
     }
 
     /** The same, or a new one when the folder is absent or empty. */
-    static ClusterFolder openOrCreate(Path given, int basePort)
+    public static ClusterFolder openOrCreate(Path given, int basePort)
             throws Failure, ConfigException, IOException {
         ClusterFolder folder = new ClusterFolder(given.toAbsolutePath().normalize());
         if (!Files.exists(folder.marker())) {

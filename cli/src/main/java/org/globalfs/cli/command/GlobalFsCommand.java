@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
             UmountCommand.class,
             HostCommand.class,
             CompletionCommand.class,
+            WarmUpCommand.class,
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

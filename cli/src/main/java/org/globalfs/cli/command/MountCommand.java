@@ -63,7 +63,7 @@ final class MountCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static MountOptions options(ClientConfig client) {
+    static MountOptions options(ClientConfig client) {
         ClientConfig.Mount wanted = client.mount();
         MountOptions options =
                 MountOptions.defaults()

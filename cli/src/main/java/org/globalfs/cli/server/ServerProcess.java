@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServerProcess.class);
-    private static final long ZOOKEEPER_TIMEOUT_MS = 15_000;
+    private static final long ZOOKEEPER_TIMEOUT_MS = 10_000;
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 

@@ -1,0 +1,172 @@
+package org.globalfs.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.globalfs.cli.command.GlobalFsCommand;
+import org.globalfs.protocol.discovery.EmbeddedZooKeeper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whatever a user gets wrong ends in one line and the documented exit code. */
+class CommandErrorsTest {
+    @TempDir Path folder;
+
+    private record Ended(int code, String error) {}
+
+    @Test
+    void anUnknownKeyAndAMissingOne() throws IOException {
+        Ended unknown = server(config("demo", "127.0.0.1:1", 1).replace("data:", "datta: x\ndata:"));
+        assertThat(unknown.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(unknown.error).contains("server.yaml:3: datta: unknown key: did you mean 'data'?");
+        Ended missing = server("cluster: demo\n");
+        assertThat(missing.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(missing.error).contains("zookeeper: is missing: add it");
+        assertThat(missing.error.strip().lines()).hasSize(1);
+    }
+
+    @Test
+    void aFileThatIsNotThere() {
+        Ended ended = run("server", "--config", folder.resolve("no.yaml").toString());
+        assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(ended.error).contains("no.yaml: no such file");
+        assertThat(run("mount", "--config", folder.resolve("no.yaml").toString(), "x").code)
+                .isEqualTo(ExitCode.CONFIG);
+    }
+
+    @Test
+    void aBusyPort() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String yaml =
+                    "cluster: demo\nzookeeper: 127.0.0.1:1\ndata: data\nroles:\n  zookeeper: {port: "
+                            + taken.getLocalPort() + "}\n";
+            Ended ended = server(yaml);
+            assertThat(ended.code).isEqualTo(ExitCode.PORT_BUSY);
+            assertThat(ended.error)
+                    .contains("127.0.0.1:" + taken.getLocalPort())
+                    .contains("busy")
+                    .contains("roles.zookeeper.port");
+        }
+    }
+
+    @Test
+    void aBusyPortOfAStorageNode() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                EmbeddedZooKeeper zookeeper =
+                        EmbeddedZooKeeper.start(folder.resolve("zk"), "127.0.0.1", 0)) {
+            Ended ended = server(config("demo", zookeeper.connectString(), taken.getLocalPort()));
+            assertThat(ended.code).isEqualTo(ExitCode.PORT_BUSY);
+            assertThat(ended.error).contains(String.valueOf(taken.getLocalPort()));
+        }
+    }
+
+    @Test
+    void aFolderOfAnotherClusterOrServer() throws IOException {
+        Files.createDirectories(folder.resolve("data"));
+        Files.writeString(folder.resolve("data/cluster"), "cluster: other\nserver: us-west-a\n");
+        Ended ended = server(config("demo", "127.0.0.1:1", 1));
+        assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(ended.error).contains("belongs to cluster 'other', not to 'demo'");
+        Files.writeString(folder.resolve("data/cluster"), "cluster: demo\nserver: us-west-b\n");
+        assertThat(server(config("demo", "127.0.0.1:1", 1)).error)
+                .contains("belongs to server 'us-west-b', not to 'us-west-a'");
+    }
+
+    @Test
+    void aFolderInUse() throws IOException {
+        Files.createDirectories(folder.resolve("data"));
+        Path lockFile = folder.resolve("data/lock");
+        Files.writeString(lockFile, "4711\n");
+        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            assertThat(lock.isValid()).isTrue();
+            Ended ended = server(config("demo", "127.0.0.1:1", 1));
+            assertThat(ended.code).isEqualTo(ExitCode.ALREADY_RUNNING);
+            assertThat(ended.error).contains("in use by process 4711");
+        }
+    }
+
+    @Test
+    void aZooKeeperThatDoesNotAnswer() throws IOException {
+        Ended ended = server(config("demo", "127.0.0.1:1", 1));
+        assertThat(ended.code).isEqualTo(ExitCode.ZOOKEEPER);
+        assertThat(ended.error).contains("ZooKeeper at 127.0.0.1:1 did not answer").contains("'zookeeper'");
+    }
+
+    @Test
+    void foldersThatAreNoClusters() throws IOException {
+        Files.writeString(folder.resolve("letter.txt"), "dear");
+        Ended status = run("status", "--data", folder.toString());
+        assertThat(status.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(status.error).contains("is not a GlobalFS cluster's folder");
+        Ended quickstart = run("quickstart", "--data", folder.toString());
+        assertThat(quickstart.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(quickstart.error).contains("holds something else");
+        assertThat(folder.resolve("cluster")).doesNotExist();
+    }
+
+    @Test
+    void aMountpointThatIsNoFolder() throws IOException {
+        Path config = folder.resolve("client.yaml");
+        Files.writeString(config, "cluster: demo\nzookeeper: 127.0.0.1:1\nregion: us-west\n");
+        Ended ended = run("mount", "--config", config.toString(), folder.resolve("none").toString());
+        assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(ended.error).contains("is not a folder: make it first");
+        assertThat(run("umount", folder.toString()).error).contains("is not mounted");
+    }
+
+    @Test
+    void wrongUsage() {
+        assertThat(run("sevrer").code).isEqualTo(ExitCode.USAGE);
+        assertThat(run("server").code).isEqualTo(ExitCode.USAGE);
+        assertThat(run("status", "--jsno").code).isEqualTo(ExitCode.USAGE);
+    }
+
+    private Ended server(String yaml) throws IOException {
+        Path file = folder.resolve("server.yaml");
+        Files.writeString(file, yaml);
+        return run("server", "--config", file.toString());
+    }
+
+    private static String config(String cluster, String zookeeper, int port) {
+        return """
+                cluster: %s
+                zookeeper: %s
+                data: data
+                region: us-west
+                datacenter: a
+                roles:
+                  storage:
+                    - id: s1
+                      port: %d
+                topology:
+                  - region: us-west
+                    partition: 1
+                    replicas:
+                      - {id: 1, datacenter: a, ring: "127.0.0.1:1", rpc: "127.0.0.1:2"}
+                """
+                .formatted(cluster, zookeeper, port);
+    }
+
+    private static Ended run(String... arguments) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        PrintStream before = System.err;
+        System.setErr(new PrintStream(bytes, true, UTF_8));
+        try {
+            int code = GlobalFsCommand.commandLine().execute(arguments);
+            return new Ended(code, bytes.toString(UTF_8));
+        } finally {
+            System.setErr(before);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package org.globalfs.cli.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.ClientConfig;
+import org.globalfs.protocol.config.Roles.StorageRole;
+import org.globalfs.protocol.config.ServerConfig;
+import org.globalfs.protocol.config.Topology;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ClusterFolderTest {
+    @TempDir Path temporary;
+
+    @Test
+    void writesConfigurationsThatTheServersTake() throws Exception {
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 12_000);
+        Set<HostPort> addresses = new HashSet<>();
+        Set<Topology> topologies = new HashSet<>();
+        int oracles = 0;
+        for (String name : folder.servers()) {
+            ServerConfig config = ServerConfig.read(folder.config(name));
+            assertThat(config.name()).isEqualTo(name);
+            assertThat(config.cluster()).isEqualTo(folder.cluster());
+            assertThat(config.data()).isEqualTo(folder.root().resolve("data").resolve(name));
+            assertThat(config.bind()).isEqualTo("127.0.0.1");
+            if (config.roles().zookeeper().isPresent()) {
+                continue;
+            }
+            topologies.add(config.topology());
+            assertThat(config.roles().storage()).hasSize(2);
+            for (StorageRole role : config.roles().storage()) {
+                assertThat(addresses.add(new HostPort("127.0.0.1", role.port()))).isTrue();
+            }
+            oracles += config.roles().oracle().isPresent() ? 1 : 0;
+            config.roles().oracle().ifPresent(o -> addresses.add(new HostPort("127.0.0.1", o.port())));
+        }
+        assertThat(oracles).isEqualTo(3);
+        assertThat(topologies).hasSize(1);
+        for (Topology.ReplicaSite site : topologies.iterator().next().replicas()) {
+            addresses.add(site.ring());
+            addresses.add(site.rpc());
+        }
+        assertThat(addresses).hasSize(18 + 3 + 18);
+        assertThat(addresses)
+                .allMatch(a -> a.port() > 12_000 && a.port() < 12_000 + LocalTopology.PORTS);
+        for (String region : folder.regions()) {
+            assertThat(ClientConfig.read(folder.config("mount-" + region)).region()).isEqualTo(region);
+        }
+    }
+
+    @Test
+    void keepsItsClusterAndWhatWasEdited() throws Exception {
+        Path data = temporary.resolve("data");
+        String cluster = ClusterFolder.openOrCreate(data, 0).cluster();
+        ClusterFolder again = ClusterFolder.openOrCreate(data, 0);
+        Files.writeString(again.config("mount-us-west"), "# mine\n");
+        ClusterFolder third = ClusterFolder.openOrCreate(data, 0);
+        assertThat(third.cluster()).isEqualTo(cluster);
+        assertThat(third.config("mount-us-west")).hasContent("# mine");
+    }
+
+    @Test
+    void oneLauncherAtATime() throws Exception {
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 0);
+        FileLock lock = folder.lock();
+        assertThatThrownBy(folder::lock)
+                .isInstanceOfSatisfying(
+                        Failure.class, f -> assertThat(f.code()).isEqualTo(ExitCode.ALREADY_RUNNING));
+        lock.acquiredBy().close();
+        folder.lock().acquiredBy().close();
+    }
+
+    @Test
+    void aRunFileTellsOursFromStrangersAndTheDead() throws Exception {
+        RunFile run = new RunFile(temporary.resolve("x.pid"));
+        assertThat(run.process()).isEmpty();
+        run.begin(1);
+        assertThat(run.process()).as("init is not ours").isEmpty();
+        run.begin(999_999_999);
+        assertThat(run.process()).isEmpty();
+        run.ready();
+        assertThat(run.isReady()).isTrue();
+        run.begin(2);
+        assertThat(run.isReady()).isFalse();
+        run.end();
+        assertThat(run.path()).doesNotExist();
+    }
+}
