@@ -1,6 +1,5 @@
 package org.globalfs.cli.command;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -10,6 +9,7 @@ import org.globalfs.cli.Failure;
 import org.globalfs.cli.Logging;
 import org.globalfs.cli.client.Connection;
 import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.client.fuse.MountException;
 import org.globalfs.client.fuse.MountOptions;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ClientConfig;
@@ -44,10 +44,10 @@ final class MountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         ClientConfig client = ClientConfig.read(config);
-        if (!Files.isDirectory(mountpoint)) {
-            throw new Failure(
-                    ExitCode.CONFIG,
-                    "mountpoint " + mountpoint + " is not a folder: make it first");
+        try {
+            FuseMount.check(mountpoint);
+        } catch (MountException e) {
+            throw new Failure(ExitCode.CONFIG, String.valueOf(e.getMessage()));
         }
         Logging.serving(verbose);
         runFile.begin();

@@ -77,6 +77,18 @@ public final class FuseMount implements AutoCloseable {
     }
 
     /**
+     * Finds out early whether a file system could be mounted here.
+     *
+     * @throws MountException as {@link #mount} would
+     */
+    public static void check(Path mountpoint) throws IOException {
+        Mounter.prepare(Mounter.resolve(mountpoint));
+        if (Mounter.privileged()) {
+            FuseDevice.open().close();
+        }
+    }
+
+    /**
      * Mounts and serves. The mountpoint is an existing directory; a dead GlobalFS mount there is
      * removed first.
      *

@@ -49,8 +49,11 @@ final class Mounter {
                         + "'");
     }
 
-    /** Mounts on an existing directory, after removing what a process that died has left there. */
-    static FuseDevice mount(Path mountpoint, MountOptions options) throws IOException {
+    /**
+     * Makes sure that this is an existing directory that nothing of ours is mounted on, after
+     * removing what a process that died has left there.
+     */
+    static void prepare(Path mountpoint) throws IOException {
         removeDeadMount(mountpoint);
         if (!Files.exists(mountpoint)) {
             throw missing(mountpoint);
@@ -58,6 +61,10 @@ final class Mounter {
         if (!Files.isDirectory(mountpoint)) {
             throw new MountException("mountpoint " + mountpoint + " is not a directory");
         }
+    }
+
+    static FuseDevice mount(Path mountpoint, MountOptions options) throws IOException {
+        prepare(mountpoint);
         return privileged()
                 ? mountAsRoot(mountpoint, options)
                 : FuserMount.mount(mountpoint, options);
