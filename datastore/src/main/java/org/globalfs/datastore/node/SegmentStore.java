@@ -37,7 +37,7 @@ final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
 
     /** Records up to this size are written into prepared (zeroed) space when there is some. */
-    private static final int SMALL_BYTES = 64 << 10;
+    private static final int SMALL_BYTES = 128 << 10;
 
     private static final int PREPARE_AHEAD = 1 << 20;
     private static final int PREPARE_STEP = 256 << 10;
