@@ -15,7 +15,6 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
-import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.oracle.OracleConfig;
@@ -120,7 +119,9 @@ public final class ServerProcess implements AutoCloseable {
             }
         }
         startAtOnce(storage);
-        BlockStore blocks = new DistributedBlockStore(first.cluster(), discovery, discovery);
+        LazyBlockDeleter blocks =
+                new LazyBlockDeleter(
+                        () -> new DistributedBlockStore(first.cluster(), discovery, discovery));
         open(blocks);
         List<Callable<AutoCloseable>> replicas = new ArrayList<>();
         List<Callable<AutoCloseable>> oracles = new ArrayList<>();
@@ -128,7 +129,7 @@ public final class ServerProcess implements AutoCloseable {
             if (config.roles().replica().isPresent()) {
                 replicas.add(() ->
                         ReplicaServer.start(
-                                ReplicaConfig.of(config), discovery, blocks::delete, onFatal));
+                                ReplicaConfig.of(config), discovery, blocks, onFatal));
             }
             if (config.roles().oracle().isPresent()) {
                 oracles.add(() -> startOracle(config, discovery));
