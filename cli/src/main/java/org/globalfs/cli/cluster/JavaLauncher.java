@@ -39,6 +39,8 @@ final class JavaLauncher {
         Path archive = program.resolveSibling("globalfs.jsa");
         if (Files.exists(archive)) {
             command.add("-XX:SharedArchiveFile=" + archive);
+            // Remarks that module flags differ from the JDK's own archive are no news.
+            command.addAll(List.of("-Xlog:cds=off", "-Xlog:aot=off"));
         }
         String more = System.getenv("GLOBALFS_JVM_FLAGS");
         if (more != null && !more.isBlank()) {
