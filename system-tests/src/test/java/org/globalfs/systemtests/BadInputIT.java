@@ -40,7 +40,7 @@ final class BadInputIT {
     void secondClusterOnTheSameFolder() {
         Shell.Outcome outcome = cluster.globalfs(LIMIT, "quickstart", "--background");
         assertThat(outcome.exitCode()).as(outcome.output()).isEqualTo(6);
-        assertThat(outcome.output()).contains(cluster.data().toString()).contains("running");
+        assertThat(outcome.output()).contains(cluster.data().toString()).contains("in use").contains("stop");
     }
 
     @Test
@@ -62,9 +62,11 @@ final class BadInputIT {
 
     @Test
     void folderOfAnotherCluster() throws IOException {
+        // the process itself must be gone, or its ports are what is noticed first
+        cluster.kill("eu-west-c");
         Path config =
                 changed(
-                        "us-west-a",
+                        "eu-west-c",
                         text -> text.replaceAll("(?m)^cluster:.*$", "cluster: another"));
         fails(3, "cluster", "server", "--config", config.toString());
     }
