@@ -26,9 +26,11 @@ class CommandErrorsTest {
 
     @Test
     void anUnknownKeyAndAMissingOne() throws IOException {
-        Ended unknown = server(config("demo", "127.0.0.1:1", 1).replace("data:", "datta: x\ndata:"));
+        Ended unknown =
+                server(config("demo", "127.0.0.1:1", 1).replace("data:", "datta: x\ndata:"));
         assertThat(unknown.code).isEqualTo(ExitCode.CONFIG);
-        assertThat(unknown.error).contains("server.yaml:3: datta: unknown key: did you mean 'data'?");
+        assertThat(unknown.error)
+                .contains("server.yaml:3: datta: unknown key: did you mean 'data'?");
         Ended missing = server("cluster: demo\n");
         assertThat(missing.code).isEqualTo(ExitCode.CONFIG);
         assertThat(missing.error).contains("zookeeper: is missing: add it");
@@ -49,7 +51,8 @@ class CommandErrorsTest {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String yaml =
                     "cluster: demo\nzookeeper: 127.0.0.1:1\ndata: data\nroles:\n  zookeeper: {port: "
-                            + taken.getLocalPort() + "}\n";
+                            + taken.getLocalPort()
+                            + "}\n";
             Ended ended = server(yaml);
             assertThat(ended.code).isEqualTo(ExitCode.PORT_BUSY);
             assertThat(ended.error)
@@ -100,7 +103,9 @@ class CommandErrorsTest {
     void aZooKeeperThatDoesNotAnswer() throws IOException {
         Ended ended = server(config("demo", "127.0.0.1:1", 1));
         assertThat(ended.code).isEqualTo(ExitCode.ZOOKEEPER);
-        assertThat(ended.error).contains("ZooKeeper at 127.0.0.1:1 did not answer").contains("'zookeeper'");
+        assertThat(ended.error)
+                .contains("ZooKeeper at 127.0.0.1:1 did not answer")
+                .contains("'zookeeper'");
     }
 
     @Test
@@ -119,7 +124,8 @@ class CommandErrorsTest {
     void aMountpointThatIsNoFolder() throws IOException {
         Path config = folder.resolve("client.yaml");
         Files.writeString(config, "cluster: demo\nzookeeper: 127.0.0.1:1\nregion: us-west\n");
-        Ended ended = run("mount", "--config", config.toString(), folder.resolve("none").toString());
+        Ended ended =
+                run("mount", "--config", config.toString(), folder.resolve("none").toString());
         assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
         assertThat(ended.error).contains("is not a folder: make it first");
         assertThat(run("umount", folder.toString()).error).contains("is not mounted");
@@ -140,21 +146,21 @@ class CommandErrorsTest {
 
     private static String config(String cluster, String zookeeper, int port) {
         return """
-                cluster: %s
-                zookeeper: %s
-                data: data
-                region: us-west
-                datacenter: a
-                roles:
-                  storage:
-                    - id: s1
-                      port: %d
-                topology:
-                  - region: us-west
-                    partition: 1
-                    replicas:
-                      - {id: 1, datacenter: a, ring: "127.0.0.1:1", rpc: "127.0.0.1:2"}
-                """
+        cluster: %s
+        zookeeper: %s
+        data: data
+        region: us-west
+        datacenter: a
+        roles:
+          storage:
+            - id: s1
+              port: %d
+        topology:
+          - region: us-west
+            partition: 1
+            replicas:
+              - {id: 1, datacenter: a, ring: "127.0.0.1:1", rpc: "127.0.0.1:2"}
+        """
                 .formatted(cluster, zookeeper, port);
     }
 

@@ -32,7 +32,8 @@ final class WarmUpCommand implements Callable<Integer> {
             for (String name : folder.servers()) {
                 servers.add(ServerConfig.read(folder.config(name)));
             }
-            ClientConfig client = ClientConfig.read(folder.config("mount-" + folder.regions().getFirst()));
+            ClientConfig client =
+                    ClientConfig.read(folder.config("mount-" + folder.regions().getFirst()));
             ServerProcess process = ServerProcess.start(servers, WarmUpCommand::fatal);
             try {
                 use(client, Files.createDirectories(data.resolve("mnt/warm-up")));

@@ -128,8 +128,7 @@ public final class ServerProcess implements AutoCloseable {
         for (ServerConfig config : configs) {
             if (config.roles().replica().isPresent()) {
                 replicas.add(() ->
-                        ReplicaServer.start(
-                                ReplicaConfig.of(config), discovery, blocks, onFatal));
+                        ReplicaServer.start(ReplicaConfig.of(config), discovery, blocks, onFatal));
             }
             if (config.roles().oracle().isPresent()) {
                 oracles.add(() -> startOracle(config, discovery));

@@ -42,7 +42,9 @@ class ClusterFolderTest {
                 assertThat(addresses.add(new HostPort("127.0.0.1", role.port()))).isTrue();
             }
             oracles += config.roles().oracle().isPresent() ? 1 : 0;
-            config.roles().oracle().ifPresent(o -> addresses.add(new HostPort("127.0.0.1", o.port())));
+            config.roles()
+                    .oracle()
+                    .ifPresent(o -> addresses.add(new HostPort("127.0.0.1", o.port())));
         }
         assertThat(oracles).isEqualTo(3);
         assertThat(topologies).hasSize(1);
@@ -54,7 +56,8 @@ class ClusterFolderTest {
         assertThat(addresses)
                 .allMatch(a -> a.port() > 12_000 && a.port() < 12_000 + LocalTopology.PORTS);
         for (String region : folder.regions()) {
-            assertThat(ClientConfig.read(folder.config("mount-" + region)).region()).isEqualTo(region);
+            assertThat(ClientConfig.read(folder.config("mount-" + region)).region())
+                    .isEqualTo(region);
         }
     }
 
@@ -75,7 +78,8 @@ class ClusterFolderTest {
         FileLock lock = folder.lock();
         assertThatThrownBy(folder::lock)
                 .isInstanceOfSatisfying(
-                        Failure.class, f -> assertThat(f.code()).isEqualTo(ExitCode.ALREADY_RUNNING));
+                        Failure.class,
+                        f -> assertThat(f.code()).isEqualTo(ExitCode.ALREADY_RUNNING));
         lock.acquiredBy().close();
         folder.lock().acquiredBy().close();
     }

@@ -15,14 +15,24 @@ class StatusFormatsTest {
                             new ClusterStatus.Region(
                                     "us-west",
                                     1,
-                                    List.of(replica(1, "a", true, 12), replica(2, "b", true, 10), replica(3, "c", false, 0)),
+                                    List.of(
+                                            replica(1, "a", true, 12),
+                                            replica(2, "b", true, 10),
+                                            replica(3, "c", false, 0)),
                                     List.of(
                                             new ClusterStatus.Storage(
-                                                    "s1", "a", new HostPort("h", 7), true, 3 << 20, 1L << 40)),
-                                    Optional.of(new ClusterStatus.Oracle(new HostPort("h", 9), false)),
+                                                    "s1",
+                                                    "a",
+                                                    new HostPort("h", 7),
+                                                    true,
+                                                    3 << 20,
+                                                    1L << 40)),
+                                    Optional.of(
+                                            new ClusterStatus.Oracle(new HostPort("h", 9), false)),
                                     List.of(new ClusterStatus.Mount("m", "/mnt/a \"b\"", true)))));
 
-    private static ClusterStatus.Replica replica(int id, String datacenter, boolean alive, long applied) {
+    private static ClusterStatus.Replica replica(
+            int id, String datacenter, boolean alive, long applied) {
         return new ClusterStatus.Replica(
                 id,
                 datacenter,
@@ -31,7 +41,13 @@ class StatusFormatsTest {
                 alive
                         ? List.of(
                                 new ClusterStatus.Ring(
-                                        1, 1, 12, applied, 4, 8, Optional.of(new ClusterStatus.Hash("00ff11aa22", applied))))
+                                        1,
+                                        1,
+                                        12,
+                                        applied,
+                                        4,
+                                        8,
+                                        Optional.of(new ClusterStatus.Hash("00ff11aa22", applied))))
                         : List.of());
     }
 
@@ -49,10 +65,13 @@ class StatusFormatsTest {
     void theJsonHasTheDocumentedKeys() {
         String json = StatusJson.write(STATUS).replaceAll("\\s+", "");
         assertThat(json)
-                .startsWith("{\"cluster\":\"demo\",\"regions\":[{\"name\":\"us-west\",\"partition\":1,")
-                .contains("{\"ring\":1,\"coordinator\":1,\"decided\":12,\"applied\":10,\"imported\":4,"
+                .startsWith(
+                        "{\"cluster\":\"demo\",\"regions\":[{\"name\":\"us-west\",\"partition\":1,")
+                .contains(
+                        "{\"ring\":1,\"coordinator\":1,\"decided\":12,\"applied\":10,\"imported\":4,"
                                 + "\"checkpointed\":8,\"hash\":\"00ff11aa22\",\"hashPosition\":10}")
-                .contains("{\"id\":3,\"datacenter\":\"c\",\"address\":\"h:3\",\"alive\":false,\"rings\":[]}")
+                .contains(
+                        "{\"id\":3,\"datacenter\":\"c\",\"address\":\"h:3\",\"alive\":false,\"rings\":[]}")
                 .contains("\"usedBytes\":3145728,\"capacityBytes\":1099511627776")
                 .contains("\"oracle\":{\"alive\":false,\"address\":\"h:9\"}")
                 .contains("\"mountpoint\":\"/mnt/a\\\"b\\\"\"");
