@@ -127,7 +127,7 @@ class CommandErrorsTest {
         Ended ended =
                 run("mount", "--config", config.toString(), folder.resolve("none").toString());
         assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
-        assertThat(ended.error).contains("is not a folder: make it first");
+        assertThat(ended.error).contains("does not exist: create it");
         assertThat(run("umount", folder.toString()).error).contains("is not mounted");
     }
 
