@@ -40,7 +40,10 @@ final class BadInputIT {
     void secondClusterOnTheSameFolder() {
         Shell.Outcome outcome = cluster.globalfs(LIMIT, "quickstart", "--background");
         assertThat(outcome.exitCode()).as(outcome.output()).isEqualTo(6);
-        assertThat(outcome.output()).contains(cluster.data().toString()).contains("in use").contains("stop");
+        assertThat(outcome.output())
+                .contains(cluster.data().toString())
+                .contains("in use")
+                .contains("stop");
     }
 
     @Test
