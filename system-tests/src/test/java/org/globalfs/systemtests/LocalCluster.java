@@ -21,7 +21,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
  */
 final class LocalCluster implements AutoCloseable {
     static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
-    private static final Duration START = Duration.ofMinutes(2);
+    private static final Duration START = Duration.ofMinutes(5);
     private final Path data;
 
     private LocalCluster(Path data) {

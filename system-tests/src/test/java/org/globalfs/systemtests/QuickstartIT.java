@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a newcomer does first: a cluster in one JVM, used, stopped, started again with its data. */
 final class QuickstartIT {
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     @Test
     void keepsDataAcrossRestarts() throws IOException {
