@@ -80,7 +80,7 @@ class SourceRulesTest {
                                                 + " lines");
                             }
                         }
-                        return super.visitMethod(method, none);
+                        return super.visitMethod(method, null);
                     }
                 }.scan(unit, null);
             }
