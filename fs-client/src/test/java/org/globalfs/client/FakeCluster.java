@@ -105,6 +105,17 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
         coordinators.put(partition, replica);
     }
 
+    /** Another coordinator, once every lease of the old one has run out; it knows of no grants. */
+    public synchronized void moveCoordinator(int partition, int replica) {
+        coordinators.put(partition, -1);
+        while (leaseEndsNs.values().stream().anyMatch(end -> end - System.nanoTime() > 0)) {
+            waitMs(10);
+        }
+        grants.clear();
+        recalls.clear();
+        coordinators.put(partition, replica);
+    }
+
     public PartitionState state(int partition) {
         return java.util.Objects.requireNonNull(states.get(partition));
     }
@@ -192,10 +203,7 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
                     && partition != 0
                     && reply.getStatus() == Status.DONE
                     && reply.getErrno() == 0) {
-                grant(command.getSession(), reply.getAttributes());
-                grant(command.getSession(), reply.getParent());
-                grant(command.getSession(), reply.getNewParent());
-                reply.setLeaseMs(leaseMs);
+                grantUpdate(command.getSession(), reply);
             }
         }
         if (lostReplies.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
@@ -292,12 +300,32 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
                 }
             }
         }
+        if (grantAll(session, told)) {
+            reply.setLeaseMs(leaseMs);
+        }
+    }
+
+    private void grantUpdate(long session, UpdateReply reply) {
+        List<Attributes> told = new ArrayList<>();
+        for (Attributes attributes :
+                new Attributes[] {reply.getAttributes(), reply.getParent(), reply.getNewParent()}) {
+            if (attributes != null) {
+                told.add(attributes);
+            }
+        }
+        if (grantAll(session, told)) {
+            reply.setLeaseMs(leaseMs);
+        }
+    }
+
+    /** All or nothing: not while another update of one of them waits for grants to come back. */
+    private boolean grantAll(long session, List<Attributes> told) {
         if (told.isEmpty()
                 || told.stream().anyMatch(attributes -> busy.containsKey(attributes.getIno()))) {
-            return;
+            return false;
         }
         told.forEach(attributes -> grant(session, attributes));
-        reply.setLeaseMs(leaseMs);
+        return true;
     }
 
     private void grant(long session, @Nullable Attributes attributes) {

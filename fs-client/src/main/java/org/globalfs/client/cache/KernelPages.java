@@ -23,9 +23,12 @@ public final class KernelPages {
         return before != null && before == version;
     }
 
-    /** Content of this version was given to the kernel. */
+    /**
+     * Content of this version was given to the kernel. Newer than at the open does no harm: the
+     * next open finds a newer version and drops all pages.
+     */
     public void read(long ino, long version) {
-        versions.asMap().computeIfPresent(ino, (key, known) -> known == version ? known : MIXED);
+        versions.asMap().computeIfPresent(ino, (key, known) -> version >= known ? known : MIXED);
     }
 
     /**

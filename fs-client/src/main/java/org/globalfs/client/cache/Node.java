@@ -60,8 +60,10 @@ final class Node {
     }
 
     synchronized void content(@Nullable ContentMap newer) {
-        if (newer == null || content == null || content.version() <= newer.version()) {
+        if (newer == null || content == null) {
             content = newer;
+        } else if (content.version() <= newer.version()) {
+            content = content.joined(newer);
         }
     }
 

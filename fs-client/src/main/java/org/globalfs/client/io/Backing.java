@@ -31,4 +31,7 @@ public interface Backing {
      * @param expectedEnd for an append: where this client believed the end to be; else -1
      */
     void changed(long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer);
+
+    /** Data written to the file will never be committed: nobody may go on believing it. */
+    void lost(long ino);
 }

@@ -130,9 +130,21 @@ public final class ContentMap {
                 List.copyOf(map.all()));
     }
 
-    /** The same content under a newer version of the inode: only other attributes changed. */
-    public ContentMap withVersion(long newVersion) {
-        return new ContentMap(newVersion, size, knownFrom, knownTo, pieces);
+    /** Both together when they are of one version and touch, else the other. */
+    public ContentMap joined(ContentMap other) {
+        boolean touch = knownFrom <= other.knownTo && other.knownFrom <= knownTo;
+        if (version != other.version || !touch) {
+            return other;
+        }
+        PieceMap map = new PieceMap();
+        pieces.forEach(map::put);
+        other.pieces.forEach(map::put);
+        return new ContentMap(
+                version,
+                size,
+                Math.min(knownFrom, other.knownFrom),
+                Math.max(knownTo, other.knownTo),
+                List.copyOf(map.all()));
     }
 
     /**

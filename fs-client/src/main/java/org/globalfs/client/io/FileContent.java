@@ -267,6 +267,7 @@ public final class FileContent {
                 errors++;
                 lastError = Errno.of(result.errno());
                 LOG.warn("inode {}: written data is lost: {}", ino, lastError);
+                backing.lost(ino);
             }
             return;
         }

@@ -114,7 +114,13 @@ final class Pending {
                 return append(before, buffer, content, store);
             }
         }
-        WriteBuffer fresh = new WriteBuffer(content.remaining());
+        boolean continues =
+                before != null
+                        && before.end() == at
+                        && before.source() instanceof Source.Written(WriteBuffer full)
+                        && full.full();
+        WriteBuffer fresh =
+                new WriteBuffer(continues ? WriteBuffer.MAX_BYTES : content.remaining());
         return append(new Piece(at, 0, new Source.Written(fresh), 0), fresh, content, store);
     }
 

@@ -130,4 +130,14 @@ final class FileBacking implements Backing {
             mounted.invalidateInode(ino, 0, 0);
         }
     }
+
+    @Override
+    public void lost(long ino) {
+        cache.forget(ino);
+        pages.forget(ino);
+        KernelCache mounted = kernel;
+        if (mounted != null) {
+            mounted.invalidateInode(ino, 0, 0);
+        }
+    }
 }

@@ -216,36 +216,32 @@ final class Files {
         return new OpenResult(handle.number, keep, false, !handle.writes(), false);
     }
 
+    /**
+     * An existing file is truncated by its open, after what this client has pending for it, and not
+     * by the create.
+     */
     Created create(Caller caller, long parent, byte[] name, int mode, int flags)
             throws FsException {
         boolean exclusive = (flags & OpenFlags.O_EXCL) != 0;
-        boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
+        CreateOp op =
+                new CreateOp(parent, ByteBuffer.wrap(name), (mode & 07777) | Stat.REGULAR)
+                        .setExclusive(exclusive);
         for (int round = 1; ; round++) {
-            CreateOp op =
-                    new CreateOp(parent, ByteBuffer.wrap(name), (mode & 07777) | Stat.REGULAR)
-                            .setExclusive(exclusive)
-                            .setTruncate(truncate);
-            UpdateReply reply;
             try {
-                reply = names.create(caller, op);
+                Requests.Updated updated = names.create(caller, op);
+                Attributes attributes = updated.reply().getAttributes();
+                return updated.reply().isExisted()
+                        ? opened(caller, parent, name, attributes, flags)
+                        : fresh(parent, name, updated, flags);
             } catch (FsException e) {
-                Created elsewhere =
-                        e.errno() == Errno.ESTALE && !exclusive && round < OPEN_ROUNDS
-                                ? openExisting(caller, parent, name, flags)
-                                : null;
-                if (elsewhere != null) {
-                    return elsewhere;
+                if (e.errno() != Errno.ESTALE || exclusive || round == OPEN_ROUNDS) {
+                    throw e;
                 }
-                if (e.errno() == Errno.ESTALE && !exclusive && round < OPEN_ROUNDS) {
-                    continue;
-                }
-                throw e;
             }
-            Attributes attributes = reply.getAttributes();
-            if (reply.isExisted()) {
-                return opened(caller, parent, name, attributes, flags & ~OpenFlags.O_TRUNC);
+            Created elsewhere = openExisting(caller, parent, name, flags);
+            if (elsewhere != null) {
+                return elsewhere;
             }
-            return fresh(parent, name, attributes, flags);
         }
     }
 
@@ -263,7 +259,13 @@ final class Files {
         return new Created(names.entry(parent, name, attributes), open);
     }
 
-    private Created fresh(long parent, byte[] name, Attributes attributes, int flags) {
+    private Created fresh(long parent, byte[] name, Requests.Updated updated, int flags) {
+        Attributes attributes = updated.reply().getAttributes();
+        cache.learnContent(
+                attributes.getIno(),
+                ContentMap.empty(attributes.getVersion()),
+                updated.validity(),
+                updated.stamp());
         Handle handle = files.open(attributes, flags);
         return new Created(names.entry(parent, name, attributes), result(handle, attributes));
     }
@@ -274,7 +276,8 @@ final class Files {
         try {
             long version =
                     open.content().read(offset, into, open.readAhead, requests.patience(caller));
-            if (version >= 0) {
+            // A granted map stands for the inode's present version, whatever it was made at.
+            if (version >= 0 && cache.content(ino) == null) {
                 pages.read(ino, version);
             }
         } catch (ContentException e) {
@@ -306,12 +309,18 @@ final class Files {
         return length;
     }
 
+    /** close(2): commits what was written, unless the handle is a reader's. */
+    void flush(long handle) throws FsException {
+        if (files.handle(handle).writes()) {
+            sync(handle);
+        }
+    }
+
     /** Commits what was written through this handle or any other. */
-    void commit(long handle) throws FsException {
+    void sync(long handle) throws FsException {
         Handle open = files.handle(handle);
-        FileContent content = open.content();
-        if (open.writes() && content.hasPending()) {
-            content.flush();
+        if (open.content().hasPending()) {
+            open.content().flush();
         }
         open.checkErrors();
     }

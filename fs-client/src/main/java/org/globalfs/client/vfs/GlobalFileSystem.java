@@ -182,7 +182,7 @@ public final class GlobalFileSystem implements FileSystem {
 
     @Override
     public void flush(Caller caller, long ino, long handle) throws FsException {
-        operations.commit(handle);
+        operations.flush(handle);
     }
 
     @Override
@@ -192,7 +192,7 @@ public final class GlobalFileSystem implements FileSystem {
 
     @Override
     public void sync(Caller caller, long ino, long handle, boolean dataOnly) throws FsException {
-        operations.commit(handle);
+        operations.sync(handle);
     }
 
     @Override

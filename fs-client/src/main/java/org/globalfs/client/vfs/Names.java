@@ -179,7 +179,7 @@ final class Names {
     }
 
     /** Executes a create and notes the name. */
-    UpdateReply create(Caller caller, CreateOp op) throws FsException {
+    Requests.Updated create(Caller caller, CreateOp op) throws FsException {
         long parent = op.getParent();
         Requests.Updated updated =
                 requests.update(caller, Inodes.partition(parent), UpdateOp.create(op), parent);
@@ -196,7 +196,7 @@ final class Names {
                 && Inodes.partition(attributes.getIno()) == Inodes.partition(parent)) {
             cache.learnComplete(attributes.getIno(), granted(updated.validity()), updated.stamp());
         }
-        return reply;
+        return updated;
     }
 
     private static @Nullable Validity granted(@Nullable Validity validity) {
@@ -220,8 +220,8 @@ final class Names {
     }
 
     Entry make(Caller caller, CreateOp op) throws FsException {
-        UpdateReply reply = create(caller, op);
-        return entry(op.getParent(), op.getName(), reply.getAttributes());
+        Attributes attributes = create(caller, op).reply().getAttributes();
+        return entry(op.getParent(), op.getName(), attributes);
     }
 
     Entry link(Caller caller, long ino, long newParent, byte[] newName) throws FsException {

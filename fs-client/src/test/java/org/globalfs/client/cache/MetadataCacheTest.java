@@ -1,0 +1,162 @@
+package org.globalfs.client.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.globalfs.client.io.ContentMap;
+import org.globalfs.client.meta.SessionVector;
+import org.globalfs.protocol.wire.Attributes;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class MetadataCacheTest {
+
+    private static final long DIRECTORY = (1L << 48) + 5;
+    private static final long FILE = (1L << 48) + 6;
+    private static final byte[] NAME = {'n'};
+
+    private final SessionVector vector = new SessionVector();
+    private final MetadataCache cache = new MetadataCache(vector, 1 << 20);
+
+    private static Attributes attributes(long ino, long version) {
+        return new Attributes(ino, 0100644, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, version);
+    }
+
+    private @Nullable Validity granted(int replica, int leaseMs) {
+        return cache.validity(1, replica, System.nanoTime(), leaseMs, -1);
+    }
+
+    private long version(long ino) {
+        return Objects.requireNonNull(cache.attributes(ino)).getVersion();
+    }
+
+    @Test
+    void nothingIsKnownWithoutAGrant() {
+        cache.learn(attributes(FILE, 1), granted(1, 0), cache.stamp());
+        assertThat(cache.attributes(FILE)).isNull();
+    }
+
+    @Test
+    void aGrantEndsWithTheLease() {
+        cache.learn(attributes(FILE, 1), granted(1, 60_000), cache.stamp());
+        assertThat(version(FILE)).isEqualTo(1);
+        assertThat(cache.kernelTimeoutNs(FILE)).isPositive();
+        cache.endLease(1);
+        assertThat(cache.attributes(FILE)).isNull();
+        granted(1, 60_000);
+        assertThat(cache.attributes(FILE)).as("a new lease brings no old grant back").isNull();
+    }
+
+    @Test
+    void aReplyThatComesAfterItsLeaseGrantsNothing() {
+        long sentNs = System.nanoTime() - 2_000_000_000L;
+        assertThat(cache.validity(1, 1, sentNs, 1_000, -1)).isNull();
+    }
+
+    @Test
+    void anotherCoordinatorsGrantVoidsTheOldOnes() {
+        cache.learn(attributes(FILE, 1), granted(1, 60_000), cache.stamp());
+        cache.learn(attributes(DIRECTORY, 1), granted(2, 60_000), cache.stamp());
+        assertThat(cache.attributes(FILE)).isNull();
+        assertThat(version(DIRECTORY)).isEqualTo(1);
+    }
+
+    @Test
+    void aRecallOvertakesTheReplyThatItConcerns() {
+        long stamp = cache.stamp();
+        Validity validity = granted(1, 60_000);
+        cache.recalled(FILE);
+        cache.learn(attributes(FILE, 1), validity, stamp);
+        assertThat(cache.attributes(FILE)).isNull();
+        cache.learn(attributes(FILE, 2), validity, cache.stamp());
+        assertThat(version(FILE)).isEqualTo(2);
+    }
+
+    @Test
+    void olderNewsOfANameIsDropped() {
+        Validity validity = granted(1, 60_000);
+        cache.learn(attributes(DIRECTORY, 1), validity, cache.stamp());
+        long stamp = cache.stamp();
+        cache.learnName(DIRECTORY, NAME, new Name(FILE, 0100000), 3, validity, stamp);
+        cache.learnName(DIRECTORY, NAME, Name.ABSENT, 2, validity, stamp);
+        assertThat(cache.name(DIRECTORY, NAME)).isEqualTo(new Name(FILE, 0100000));
+        cache.learnName(DIRECTORY, NAME, Name.ABSENT, 4, validity, stamp);
+        assertThat(cache.name(DIRECTORY, NAME)).isEqualTo(Name.ABSENT);
+        assertThat(cache.name(DIRECTORY, new byte[] {'x'})).isNull();
+        cache.learnComplete(DIRECTORY, validity, stamp);
+        assertThat(cache.name(DIRECTORY, new byte[] {'x'})).isEqualTo(Name.ABSENT);
+    }
+
+    @Test
+    void olderAttributesDoNotReplaceNewerOnes() {
+        Validity validity = granted(1, 60_000);
+        cache.learn(attributes(FILE, 5), validity, cache.stamp());
+        cache.learn(attributes(FILE, 4), validity, cache.stamp());
+        assertThat(version(FILE)).isEqualTo(5);
+        cache.learn(attributes(FILE, 6), null, cache.stamp());
+        assertThat(cache.attributes(FILE))
+                .as("known to be old, and nothing newer granted")
+                .isNull();
+    }
+
+    @Test
+    void theGlobalPartitionIsBelievedUntilItMoves() {
+        long root = 1;
+        vector.advance(0, 10);
+        Validity validity = cache.validity(0, 1, System.nanoTime(), 0, 10);
+        cache.learn(attributes(root, 1), validity, cache.stamp());
+        assertThat(version(root)).isEqualTo(1);
+        assertThat(cache.kernelTimeoutNs(root)).isZero();
+        vector.advance(0, 11);
+        assertThat(cache.attributes(root)).isNull();
+        assertThat(cache.validity(0, 1, System.nanoTime(), 0, 10)).as("an old reply").isNull();
+    }
+
+    @Test
+    void whatTheKernelWasToldIsTakenBack() {
+        List<String> dropped = new ArrayList<>();
+        cache.onDropped((ino, names, recalled) -> {
+            for (byte[] name : names) {
+                dropped.add(ino + "/" + new String(name, java.nio.charset.StandardCharsets.UTF_8));
+            }
+            if (recalled) {
+                dropped.add("recalled " + ino);
+            }
+        });
+        Validity validity = granted(1, 60_000);
+        cache.learnName(DIRECTORY, NAME, Name.ABSENT, 1, validity, cache.stamp());
+        cache.learnName(DIRECTORY, new byte[] {'o'}, Name.ABSENT, 1, validity, cache.stamp());
+        cache.nameInKernel(DIRECTORY, NAME);
+        cache.recalled(DIRECTORY);
+        assertThat(dropped).containsExactly(DIRECTORY + "/n", "recalled " + DIRECTORY);
+        assertThat(cache.kernelTimeoutNs(DIRECTORY)).isZero();
+    }
+
+    @Test
+    void anInodeDroppedForLackOfMemoryIsForgottenProperly() {
+        MetadataCache small = new MetadataCache(vector, 4_000);
+        Validity validity = small.validity(1, 1, System.nanoTime(), 60_000, -1);
+        long stamp = small.stamp();
+        for (long ino = FILE; ino < FILE + 1_000; ino++) {
+            small.learn(attributes(ino, 1), validity, stamp);
+        }
+        long gone = FILE;
+        while (small.attributes(gone) != null) {
+            gone++;
+        }
+        small.learn(attributes(gone, 1), validity, stamp);
+        assertThat(small.attributes(gone)).as("asked before it was dropped").isNull();
+    }
+
+    @Test
+    void contentFollowsOwnChangesOnlyWhereItWasKnown() {
+        Validity validity = granted(1, 60_000);
+        cache.changeContent(FILE, known -> ContentMap.empty(9));
+        assertThat(cache.content(FILE)).isNull();
+        cache.learnContent(FILE, ContentMap.empty(1), validity, cache.stamp());
+        cache.changeContent(FILE, known -> ContentMap.empty(2));
+        assertThat(Objects.requireNonNull(cache.content(FILE)).version()).isEqualTo(2);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.globalfs.client.cache;
+
+import org.jspecify.annotations.NullMarked;
