@@ -93,14 +93,19 @@ final class Rings implements AutoCloseable {
     /** Imports everything that concerns a partition. */
     boolean importInto(int partition) {
         boolean any = false;
-        while (true) {
-            long next = state(0).nextConcerning(partition, state(partition).importedThrough());
-            if (next < 0) {
-                return any;
-            }
-            deliver(partition, List.of(new Entry.Import(next)));
+        while (importOne(partition)) {
             any = true;
         }
+        return any;
+    }
+
+    /** Imports the next instance that concerns a partition; false when there is none. */
+    boolean importOne(int partition) {
+        long next = state(0).nextConcerning(partition, state(partition).importedThrough());
+        if (next >= 0) {
+            deliver(partition, List.of(new Entry.Import(next)));
+        }
+        return next >= 0;
     }
 
     /** Imports and votes until nothing is left to do. */
@@ -124,6 +129,11 @@ final class Rings implements AutoCloseable {
             internal(0, UpdateOp.vote(vote));
         }
         return !votes.isEmpty();
+    }
+
+    /** Takes the answer to a command, so that the next one is seen as new. */
+    @Nullable UpdateReply takeReply(Command command) {
+        return replies.remove(command.getSession() + "/" + command.getSequence());
     }
 
     void internal(int partition, UpdateOp op) {

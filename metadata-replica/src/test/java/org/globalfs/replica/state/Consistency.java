@@ -1,0 +1,92 @@
+package org.globalfs.replica.state;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+
+/** What fsck would check over all partitions, when nothing is under way. */
+final class Consistency {
+
+    private final Rings rings;
+    private final int regions;
+    private final Map<Long, Integer> names = new HashMap<>();
+    private final Map<Long, Attributes> files = new HashMap<>();
+    private final Map<Integer, Long> reached = new TreeMap<>();
+
+    private Consistency(Rings rings, int regions) {
+        this.rings = rings;
+        this.regions = regions;
+    }
+
+    /**
+     * Every name leads to an inode of its type, every count is right, every inode has a name or is
+     * an orphan.
+     */
+    static void check(Rings rings, int regions) {
+        Consistency consistency = new Consistency(rings, regions);
+        consistency.directory(Partitions.ROOT, Partitions.ROOT);
+        consistency.totals();
+    }
+
+    private ReadReply read(long ino, ReadOp op) {
+        return rings.read(Partitions.of(ino), 0, op);
+    }
+
+    private Attributes attributes(long ino) {
+        ReadReply reply = read(ino, ReadOp.getAttributes(new GetAttributesOp(ino)));
+        assertThat(reply.getErrno()).as("inode %x", ino).isZero();
+        return reply.getAttributes();
+    }
+
+    private void directory(long ino, long parent) {
+        assertThat(names.merge(ino, 1, Integer::sum)).as("names of directory %x", ino).isEqualTo(1);
+        reached.merge(Partitions.of(ino), 1L, Long::sum);
+        ReadReply up =
+                read(ino, ReadOp.lookup(new LookupOp(ino, ByteBuffer.wrap("..".getBytes(UTF_8)))));
+        assertThat(up.getIno()).as("parent of %x", ino).isEqualTo(parent);
+        int directories = 0;
+        ReadReply listed = read(ino, ReadOp.readDirectory(new ReadDirectoryOp(ino, 0, 4000)));
+        for (DirectoryEntry entry : listed.getEntries()) {
+            Child child = rings.state(Partitions.of(ino)).child(ino, entry.getName());
+            assertThat(child).isEqualTo(new Child(entry.getIno(), entry.getType()));
+            Attributes attributes = attributes(entry.getIno());
+            assertThat(Mode.type(attributes.getMode())).isEqualTo(entry.getType());
+            if (entry.getType() == Mode.DIRECTORY) {
+                directories++;
+                directory(entry.getIno(), ino);
+            } else if (names.merge(entry.getIno(), 1, Integer::sum) == 1) {
+                files.put(entry.getIno(), attributes);
+                reached.merge(Partitions.of(entry.getIno()), 1L, Long::sum);
+            }
+        }
+        assertThat(attributes(ino).getNlink())
+                .as("nlink of directory %x", ino)
+                .isEqualTo(2 + directories);
+    }
+
+    private void totals() {
+        files.forEach((ino, attributes) ->
+                assertThat(attributes.getNlink()).as("nlink of %x", ino).isEqualTo(names.get(ino)));
+        for (int partition = 0; partition <= regions; partition++) {
+            PartitionState state = rings.state(partition);
+            assertThat(state.statistics().getInodes())
+                    .as("inodes of partition %s", partition)
+                    .isEqualTo(reached.getOrDefault(partition, 0L) + state.orphans());
+            assertThat(state.pendingVotes()).isEmpty();
+            assertThat(state.pendingTransactions()).isEmpty();
+        }
+    }
+}

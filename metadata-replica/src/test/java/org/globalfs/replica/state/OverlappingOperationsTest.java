@@ -1,0 +1,239 @@
+package org.globalfs.replica.state;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.globalfs.protocol.wire.CollectOrphansOp;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.DecideOp;
+import org.globalfs.protocol.wire.LinkOp;
+import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UnlinkOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Many operations at once over several partitions, whose steps (prepare, imports, votes, time-outs,
+ * repetitions, crashes) come in any order. At every pause the tree must be whole.
+ */
+final class OverlappingOperationsTest {
+
+    private static final int REGIONS = 2;
+    private static final int STEPS = 4000;
+    private static final int AT_ONCE = 8;
+    private static final int NAMES = 3;
+    private static final int DEEPEST = 60;
+
+    @TempDir Path folder;
+
+    private final List<Flight> flights = new ArrayList<>();
+    private final List<Long> directories = new ArrayList<>();
+    private final List<Long> files = new ArrayList<>();
+    private int finished;
+    private int succeeded;
+
+    /** A command on its way. */
+    private static final class Flight {
+        Command command;
+        int partition;
+        final boolean directory;
+
+        Flight(Command command, int partition, boolean directory) {
+            this.command = command;
+            this.partition = partition;
+            this.directory = directory;
+        }
+    }
+
+    /** Set METADATA_SEEDS to "from-to" for a longer run. */
+    static LongStream seeds() {
+        String range = System.getenv("METADATA_SEEDS");
+        if (range == null) {
+            return LongStream.rangeClosed(1, 4);
+        }
+        String[] ends = range.split("-");
+        return LongStream.rangeClosed(Long.parseLong(ends[0]), Long.parseLong(ends[1]));
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void theTreeStaysWhole(long seed) {
+        System.out.println("overlapping operations: seed " + seed);
+        Random random = new Random(seed);
+        directories.add(Partitions.ROOT);
+        try (Rings rings = new Rings(folder, REGIONS)) {
+            SetAttributesOp open = new SetAttributesOp(Partitions.ROOT).setMode(01777);
+            rings.run(0, rings.command(1, 0, 0, UpdateOp.setAttributes(open)));
+            for (int step = 0; step < STEPS; step++) {
+                step(rings, random);
+                if (step % 400 == 399) {
+                    land(rings);
+                    Consistency.check(rings, REGIONS);
+                }
+            }
+        }
+        assertThat(succeeded).as("of %s operations", finished).isGreaterThan(finished / 10);
+    }
+
+    private void step(Rings rings, Random random) {
+        switch (random.nextInt(12)) {
+            case 0, 1, 2 -> {
+                if (flights.size() < AT_ONCE) {
+                    start(rings, random);
+                }
+            }
+            case 3, 4, 5 -> rings.importOne(1 + random.nextInt(REGIONS));
+            case 6, 7 -> rings.vote(1 + random.nextInt(REGIONS));
+            case 8, 9, 10 -> {
+                if (!flights.isEmpty()) {
+                    continueFlight(
+                            rings,
+                            flights.get(random.nextInt(flights.size())),
+                            random.nextInt(4) == 0);
+                }
+            }
+            default -> rare(rings, random);
+        }
+    }
+
+    private void rare(Rings rings, Random random) {
+        List<PendingTransaction> pending = rings.state(0).pendingTransactions();
+        switch (random.nextInt(4)) {
+            case 0 -> {
+                if (!pending.isEmpty()) {
+                    long transaction = pending.get(random.nextInt(pending.size())).transaction();
+                    rings.internal(0, UpdateOp.decide(new DecideOp(transaction)));
+                }
+            }
+            case 1 -> {
+                rings.passMs(random.nextInt(100_000));
+                int partition = random.nextInt(REGIONS + 1);
+                rings.internal(partition, UpdateOp.collectOrphans(new CollectOrphansOp(20)));
+            }
+            case 2 -> {
+                int partition = random.nextInt(REGIONS + 1);
+                byte[] before = rings.state(partition).hash().digest();
+                rings.state(partition).flush();
+                rings.crash(partition);
+                assertThat(rings.state(partition).hash().digest()).isEqualTo(before);
+            }
+            default -> {}
+        }
+    }
+
+    private static ByteBuffer name(Random random) {
+        return ByteBuffer.wrap(("n" + random.nextInt(NAMES)).getBytes(UTF_8));
+    }
+
+    private long directory(Random random) {
+        return directories.get(random.nextInt(directories.size()));
+    }
+
+    private void start(Rings rings, Random random) {
+        int uid = random.nextInt(3) == 0 ? 1000 : 0;
+        long parent = directory(random);
+        boolean directory = false;
+        UpdateOp op;
+        switch (random.nextInt(10)) {
+            case 0, 1, 2 -> {
+                directory = random.nextInt(3) > 0;
+                int mode = directory ? Mode.DIRECTORY | 0777 : Mode.REGULAR | 0666;
+                op = UpdateOp.create(new CreateOp(parent, name(random), mode));
+            }
+            case 3, 4 ->
+                    op = UpdateOp.unlink(new UnlinkOp(parent, name(random), random.nextBoolean()));
+            case 5 -> {
+                if (files.isEmpty()) {
+                    return;
+                }
+                op =
+                        UpdateOp.link(
+                                new LinkOp(
+                                        files.get(random.nextInt(files.size())),
+                                        parent,
+                                        name(random)));
+            }
+            default -> {
+                int flags = random.nextInt(4) == 0 ? random.nextInt(3) : 0;
+                op =
+                        UpdateOp.rename(
+                                new RenameOp(
+                                        parent,
+                                        name(random),
+                                        directory(random),
+                                        name(random),
+                                        flags));
+            }
+        }
+        long session = 1 + random.nextInt(AT_ONCE * 4);
+        Command command = rings.command(session, uid, random.nextInt(REGIONS + 1), op);
+        // Several commands of a session may be under way: none is answered before it landed.
+        command.setAnsweredBelow(1);
+        Flight flight = new Flight(command, Partitions.of(parent), directory);
+        flights.add(flight);
+        rings.deliver(flight.partition, List.of(rings.stamped(command)));
+    }
+
+    private void continueFlight(Rings rings, Flight flight, boolean repeat) {
+        UpdateReply reply = rings.takeReply(flight.command);
+        if (reply == null) {
+            if (repeat) {
+                rings.deliver(flight.partition, List.of(rings.stamped(flight.command)));
+            }
+            return;
+        }
+        if (reply.getStatus() == Status.DONE) {
+            land(flight, reply);
+            return;
+        }
+        if (reply.getStatus() == Status.ESCALATE) {
+            Escalation next = Escalation.of(flight.command, reply);
+            flight.command = next.command();
+            flight.partition = next.partition();
+        }
+        rings.deliver(flight.partition, List.of(rings.stamped(flight.command)));
+    }
+
+    private void land(Flight flight, UpdateReply reply) {
+        flights.remove(flight);
+        finished++;
+        if (reply.getErrno() != 0) {
+            return;
+        }
+        succeeded++;
+        if (flight.command.getOp().isSetCreate()) {
+            long ino = reply.getAttributes().getIno();
+            List<Long> known = flight.directory ? directories : files;
+            known.add(ino);
+            if (known.size() > DEEPEST) {
+                known.remove(1);
+            }
+        }
+    }
+
+    /** Lets everything end. */
+    private void land(Rings rings) {
+        for (int round = 0; !flights.isEmpty(); round++) {
+            assertThat(round).as("rounds until everything has landed").isLessThan(200);
+            rings.settle();
+            for (Flight flight : List.copyOf(flights)) {
+                continueFlight(rings, flight, true);
+            }
+        }
+        rings.settle();
+    }
+}
