@@ -36,7 +36,7 @@ final class OverlappingOperationsTest {
     private static final int STEPS = 4000;
     private static final int AT_ONCE = 8;
     private static final int NAMES = 3;
-    private static final int DEEPEST = 60;
+    private static final int KNOWN = 7;
 
     @TempDir Path folder;
 
@@ -45,6 +45,8 @@ final class OverlappingOperationsTest {
     private final List<Long> files = new ArrayList<>();
     private int finished;
     private int succeeded;
+    private int locked;
+    private int escalated;
 
     /** A command on its way. */
     private static final class Flight {
@@ -86,24 +88,22 @@ final class OverlappingOperationsTest {
                 }
             }
         }
+        System.out.printf("%d operations, %d succeeded, %d times locked, %d escalated%n", finished, succeeded, locked, escalated);
         assertThat(succeeded).as("of %s operations", finished).isGreaterThan(finished / 10);
     }
 
     private void step(Rings rings, Random random) {
-        switch (random.nextInt(12)) {
-            case 0, 1, 2 -> {
+        switch (random.nextInt(14)) {
+            case 0, 1, 2, 3, 4 -> {
                 if (flights.size() < AT_ONCE) {
                     start(rings, random);
                 }
             }
-            case 3, 4, 5 -> rings.importOne(1 + random.nextInt(REGIONS));
-            case 6, 7 -> rings.vote(1 + random.nextInt(REGIONS));
-            case 8, 9, 10 -> {
-                if (!flights.isEmpty()) {
-                    continueFlight(
-                            rings,
-                            flights.get(random.nextInt(flights.size())),
-                            random.nextInt(4) == 0);
+            case 5, 6, 7 -> rings.importOne(1 + random.nextInt(REGIONS));
+            case 8, 9 -> rings.vote(1 + random.nextInt(REGIONS));
+            case 10, 11, 12 -> {
+                for (Flight flight : List.copyOf(flights)) {
+                    continueFlight(rings, flight, random.nextInt(8) == 0);
                 }
             }
             default -> rare(rings, random);
@@ -112,7 +112,7 @@ final class OverlappingOperationsTest {
 
     private void rare(Rings rings, Random random) {
         List<PendingTransaction> pending = rings.state(0).pendingTransactions();
-        switch (random.nextInt(4)) {
+        switch (random.nextInt(8)) {
             case 0 -> {
                 if (!pending.isEmpty()) {
                     long transaction = pending.get(random.nextInt(pending.size())).transaction();
@@ -140,7 +140,7 @@ final class OverlappingOperationsTest {
     }
 
     private long directory(Random random) {
-        return directories.get(random.nextInt(directories.size()));
+        return random.nextInt(3) == 0 ? Partitions.ROOT : directories.get(random.nextInt(directories.size()));
     }
 
     private void start(Rings rings, Random random) {
@@ -204,6 +204,9 @@ final class OverlappingOperationsTest {
             Escalation next = Escalation.of(flight.command, reply);
             flight.command = next.command();
             flight.partition = next.partition();
+            escalated++;
+        } else {
+            locked++;
         }
         rings.deliver(flight.partition, List.of(rings.stamped(flight.command)));
     }
@@ -215,11 +218,14 @@ final class OverlappingOperationsTest {
             return;
         }
         succeeded++;
+        if (reply.isSetRemoved()) {
+            directories.remove(Long.valueOf(reply.getRemoved()));
+        }
         if (flight.command.getOp().isSetCreate()) {
             long ino = reply.getAttributes().getIno();
             List<Long> known = flight.directory ? directories : files;
             known.add(ino);
-            if (known.size() > DEEPEST) {
+            if (known.size() > KNOWN) {
                 known.remove(1);
             }
         }
