@@ -88,7 +88,9 @@ final class OverlappingOperationsTest {
                 }
             }
         }
-        System.out.printf("%d operations, %d succeeded, %d times locked, %d escalated%n", finished, succeeded, locked, escalated);
+        System.out.printf(
+                "%d operations, %d succeeded, %d times locked, %d escalated%n",
+                finished, succeeded, locked, escalated);
         assertThat(succeeded).as("of %s operations", finished).isGreaterThan(finished / 10);
     }
 
@@ -140,7 +142,9 @@ final class OverlappingOperationsTest {
     }
 
     private long directory(Random random) {
-        return random.nextInt(3) == 0 ? Partitions.ROOT : directories.get(random.nextInt(directories.size()));
+        return random.nextInt(3) == 0
+                ? Partitions.ROOT
+                : directories.get(random.nextInt(directories.size()));
     }
 
     private void start(Rings rings, Random random) {
@@ -179,7 +183,7 @@ final class OverlappingOperationsTest {
                                         flags));
             }
         }
-        long session = 1 + random.nextInt(AT_ONCE * 4);
+        long session = 1L + random.nextInt(AT_ONCE * 4);
         Command command = rings.command(session, uid, random.nextInt(REGIONS + 1), op);
         // Several commands of a session may be under way: none is answered before it landed.
         command.setAnsweredBelow(1);
