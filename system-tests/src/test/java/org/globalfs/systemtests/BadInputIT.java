@@ -130,7 +130,9 @@ final class BadInputIT {
         String text = Files.readString(cluster.data().resolve("config").resolve(name + ".yaml"));
         String bad = change.of(text);
         assertThat(bad).isNotEqualTo(text);
-        return Files.writeString(Files.createTempFile(scratch, name, ".yaml"), bad);
+        // beside the original: the folders that it names are relative to it
+        Path folder = cluster.data().resolve("config");
+        return Files.writeString(folder.resolve("changed-" + name + ".yaml"), bad);
     }
 
     private void fails(int exitCode, String names, String... arguments) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 final class BuildIT {
     private static final Duration LONG = Duration.ofMinutes(6);
     private static final String CONFIGURE_AND_MAKE =
-            "./configure -q >configure.log 2>&1 && make -s MAKEINFO=true >make.log 2>&1";
+            "configure -q >configure.log 2>&1 && make -s MAKEINFO=true >make.log 2>&1";
     private static final String RUN =
             "[ \"$(echo '2^100 + 1' | bc/bc)\" = 1267650600228229401496703205377 ]";
     private LocalCluster cluster;
@@ -51,9 +51,9 @@ final class BuildIT {
         bash(work, "mkdir usw && tar xzf '" + tarball + "' -C usw");
         bash(
                 work,
-                "cd usw/bc-* && "
+                "cd usw/bc-* && ./"
                         + CONFIGURE_AND_MAKE
-                        + " || { tail -30 configure.log make.log; exit 1; }; "
+                        + " || { tail -n 30 configure.log; tail -n 30 make.log; exit 1; }; "
                         + RUN);
     }
 
@@ -89,9 +89,9 @@ final class BuildIT {
     void buildsInAnotherRegionOutOfTheSameTree() {
         bash(
                 cluster.mount("us-east"),
-                "mkdir use && cp -r pristine/bc-* use/ && cd use/bc-* && "
+                "mkdir use && cd use && ../pristine/bc-*/"
                         + CONFIGURE_AND_MAKE
-                        + " || { tail -30 configure.log make.log; exit 1; }; "
+                        + " || { tail -n 30 configure.log; tail -n 30 make.log; exit 1; }; "
                         + RUN);
     }
 
@@ -111,9 +111,9 @@ final class BuildIT {
                         Shell.bash(
                                 LONG,
                                 work,
-                                "cd faults/bc-* && for i in 1 2 3; do "
+                                "cd faults/bc-* && for i in 1 2 3; do ./"
                                         + CONFIGURE_AND_MAKE
-                                        + " || { tail -30 configure.log make.log; exit 1; }; "
+                                        + " || { tail -n 30 configure.log; tail -n 30 make.log; exit 1; }; "
                                         + RUN
                                         + "; echo $i > round; [ $i = 3 ] || make -s distclean >>make.log 2>&1; done"));
         // a process here is a datacenter: its replica and both storage nodes die together
@@ -126,10 +126,12 @@ final class BuildIT {
         awaitFile(build, "faults/bc-*/round");
         cluster.restart(coordinator);
         awaitCaughtUp(coordinator);
-        cluster.kill(cluster.coordinatorProcess("us-west"));
+        coordinator = cluster.coordinatorProcess("us-west");
+        cluster.kill(coordinator);
         Shell.Outcome outcome = build.join();
         assertThat(outcome.exitCode()).as(Shell.tail(outcome.output(), 3000)).isZero();
-        cluster.up();
+        cluster.restart(coordinator);
+        awaitCaughtUp(coordinator);
         cluster.awaitEqualHashes(Duration.ofMinutes(2));
         bash(cluster.mount("eu-west"), "cd faults/bc-* && " + RUN);
     }

@@ -198,7 +198,7 @@ public final class MetadataCache {
                         if (recent
                                 && content != null
                                 && content.version() < attributes.getVersion()) {
-                            node.content(null);
+                            node.replaceContent(null);
                         }
                     });
         }
@@ -277,8 +277,7 @@ public final class MetadataCache {
                         (key, node) -> {
                             ContentMap known = node.content();
                             if (known != null) {
-                                node.content(null);
-                                node.content(change.apply(known));
+                                node.replaceContent(change.apply(known));
                             }
                             return node;
                         });

@@ -59,12 +59,18 @@ final class Node {
         return content;
     }
 
-    synchronized void content(@Nullable ContentMap newer) {
-        if (newer == null || content == null) {
-            content = newer;
+    /** What a read said; not noted when an update is known to have come after it. */
+    synchronized void content(ContentMap newer) {
+        if (content == null) {
+            boolean outdated = attributes != null && newer.version() < attributes.getVersion();
+            content = outdated ? null : newer;
         } else if (content.version() <= newer.version()) {
             content = content.joined(newer);
         }
+    }
+
+    synchronized void replaceContent(@Nullable ContentMap replacement) {
+        content = replacement;
     }
 
     /** What is known of a name, or null. */

@@ -150,6 +150,18 @@ class MetadataCacheTest {
         assertThat(small.attributes(gone)).as("asked before it was dropped").isNull();
     }
 
+    /** A read that was answered before this client's own update, and arrives after it. */
+    @Test
+    void contentOlderThanTheAttributesIsNotNoted() {
+        Validity validity = granted(1, 60_000);
+        long stamp = cache.stamp();
+        cache.learn(attributes(FILE, 2), validity, stamp);
+        cache.learnContent(FILE, ContentMap.empty(1), validity, stamp);
+        assertThat(cache.content(FILE)).isNull();
+        cache.learnContent(FILE, ContentMap.empty(2), validity, stamp);
+        assertThat(cache.content(FILE)).isNotNull();
+    }
+
     @Test
     void contentFollowsOwnChangesOnlyWhereItWasKnown() {
         Validity validity = granted(1, 60_000);
