@@ -182,6 +182,10 @@ public final class MetadataCache {
         }
     }
 
+    /**
+     * What a reply says of an inode. After an update the caller must {@link #forget} the inode
+     * where {@link #knows} then denies the new version.
+     */
     public void learn(Attributes attributes, @Nullable Validity validity, long stamp) {
         long ino = attributes.getIno();
         if (validity == null) {
@@ -202,6 +206,13 @@ public final class MetadataCache {
                         }
                     });
         }
+    }
+
+    /** Whether attributes of this version, or of a later one, are kept; they need not be valid. */
+    public boolean knows(long ino, long version) {
+        Node node = nodes.getIfPresent(ino);
+        Attributes known = node == null ? null : node.attributes();
+        return known != null && known.getVersion() >= version;
     }
 
     /** Attributes that may not be cached still tell that older ones are wrong. */

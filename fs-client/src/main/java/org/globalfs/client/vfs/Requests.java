@@ -158,10 +158,25 @@ final class Requests {
                 cache.forget(ino);
             }
         }
-        learn(reply.getAttributes(), answer.partition(), validity, stamp);
-        learn(reply.getParent(), answer.partition(), validity, stamp);
-        learn(reply.getNewParent(), answer.partition(), validity, stamp);
+        learnOutcome(reply.getAttributes(), answer.partition(), validity, stamp);
+        learnOutcome(reply.getParent(), answer.partition(), validity, stamp);
+        learnOutcome(reply.getNewParent(), answer.partition(), validity, stamp);
         return validity;
+    }
+
+    /**
+     * What an update made. Where the cache may not keep it, a read of before the update that is
+     * still under way must not be kept either.
+     */
+    private void learnOutcome(
+            @Nullable Attributes attributes,
+            int partition,
+            @Nullable Validity validity,
+            long stamp) {
+        learn(attributes, partition, validity, stamp);
+        if (attributes != null && !cache.knows(attributes.getIno(), attributes.getVersion())) {
+            cache.forget(attributes.getIno());
+        }
     }
 
     private static boolean tells(UpdateReply reply, long ino) {

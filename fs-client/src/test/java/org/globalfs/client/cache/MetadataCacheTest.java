@@ -162,6 +162,20 @@ class MetadataCacheTest {
         assertThat(cache.content(FILE)).isNotNull();
     }
 
+    /** An update's reply may not be kept, so neither may an older read that is still under way. */
+    @Test
+    void aReadOfBeforeAnOwnUpdateDoesNotOutliveIt() {
+        Validity validity = granted(1, 60_000);
+        long update = cache.stamp();
+        cache.recalled(FILE);
+        long read = cache.stamp();
+        cache.learn(attributes(FILE, 2), validity, update);
+        assertThat(cache.knows(FILE, 2)).isFalse();
+        cache.forget(FILE);
+        cache.learn(attributes(FILE, 1), validity, read);
+        assertThat(cache.attributes(FILE)).isNull();
+    }
+
     @Test
     void contentFollowsOwnChangesOnlyWhereItWasKnown() {
         Validity validity = granted(1, 60_000);

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * lease has ended. It {@link #end ends} after its execution. A read takes a {@link #stamp} before
  * it looks at the state; a grant of what it saw is given only when no other session's update of the
  * inode is between begin and end, nor has ended since the stamp. A session's own updates don't
- * count: it orders their replies by version, and forgets what an update touched whose reply grants
- * nothing.
+ * count: it orders their replies by version, and forgets what an update touched where it may not
+ * keep the reply.
  *
  * <p>The holder of the lock never waits for anything but the condition. {@code time} is of
  * System.nanoTime.
