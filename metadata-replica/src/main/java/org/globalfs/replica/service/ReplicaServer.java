@@ -113,7 +113,8 @@ public final class ReplicaServer implements AutoCloseable {
         Grants grants = new Grants(own, global, multicast);
         connectSequels(multicast, driver, grants);
 
-        Updates updates = new Updates(partitions, causal, grants, multicast, shutdown);
+        Updates updates =
+                new Updates(config.topology(), partitions, causal, grants, multicast, shutdown);
         Reads reads = new Reads(partitions, causal, home, grants, multicast);
         ReplicaCalls calls = new ReplicaCalls(config.id(), partitions, flushers, multicast);
         String name = "metadata replica " + config.id();

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -35,13 +36,16 @@ final class Updates {
     private final Grants grants;
     private final Multicast multicast;
     private final Shutdown shutdown;
+    private final Topology topology;
 
     Updates(
+            Topology topology,
             Map<Integer, HostedPartition> partitions,
             Map<Integer, CausalWait> causal,
             Grants grants,
             Multicast multicast,
             Shutdown shutdown) {
+        this.topology = topology;
         this.grants = grants;
         this.partitions = partitions;
         this.causal = causal;
@@ -68,9 +72,18 @@ final class Updates {
                 : regional(partition, command, value, deadlineNs);
     }
 
-    /** Clients may not speak for the replicas. */
-    private static boolean acceptable(Command command) {
+    /**
+     * Clients may not speak for the replicas, nor of a partition that nobody holds: what is placed
+     * there, or waits for its vote, would be lost.
+     */
+    private boolean acceptable(Command command) {
         if (command.getSession() == 0 || command.getSequence() <= 0 || !command.getOp().isSet()) {
+            return false;
+        }
+        boolean participantsExist =
+                !command.isSetParticipants()
+                        || command.getParticipants().stream().allMatch(this::exists);
+        if (!exists(command.getOrigin()) || !participantsExist) {
             return false;
         }
         UpdateOp._Fields kind = command.getOp().getSetField();
@@ -78,6 +91,10 @@ final class Updates {
             case CREATE, UNLINK, RENAME, LINK, SET_ATTRIBUTES, WRITE, RENEW_SESSION -> true;
             case COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE -> false;
         };
+    }
+
+    private boolean exists(int partition) {
+        return partition == Topology.GLOBAL || topology.region(partition).isPresent();
     }
 
     private UpdateReply regional(

@@ -127,6 +127,21 @@ class ReplicaClusterTest {
     }
 
     @Test
+    void commandOfAPartitionThatNobodyHoldsIsRefused() throws Exception {
+        try (ReplicaCluster cluster = cluster(1)) {
+            TestSession session = new TestSession(cluster, 1);
+            UpdateOp op = UpdateOp.create(new CreateOp(ROOT, TestSession.bytes("x"), 0040755));
+            Command placed = session.command(op).setOrigin(99);
+            assertThat(session.send(0, placed, 10_000_000_000L).getErrno())
+                    .isEqualTo(Errno.EINVAL.number());
+            Command agreed = session.command(op).setCoordinated(true).setParticipants(List.of(77));
+            assertThat(session.send(0, agreed, 10_000_000_000L).getErrno())
+                    .isEqualTo(Errno.EINVAL.number());
+            assertThat(session.list(ROOT)).isEmpty();
+        }
+    }
+
+    @Test
     void coordinatedRenameAndRmdirBetweenTheGlobalAndARegionalPartition() throws Exception {
         try (ReplicaCluster cluster = cluster(2)) {
             TestSession west = new TestSession(cluster, 1);
