@@ -1,4 +1,4 @@
-/** Microbenchmarks. */
+/** The benchmark program: {@code globalfs bench}. */
 @NullMarked
 package org.globalfs.bench;
 

@@ -1,0 +1,31 @@
+package org.globalfs.bench;
+
+import org.globalfs.bench.multicast.MulticastBench;
+import org.globalfs.bench.multicast.member.MemberCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The entry point of {@code globalfs bench}. */
+@Command(
+        name = "globalfs bench",
+        description = "Measures parts of GlobalFS on this machine.",
+        mixinStandardHelpOptions = true,
+        subcommands = {MulticastBench.class, MemberCommand.class})
+public final class BenchMain {
+    private BenchMain() {}
+
+    public static void main(String[] args) {
+        CommandLine line = new CommandLine(new BenchMain());
+        line.setExecutionExceptionHandler((failure, command, parsed) -> {
+            if (failure instanceof BenchFailure) {
+                command.getErr().println("globalfs bench: " + failure.getMessage());
+            } else {
+                failure.printStackTrace(command.getErr());
+            }
+            return CommandLine.ExitCode.SOFTWARE;
+        });
+        int code = line.execute(args.length == 0 ? new String[] {"--help"} : args);
+        System.out.flush();
+        System.exit(code);
+    }
+}

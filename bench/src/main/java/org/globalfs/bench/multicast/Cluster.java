@@ -1,0 +1,195 @@
+package org.globalfs.bench.multicast;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.BenchMain;
+import org.globalfs.bench.multicast.member.MemberOptions;
+
+/** Three members of one contender, each a process with a folder of its own. */
+final class Cluster implements AutoCloseable {
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final int POLL_MS = 20;
+    private static final int NONE = -1;
+
+    private final Contender contender;
+    private final Shape shape;
+    private final Place place;
+    private final Path folder;
+    private final Map<Integer, InetSocketAddress> addresses;
+    private final Map<Integer, MemberProcess> running = new TreeMap<>();
+    private final List<Integer> starting = new ArrayList<>();
+
+    /**
+     * What the members are.
+     *
+     * @param rings how many they share
+     * @param keepsLog whether deliveries are kept, to be checked
+     */
+    record Shape(boolean durable, int rings, boolean keepsLog) {
+        static final Shape DURABLE = new Shape(true, 1, false);
+    }
+
+    private Cluster(Contender contender, Shape shape, Place place, Path folder) {
+        this.contender = contender;
+        this.shape = shape;
+        this.place = place;
+        this.folder = folder;
+        this.addresses = place.freshAddresses();
+    }
+
+    /** A running cluster with a coordinator. */
+    static Cluster start(Contender contender, Shape shape, Place place, Path parent) {
+        Cluster cluster = new Cluster(contender, shape, place, newFolder(parent, contender));
+        try {
+            for (int member = 1; member <= Place.MEMBERS; member++) {
+                cluster.startMember(member);
+            }
+            cluster.awaitReady();
+            cluster.awaitCoordinator();
+            return cluster;
+        } catch (RuntimeException e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    /**
+     * A running cluster that this member coordinates. It starts first, so that it is the one whose
+     * patience ends when a majority is there; where chance decides otherwise, all start again.
+     */
+    static Cluster startLedBy(
+            int wanted, Contender contender, Shape shape, Place place, Path parent) {
+        for (int attempt = 0; attempt < 10; attempt++) {
+            Cluster cluster = new Cluster(contender, shape, place, newFolder(parent, contender));
+            try {
+                cluster.startMember(wanted);
+                cluster.awaitReady();
+                Pause.ofMs(1500);
+                for (int member = 1; member <= Place.MEMBERS; member++) {
+                    if (member != wanted) {
+                        cluster.startMember(member);
+                    }
+                }
+                cluster.awaitReady();
+                if (cluster.awaitCoordinator() == wanted) {
+                    return cluster;
+                }
+            } catch (RuntimeException e) {
+                cluster.close();
+                throw e;
+            }
+            cluster.close();
+        }
+        throw new BenchFailure("member " + wanted + " never became coordinator");
+    }
+
+    private static Path newFolder(Path parent, Contender contender) {
+        try {
+            return Files.createTempDirectory(parent, contender.system() + "-");
+        } catch (IOException e) {
+            throw new BenchFailure("cannot make a folder in " + parent, e);
+        }
+    }
+
+    private void startMember(int member) {
+        List<String> command = new ArrayList<>(place.prefix(member));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(contender.jvmFlags());
+        command.add("-cp");
+        command.add(System.getProperty("java.class.path"));
+        command.add(BenchMain.class.getName());
+        command.addAll(
+                new MemberOptions(
+                                contender.system(),
+                                member,
+                                addresses,
+                                folder.resolve("member-" + member),
+                                shape.durable(),
+                                place.ring(),
+                                shape.rings(),
+                                shape.keepsLog())
+                        .arguments());
+        String name = contender.system() + " member " + member;
+        running.put(
+                member,
+                new MemberProcess(name, command, folder.resolve("member-" + member + ".log")));
+        starting.add(member);
+    }
+
+    private void awaitReady() {
+        for (int member : starting) {
+            member(member).awaitReady(START);
+        }
+        starting.clear();
+    }
+
+    /** Waits until all who run name the same coordinator, one that runs. */
+    int awaitCoordinator() {
+        long deadline = System.nanoTime() + START.toNanos();
+        while (System.nanoTime() < deadline) {
+            Set<Integer> named =
+                    running.values().stream()
+                            .map(member -> Integer.parseInt(member.ask("coordinator")))
+                            .collect(Collectors.toSet());
+            int first = named.iterator().next();
+            if (named.size() == 1 && first != NONE && running.containsKey(first)) {
+                return first;
+            }
+            Pause.ofMs(POLL_MS);
+        }
+        throw new BenchFailure("no coordinator was elected in " + START.toSeconds() + " s");
+    }
+
+    MemberProcess member(int member) {
+        MemberProcess process = running.get(member);
+        if (process == null) {
+            throw new BenchFailure("member " + member + " does not run");
+        }
+        return process;
+    }
+
+    Map<Integer, MemberProcess> members() {
+        return Map.copyOf(running);
+    }
+
+    MemberProcess kill(int member) {
+        MemberProcess process = member(member);
+        process.kill();
+        running.remove(member);
+        return process;
+    }
+
+    void restart(int member) {
+        startMember(member);
+        awaitReady();
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    @Override
+    public void close() {
+        running.values().parallelStream().forEach(MemberProcess::close);
+        running.clear();
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            System.err.println("globalfs bench: left behind: " + folder + ": " + e.getMessage());
+        }
+    }
+}

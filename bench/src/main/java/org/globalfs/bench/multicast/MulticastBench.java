@@ -1,0 +1,141 @@
+package org.globalfs.bench.multicast;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.multicast.LoadMeasurement.Shows;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code globalfs bench multicast}. */
+@Command(
+        name = "multicast",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Measures multi-ring Paxos with three member processes on loopback and prints a table.",
+            "Run it on an otherwise idle machine."
+        })
+public final class MulticastBench implements Callable<Integer> {
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "NAME",
+            description =
+                    "Measure only these: durable-64, durable-1, memory, idle, fail-over. Default:"
+                            + " all.")
+    private Set<String> only = Set.of();
+
+    @Option(
+            names = "--warm-up",
+            paramLabel = "SECONDS",
+            description = "Load before the first figure, for each cluster (default 60).")
+    private int warmUpSeconds = 60;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "SECONDS",
+            description = "Length of a round (default 10).")
+    private int seconds = 10;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds (default 3).")
+    private int rounds = 3;
+
+    @Option(names = "--quick", description = "A smoke run: short, and no figure worth keeping.")
+    private boolean quick;
+
+    @Option(
+            names = "--folder",
+            paramLabel = "DIR",
+            description =
+                    "Where the logs go while measuring: a disk worth measuring (default: the"
+                            + " temporary folder).")
+    private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
+
+    @Override
+    public Integer call() throws IOException {
+        List<Session.Measurement> chosen = chosen(all());
+        if (warmUpSeconds < 0 || seconds < 1 || rounds < 1) {
+            throw new BenchFailure("--seconds and --rounds are at least 1, --warm-up at least 0");
+        }
+        if (!Files.isDirectory(folder)) {
+            throw new BenchFailure(folder + " is no folder");
+        }
+        Session session =
+                new Session(
+                        folder.toAbsolutePath(),
+                        Place.loopback(),
+                        true,
+                        quick ? 1_000 : warmUpSeconds * 1000,
+                        quick ? 1_000 : seconds * 1000,
+                        quick ? 1 : rounds);
+        print(session, chosen);
+        return 0;
+    }
+
+    private static void print(Session session, List<Session.Measurement> chosen) {
+        System.out.println(Machine.line(session.folder()));
+        System.out.printf(
+                "medians of %d rounds of %.0f s after %.0f s of warm-up%n%n",
+                session.rounds(), session.roundMs() / 1e3, session.warmUpMs() / 1e3);
+        List<Row> rows = new ArrayList<>();
+        for (Session.Measurement measurement : chosen) {
+            System.err.println(measurement.name() + ":");
+            rows.addAll(measurement.run(session));
+        }
+        System.out.println(Row.HEAD);
+        rows.forEach(row -> System.out.println(row.markdown()));
+    }
+
+    private static List<Session.Measurement> all() {
+        return List.of(
+                new LoadMeasurement(
+                        "durable-64",
+                        "durable, 64 outstanding × 200 B",
+                        true,
+                        64,
+                        200,
+                        Shows.RATE,
+                        null),
+                new LoadMeasurement(
+                        "durable-1",
+                        "durable, 1 outstanding × 200 B",
+                        true,
+                        1,
+                        200,
+                        Shows.LATENCY,
+                        null),
+                new LoadMeasurement(
+                        "memory",
+                        "memory, 64 outstanding × 32 KiB",
+                        false,
+                        64,
+                        32 << 10,
+                        Shows.BYTES,
+                        null),
+                new IdleMeasurement(),
+                new FailOverMeasurement());
+    }
+
+    private List<Session.Measurement> chosen(List<Session.Measurement> all) {
+        Set<String> names =
+                all.stream()
+                        .map(Session.Measurement::name)
+                        .collect(Collectors.toCollection(TreeSet::new));
+        for (String name : only) {
+            if (!names.contains(name)) {
+                throw new BenchFailure("no measurement " + name + ", only " + names);
+            }
+        }
+        return all.stream()
+                .filter(measurement -> only.isEmpty() || only.contains(measurement.name()))
+                .toList();
+    }
+}

@@ -1,0 +1,28 @@
+package org.globalfs.bench.multicast;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * How this run measures.
+ *
+ * @param folder for the members' logs
+ * @param place where members run
+ * @param peers whether Apache Ratis is measured beside
+ * @param warmUpMs load before the first figure of each cluster
+ * @param roundMs length of a round
+ * @param rounds how many the medians are of
+ */
+record Session(Path folder, Place place, boolean peers, int warmUpMs, int roundMs, int rounds) {
+
+    /** Something that can be chosen, measured and printed. */
+    interface Measurement {
+        String name();
+
+        List<Row> run(Session session);
+    }
+
+    void progress(String what) {
+        System.err.println("  " + what);
+    }
+}
