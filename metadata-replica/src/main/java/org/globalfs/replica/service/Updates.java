@@ -120,7 +120,11 @@ final class Updates {
                 if (reply != null) {
                     UpdateReply answer = permit.executed(reply, deadlineNs);
                     known = true;
-                    return answer;
+                    // Decided under a later coordinator, it may be unknown there yet, and a strong
+                    // read would miss it: only what was decided here is acknowledged here.
+                    return multicast.isCoordinator(ring)
+                            ? answer
+                            : redirect(multicast.coordinator(ring));
                 }
             } finally {
                 if (known) {
