@@ -1,18 +1,30 @@
 package org.globalfs.multicast.sim;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.core.Batch;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Watches all learners of all rings from outside and fails the run at the first thing that must
- * never happen.
+ * Watches all processes from outside and fails the run at the first thing that must never happen:
+ *
+ * <ul>
+ *   <li>agreement: an instance has one value, whoever learns it; timestamps rise along a ring;
+ *   <li>durability: what is first learned is on the disks of a majority;
+ *   <li>no gap: nobody learns an instance before somebody learned the one before it;
+ *   <li>imports: a partition executes exactly the instances of ring 0 that concern it, in their
+ *       order. So the order across partitions has no cycle: two partitions execute the instances
+ *       that concern both in the order of ring 0, and a local command is in one partition only;
+ *   <li>equal states: the states of a partition at one position have one hash;
+ *   <li>acknowledged means decided: what a client was told is in the decided history (and the model
+ *       state finds a session's writes without a gap);
+ *   <li>one lease at a time, and reads at it are linearizable: see {@link #completed}.
+ * </ul>
  */
 final class Checker {
 
@@ -27,157 +39,210 @@ final class Checker {
 
     private record Grant(int process, int incarnation, long untilNs) {}
 
-    private final Map<Integer, NavigableMap<Long, Batch>> decided = new HashMap<>();
-    private final Map<Integer, TreeMap<Long, Long>> timestamps = new HashMap<>();
-    private final Map<Integer, Set<Long>> delivered = new HashMap<>();
-    private final Map<Integer, TreeSet<Long>> concerning = new HashMap<>();
-    private final Map<Integer, Map<Long, Long>> importedAt = new HashMap<>();
-    private final Map<Integer, Grant> grants = new HashMap<>();
-    private final Map<Integer, Long> acknowledged = new HashMap<>();
-
-    /** Some learner learned that the ring decided this. */
-    void decided(int ring, int process, long instance, Batch batch, boolean acknowledges) {
-        Batch former = history(ring).putIfAbsent(instance, batch);
-        check(
-                former == null || former.equals(batch),
-                "ring "
-                        + ring
-                        + " instance "
-                        + instance
-                        + ": process "
-                        + process
-                        + " has "
-                        + batch
-                        + ", another "
-                        + former);
-        if (former == null) {
-            record(ring, instance, batch);
-        }
-        if (acknowledges) {
-            acknowledged.merge(ring, instance, Math::max);
-        }
+    /** Tells whether a majority of the ring's members has the instance's batch on disk. */
+    interface Durability {
+        boolean onMajority(int ring, long instance, Batch batch);
     }
 
-    private void record(int ring, long instance, Batch batch) {
-        TreeMap<Long, Long> times = timestamps.computeIfAbsent(ring, r -> new TreeMap<>());
-        long last = 0;
-        for (Entry entry : batch.entries()) {
-            if (entry instanceof Entry.Command command) {
-                if (last == 0) {
-                    Map.Entry<Long, Long> before = times.lowerEntry(instance);
-                    check(
-                            before == null || before.getValue() < command.timestamp(),
-                            "ring "
-                                    + ring
-                                    + " instance "
-                                    + instance
-                                    + ": timestamp not above its predecessor's");
-                }
-                check(
-                        command.timestamp() > last,
-                        "ring " + ring + " instance " + instance + ": timestamps fall");
-                last = command.timestamp();
-                delivered
-                        .computeIfAbsent(ring, r -> new HashSet<>())
-                        .add(SimProcess.id(command.value()));
-                for (int partition : command.destinations()) {
-                    concerning.computeIfAbsent(partition, p -> new TreeSet<>()).add(instance);
-                }
-            }
-        }
-        if (last > 0) {
-            times.put(instance, last);
-            Map.Entry<Long, Long> above = times.higherEntry(instance);
-            if (above != null) {
-                long first = firstTimestamp(history(ring).get(above.getKey()));
-                check(
-                        last < first,
+    /** What is known of one ring and its partition. */
+    private static final class History {
+        private final List<Batch> decided = new ArrayList<>();
+        private final Set<Long> values = new HashSet<>();
+        private final List<Long> hashes = new ArrayList<>();
+        private final Positions concerning = new Positions();
+        private long lastTimestamp;
+        private long acknowledged;
+        private long version;
+        private @Nullable Grant grant;
+    }
+
+    private final Map<Integer, History> rings = new HashMap<>();
+    private final Coverage coverage;
+    private final Durability durability;
+
+    Checker(Coverage coverage, Durability durability) {
+        this.coverage = coverage;
+        this.durability = durability;
+    }
+
+    Coverage coverage() {
+        return coverage;
+    }
+
+    private History history(int ring) {
+        return rings.computeIfAbsent(ring, r -> new History());
+    }
+
+    /** Some learner learned that the ring decided this. */
+    void decided(int ring, int process, long instance, Batch batch) {
+        History history = history(ring);
+        if (instance <= history.decided.size()) {
+            Batch former = history.decided.get((int) instance - 1);
+            if (!former.equals(batch)) {
+                throw new Violation(
                         "ring "
                                 + ring
                                 + " instance "
                                 + instance
-                                + ": timestamp above its successor's");
+                                + ": process "
+                                + process
+                                + " has "
+                                + batch
+                                + ", another "
+                                + former);
             }
+            return;
         }
-    }
-
-    private static long firstTimestamp(Batch batch) {
+        if (instance != history.decided.size() + 1) {
+            throw new Violation(
+                    "ring "
+                            + ring
+                            + ": process "
+                            + process
+                            + " learned "
+                            + instance
+                            + ", nobody anything after "
+                            + history.decided.size());
+        }
+        if (!durability.onMajority(ring, instance, batch)) {
+            throw new Violation(
+                    "ring "
+                            + ring
+                            + " instance "
+                            + instance
+                            + ": process "
+                            + process
+                            + " learned what is not on a majority's disks");
+        }
+        history.decided.add(batch);
         for (Entry entry : batch.entries()) {
             if (entry instanceof Entry.Command command) {
-                return command.timestamp();
+                command(ring, instance, history, command);
             }
         }
-        return Long.MAX_VALUE;
     }
 
-    /** A replica executed a home instance and stands at this import afterwards. */
-    void imported(int partition, long instance, long importedThrough) {
-        Long former =
-                importedAt
-                        .computeIfAbsent(partition, p -> new HashMap<>())
-                        .putIfAbsent(instance, importedThrough);
-        check(
-                former == null || former == importedThrough,
-                "partition "
-                        + partition
-                        + " after instance "
-                        + instance
-                        + ": imported through "
-                        + importedThrough
-                        + " here, "
-                        + former
-                        + " there");
+    private void command(int ring, long instance, History history, Entry.Command command) {
+        if (command.timestamp() <= history.lastTimestamp) {
+            throw new Violation("ring " + ring + " instance " + instance + ": timestamps fall");
+        }
+        history.lastTimestamp = command.timestamp();
+        history.values.add(Value.of(command.value()).id());
+        for (int partition : command.destinations()) {
+            history(partition).concerning.add(instance);
+        }
+    }
+
+    /** A replica executed a partition's instance, and has this hash afterwards. */
+    void executed(int partition, long instance, long hash) {
+        List<Long> hashes = history(partition).hashes;
+        if (instance == hashes.size() + 1) {
+            hashes.add(hash);
+        } else {
+            check(instance <= hashes.size(), "a state skipped an instance");
+            if (hashes.get((int) instance - 1) != hash) {
+                throw new Violation(
+                        "states of partition " + partition + " differ after " + instance);
+            }
+        }
+    }
+
+    /** A replica meets an import; it may come twice, but not before those that go before it. */
+    void importing(int partition, long instance, long importedThrough) {
+        long next = history(partition).concerning.after(importedThrough);
+        if (instance > importedThrough && instance != next) {
+            throw new Violation(
+                    "partition "
+                            + partition
+                            + " imports "
+                            + instance
+                            + " after "
+                            + importedThrough
+                            + ", but "
+                            + next
+                            + " is next");
+        }
+    }
+
+    /** A coordinator has a lease from now until then; clients may rely on it although it dies. */
+    void lease(
+            int ring, int process, int incarnation, long nowNs, long untilNs, long readInstance) {
+        History history = history(ring);
+        Grant former = history.grant;
+        boolean same =
+                former != null && former.process == process && former.incarnation == incarnation;
+        if (former != null && !same && former.untilNs > nowNs) {
+            throw new Violation(
+                    "ring "
+                            + ring
+                            + ": process "
+                            + process
+                            + " has a lease while that of "
+                            + former
+                            + " runs at "
+                            + nowNs);
+        }
+        if (former == null || !same || former.untilNs < untilNs) {
+            history.grant = new Grant(process, incarnation, untilNs);
+        }
+        if (readInstance < history.acknowledged) {
+            throw new Violation(
+                    "ring "
+                            + ring
+                            + ": a read at "
+                            + readInstance
+                            + " would miss acknowledged instance "
+                            + history.acknowledged);
+        }
+    }
+
+    /** A client is about to be told that its write in this instance is done. */
+    void acknowledged(int ring, long instance, Value value) {
+        History history = history(ring);
+        check(history.values.contains(value.id()), "acknowledged, but not decided: " + value);
+        history.acknowledged = Math.max(history.acknowledged, instance);
+    }
+
+    /** The register's highest value in an operation that is complete. */
+    long version(int ring) {
+        return history(ring).version;
     }
 
     /**
-     * A coordinator has a lease from now until then; clients may rely on it although the process
-     * dies.
+     * An operation is complete. All writes of a partition move one register, so the register's
+     * values are the order of the writes, and a history is linearizable if and only if no operation
+     * sees less than one that was complete before it began: {@code floor}.
      */
-    void lease(
-            int ring, int process, int incarnation, long nowNs, long untilNs, long readInstance) {
-        Grant former = grants.get(ring);
-        boolean same =
-                former != null && former.process == process && former.incarnation == incarnation;
-        check(
-                former == null || same || former.untilNs <= nowNs,
-                "ring "
-                        + ring
-                        + ": process "
-                        + process
-                        + " has a lease while that of "
-                        + former
-                        + " runs at "
-                        + nowNs);
-        if (former == null || !same || former.untilNs < untilNs) {
-            grants.put(ring, new Grant(process, incarnation, untilNs));
+    void completed(int ring, boolean write, long floor, long version) {
+        if (write ? version <= floor : version < floor) {
+            throw new Violation(
+                    "ring "
+                            + ring
+                            + ": a "
+                            + (write ? "write" : "read")
+                            + " sees version "
+                            + version
+                            + ", though "
+                            + floor
+                            + " was seen before it began");
         }
-        long must = acknowledged.getOrDefault(ring, 0L);
-        check(
-                readInstance >= must,
-                "ring "
-                        + ring
-                        + ": a read at "
-                        + readInstance
-                        + " would miss acknowledged instance "
-                        + must);
+        History history = history(ring);
+        history.version = Math.max(history.version, version);
+        coverage.count(write ? Coverage.Kind.WRITES_ACKNOWLEDGED : Coverage.Kind.LEASE_READS);
     }
 
-    long nextConcerning(int partition, long after, long executed) {
-        Long next = concerning.computeIfAbsent(partition, p -> new TreeSet<>()).higher(after);
-        return next != null && next <= executed ? next : -1;
-    }
-
-    private NavigableMap<Long, Batch> history(int ring) {
-        return decided.computeIfAbsent(ring, r -> new TreeMap<>());
+    /** The instance of ring 0 that the partition must import after this one, or -1. */
+    long nextConcerning(int partition, long after) {
+        return history(partition).concerning.after(after);
     }
 
     /** The last instance that any learner learned. */
     long decided(int ring) {
-        return history(ring).size();
+        return history(ring).decided.size();
     }
 
-    boolean delivered(int ring, long value) {
-        return delivered.getOrDefault(ring, Set.of()).contains(value);
+    boolean delivered(int ring, Value value) {
+        return history(ring).values.contains(value.id());
     }
 
     static void check(boolean holds, String message) {

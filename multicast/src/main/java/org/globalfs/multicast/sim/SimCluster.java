@@ -1,36 +1,39 @@
 package org.globalfs.multicast.sim;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.core.RingConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regions of replicas with their rings and ring global, a workload, and faults: crashes, netsplits,
- * loss, slow disks, long pauses. A run has a fault phase, in which nothing wrong may happen, and
- * then a calm phase, in which everything must.
+ * Regions of replicas with their home rings and ring global, and a workload: clients that want
+ * answers, and values that nobody waits for.
  */
 final class SimCluster {
 
+    static final int[] NO_DESTINATIONS = {};
+
     private static final int[][] SHAPES = {
-        {3, 3}, {3, 3}, {3, 3}, {1, 3}, {1, 3}, {1, 5}, {1, 5}, {3, 1}, {1, 1}
+        {3, 3}, {3, 1}, {3, 1}, {2, 3}, {2, 2}, {1, 3}, {1, 3}, {1, 3}, {1, 5}, {1, 1}
     };
-    private static final long CALM_BOUND_NS = 30 * Simulation.SECOND;
+    private static final int CLIENTS_A_RING = 2;
 
     private final Plan plan;
     private final Simulation simulation;
-    private final Checker checker = new Checker();
+    private final Coverage coverage = new Coverage();
+    private final Checker checker = new Checker(coverage, this::durableOnMajority);
     private final SimNetwork network;
     private final List<SimProcess> processes = new ArrayList<>();
+    private final List<SimClient> clients = new ArrayList<>();
+    private final int[][] members;
     private final int regions;
     private final int perRegion;
     private final long syncMeanNs;
-    private double faultiness;
-    private long nextValue = 1;
-    private int checkpoints;
+    private final double faultiness;
+    private boolean working = true;
+    private int nextValue = 1;
 
     SimCluster(long seed, Plan plan) {
         this.plan = plan;
@@ -38,29 +41,33 @@ final class SimCluster {
         int[] shape = SHAPES[simulation.below(SHAPES.length)];
         this.regions = shape[0];
         this.perRegion = shape[1];
-        this.network = new SimNetwork(simulation, regions * perRegion);
+        this.network = new SimNetwork(simulation, distances());
         this.syncMeanNs =
                 simulation.chance(0.7)
                         ? simulation.between(50_000, 5 * Simulation.MS)
                         : simulation.between(5, 80) * Simulation.MS;
         this.faultiness = simulation.between(2, 10) / 10.0;
+        this.members = new int[regions + 1][];
+        members[0] = ids(1, regions * perRegion);
+        for (int region = 1; region <= regions; region++) {
+            members[region] = ids((region - 1) * perRegion + 1, perRegion);
+        }
         int window = (int) simulation.between(2, 16);
         int batchBytes = (int) simulation.between(40, 400);
-        int[] everybody = ids(1, regions * perRegion);
-        for (int id : everybody) {
-            int region = (id - 1) / perRegion;
+        for (int id : members[0]) {
+            int home = (id - 1) / perRegion + 1;
             processes.add(
                     new SimProcess(
                             this,
                             id,
-                            config(0, id, everybody, window, batchBytes, seed),
-                            config(
-                                    region + 1,
-                                    id,
-                                    ids(region * perRegion + 1, perRegion),
-                                    window,
-                                    batchBytes,
-                                    seed)));
+                            config(0, id, window, batchBytes, seed),
+                            config(home, id, window, batchBytes, seed)));
+        }
+        int session = 0;
+        for (int ring = 0; ring <= regions; ring++) {
+            for (int i = 0; i < CLIENTS_A_RING; i++) {
+                clients.add(new SimClient(this, ++session, ring));
+            }
         }
     }
 
@@ -72,13 +79,27 @@ final class SimCluster {
         return ids;
     }
 
-    private static RingConfig config(
-            int ring, int id, int[] members, int window, int batchBytes, long seed) {
-        RingConfig usual = RingConfig.defaults(ring, id, members, seed * 31 + id);
+    /** Regions next door, or an ocean apart. */
+    private long[][] distances() {
+        long apartNs = simulation.chance(0.5) ? 0 : simulation.between(5, 60) * Simulation.MS;
+        int count = regions * perRegion + 1;
+        long[][] distances = new long[count][count];
+        for (int a = 1; a < count; a++) {
+            for (int b = 1; b < count; b++) {
+                boolean sameRegion = (a - 1) / perRegion == (b - 1) / perRegion;
+                distances[a][b] = sameRegion ? 0 : apartNs;
+            }
+        }
+        return distances;
+    }
+
+    /** The defaults, with limits so small that they are met. */
+    private RingConfig config(int ring, int id, int window, int batchBytes, long seed) {
+        RingConfig usual = RingConfig.defaults(ring, id, members[ring], seed * 31 + id);
         return new RingConfig(
                 ring,
                 id,
-                members,
+                members[ring],
                 usual.heartbeatNs(),
                 usual.leaseNs(),
                 usual.driftPermille(),
@@ -104,9 +125,49 @@ final class SimCluster {
         return checker;
     }
 
+    Coverage coverage() {
+        return coverage;
+    }
+
+    SimNetwork network() {
+        return network;
+    }
+
+    List<SimProcess> processes() {
+        return processes;
+    }
+
+    List<SimClient> clients() {
+        return clients;
+    }
+
+    int regions() {
+        return regions;
+    }
+
+    /** Replica ids of the ring's members. */
+    int[] members(int ring) {
+        return members[ring];
+    }
+
+    SimProcess process(int id) {
+        return processes.get(id - 1);
+    }
+
+    SimProcess randomProcess() {
+        return processes.get(simulation.below(processes.size()));
+    }
+
+    /** From 0.2, which is unfriendly, to 1. */
+    double faultiness() {
+        return faultiness;
+    }
+
     long syncNs() {
         long stall =
-                simulation.chance(0.002 * faultiness) ? simulation.around(Simulation.SECOND) : 0;
+                working && simulation.chance(0.002 * faultiness)
+                        ? simulation.around(Simulation.SECOND)
+                        : 0;
         return 20_000 + simulation.around(syncMeanNs) + stall;
     }
 
@@ -114,60 +175,80 @@ final class SimCluster {
         network.send(from, to, () -> process(to).receive(ring, from, message));
     }
 
-    private SimProcess process(int id) {
-        return processes.get(id - 1);
+    private boolean durableOnMajority(int ring, long instance, Batch batch) {
+        int have = 0;
+        for (int id : members[ring]) {
+            have += process(id).replica(ring).member().disk().durable(instance, batch) ? 1 : 0;
+        }
+        return have > members[ring].length / 2;
     }
 
-    SimProcess.@Nullable State furthest(int ring, int except) {
-        SimProcess.State best = null;
-        for (SimProcess process : processes) {
-            if (process.id() != except && (ring == 0 || process.homeRing() == ring)) {
-                best = SimProcess.further(best, process.checkpoint(ring));
+    @Nullable ModelState furthest(int ring, int except) {
+        ModelState best = null;
+        for (int id : members[ring]) {
+            ModelState candidate = process(id).replica(ring).flushed();
+            boolean serves = id != except && process(id).up();
+            if (serves && (best == null || candidate.applied() > best.applied())) {
+                best = candidate;
             }
         }
         return best;
     }
 
-    void checkpointInstalled() {
-        checkpoints++;
+    void restartLater(SimProcess process) {
+        simulation.after(simulation.around(Simulation.SECOND), () -> restart(process));
     }
 
-    int checkpoints() {
-        return checkpoints;
+    void restart(SimProcess process) {
+        if (!process.up()) {
+            process.start();
+        }
     }
 
     // ---- the run
 
-    /** Runs both phases; the hash names everything that happened. */
-    long run() {
+    /** Starts everything and lets the weather rage for the phase with faults. */
+    void storm() {
         processes.forEach(SimProcess::start);
-        workload();
-        faults();
+        clients.forEach(SimClient::start);
+        workload(simulation.between(4, 30) * Simulation.MS);
+        new Weather(this).start();
         simulation.runUntil(plan.faultSeconds() * Simulation.SECOND);
-        calm();
-        return simulation.hash();
+        working = false;
     }
 
-    private void workload() {
-        long pauseNs = simulation.between(2, 20) * Simulation.MS;
+    /** Whether the workload and the faults go on. */
+    boolean working() {
+        return working;
+    }
+
+    private void workload(long pauseNs) {
         simulation.after(
                 simulation.around(pauseNs),
                 () -> {
-                    if (faultiness > 0) {
-                        propose(randomProcess(), simulation.chance(0.3) ? 0 : -1, nextValue++);
-                        workload();
+                    if (working) {
+                        SimProcess process = randomProcess();
+                        propose(
+                                process,
+                                simulation.chance(0.3) ? 0 : process.homeRing(),
+                                newValue());
+                        workload(pauseNs);
                     }
                 });
     }
 
-    /** Ring 0, or the process's home ring for anything else. */
-    private boolean propose(SimProcess process, int ring, long value) {
-        int[] destinations = ring == 0 ? destinations(value) : new int[0];
-        return process.propose(ring == 0 ? 0 : process.homeRing(), value, destinations);
+    Value newValue() {
+        return new Value(Value.NOBODY, nextValue++);
     }
 
-    private int[] destinations(long value) {
-        int some = (int) (value % (1 << regions));
+    boolean propose(SimProcess process, int ring, Value value) {
+        return process.propose(
+                ring, value, ring == 0 ? destinations(value.sequence()) : NO_DESTINATIONS);
+    }
+
+    /** Some of the partitions, by the bits of the number. */
+    int[] destinations(int number) {
+        int some = number % (1 << regions);
         int[] partitions = new int[Integer.bitCount(some)];
         int count = 0;
         for (int region = 0; region < regions; region++) {
@@ -178,155 +259,24 @@ final class SimCluster {
         return partitions;
     }
 
-    private SimProcess randomProcess() {
-        return processes.get(simulation.below(processes.size()));
-    }
-
-    private void faults() {
-        simulation.after(
-                simulation.around((long) (Simulation.SECOND / 2 / faultiness)),
-                () -> {
-                    if (faultiness > 0) {
-                        fault();
-                        faults();
-                    }
-                });
-    }
-
-    private void fault() {
-        int kind = simulation.below(10);
-        simulation.note(4, kind, 0);
-        switch (kind) {
-            case 0 -> crash(randomProcess());
-            case 1 -> powerFailure(randomProcess().homeRing());
-            case 2 -> {
-                for (SimProcess process : processes) {
-                    if (simulation.chance(0.5)) {
-                        crash(process);
-                    }
-                }
-            }
-            case 3 -> crashCoordinator();
-            case 4 -> netsplit();
-            case 5 -> isolate(randomProcess(), simulation.below(3));
-            case 6, 7 -> network.heal();
-            case 8 ->
-                    network.weather(
-                            simulation.below(3) * 0.1,
-                            simulation.below(3) * 0.1,
-                            simulation.between(50_000, 20 * Simulation.MS));
-            default -> randomProcess().pause(simulation.around(Simulation.SECOND));
-        }
-    }
-
-    private void crash(SimProcess process) {
-        if (process.up()) {
-            process.crash();
-            simulation.note(5, process.id(), 0);
-            simulation.after(simulation.around(Simulation.SECOND), () -> restart(process));
-        }
-    }
-
-    private void restart(SimProcess process) {
-        if (!process.up()) {
-            process.start();
-        }
-    }
-
-    private void powerFailure(int region) {
-        for (SimProcess process : processes) {
-            if (process.homeRing() == region) {
-                crash(process);
-            }
-        }
-    }
-
-    private void crashCoordinator() {
-        int ring = simulation.below(regions + 1);
-        for (SimProcess process : processes) {
-            if (process.up()
-                    && (ring == 0 || process.homeRing() == ring)
-                    && process.member(ring).core().leading()) {
-                crash(process);
-                return;
-            }
-        }
-    }
-
-    private void netsplit() {
-        for (SimProcess a : processes) {
-            for (SimProcess b : processes) {
-                if (a.id() % 2 != b.id() % 2 || simulation.chance(0.1)) {
-                    network.cut(a.id(), b.id());
-                }
-            }
-        }
-    }
-
-    private void isolate(SimProcess process, int direction) {
-        for (SimProcess other : processes) {
-            if (direction != 1) {
-                network.cut(process.id(), other.id());
-            }
-            if (direction != 2) {
-                network.cut(other.id(), process.id());
-            }
-        }
-    }
-
-    // ---- liveness
-
-    private void calm() {
-        faultiness = 0;
-        network.heal();
-        network.weather(0, 0, Simulation.MS / 5);
-        processes.forEach(this::restart);
-        Map<Long, SimProcess> wanted = new HashMap<>();
-        for (SimProcess process : processes) {
-            for (int i = 0; i < 10; i++) {
-                wanted.put(nextValue++, process);
-            }
-        }
-        long deadline = simulation.nowNs() + CALM_BOUND_NS;
-        while (!wanted.isEmpty() || !settled()) {
-            Checker.check(simulation.nowNs() < deadline, "no progress in calm weather: " + state());
-            wanted.forEach((value, process) -> propose(process, value % 3 == 0 ? 0 : -1, value));
-            simulation.runUntil(simulation.nowNs() + 300 * Simulation.MS);
-            wanted.entrySet()
-                    .removeIf(entry -> {
-                        int ring = entry.getKey() % 3 == 0 ? 0 : entry.getValue().homeRing();
-                        return checker.delivered(ring, entry.getKey());
-                    });
-        }
-        Checker.check(simulation.nowNs() < deadline, "no progress in calm weather: " + state());
-    }
-
-    /** Everyone executed everything, and everything that concerns a partition was imported. */
-    private boolean settled() {
-        for (SimProcess process : processes) {
-            int home = process.homeRing();
-            long imported = process.importedThrough(home);
-            if (process.applied(0) != checker.decided(0)
-                    || process.applied(home) != checker.decided(home)
-                    || checker.nextConcerning(home, imported, Long.MAX_VALUE) >= 0) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private String state() {
+    /** One line a replica and client, for messages. */
+    String describe() {
         StringBuilder text = new StringBuilder();
         for (SimProcess process : processes) {
             for (int ring : new int[] {0, process.homeRing()}) {
+                SimReplica replica = process.replica(ring);
                 text.append("\n  ")
-                        .append(process.member(ring))
+                        .append(replica.member())
+                        .append(process.up() ? "" : " (down)")
                         .append(", applied ")
-                        .append(process.applied(ring))
+                        .append(replica.applied())
                         .append(" of ")
-                        .append(checker.decided(ring));
+                        .append(checker.decided(ring))
+                        .append(", imported ")
+                        .append(replica.state().importedThrough());
             }
         }
+        clients.forEach(client -> text.append("\n  ").append(client));
         return text.toString();
     }
 }

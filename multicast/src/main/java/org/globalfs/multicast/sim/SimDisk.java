@@ -1,8 +1,9 @@
 package org.globalfs.multicast.sim;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.core.LogSummary;
@@ -12,31 +13,52 @@ import org.globalfs.multicast.core.PersistedState;
  * A ring member's log: a crash keeps what was synced and a random part of what was appended after
  * it.
  */
-final class SimDisk {
+class SimDisk {
+
+    /** An instance's newest batch, and the end of the log after which it was first written. */
+    private record Stored(Batch batch, long end) {}
 
     private final List<LogRecord> records = new ArrayList<>();
-    private final TreeMap<Long, Batch> newest = new TreeMap<>();
+    private final Map<Long, Stored> newest = new HashMap<>();
     private int durable;
     private long trimmed;
     private long firstAvailable = 1;
 
+    /** Whether messages that must wait for the disk do. */
+    boolean waitsForSync() {
+        return true;
+    }
+
     void append(List<LogRecord> appended) {
         for (LogRecord record : appended) {
             records.add(record);
-            index(record);
+            index(record, end());
         }
     }
 
-    private void index(LogRecord record) {
+    private void index(LogRecord record, long end) {
         switch (record) {
-            case LogRecord.Accepted a -> newest.put(a.instance(), a.batch());
-            case LogRecord.Chosen c -> newest.put(c.instance(), c.batch());
+            case LogRecord.Accepted a -> store(a.instance(), a.batch(), end);
+            case LogRecord.Chosen c -> store(c.instance(), c.batch(), end);
             case LogRecord.StartAfter s ->
                     firstAvailable = Math.max(firstAvailable, s.instance() + 1);
             case LogRecord.Promised p -> {}
             case LogRecord.Opened o -> {}
             case LogRecord.DecidedThrough d -> {}
         }
+    }
+
+    private void store(long instance, Batch batch, long end) {
+        Stored former = newest.get(instance);
+        if (former == null || !former.batch.equals(batch)) {
+            newest.put(instance, new Stored(batch, end));
+        }
+    }
+
+    /** Whether a crash now would leave the instance with this batch. */
+    boolean durable(long instance, Batch batch) {
+        Stored stored = newest.get(instance);
+        return stored != null && stored.end <= trimmed + durable && stored.batch.equals(batch);
     }
 
     /** Counts every record ever appended, trimmed ones included. */
@@ -61,7 +83,10 @@ final class SimDisk {
         records.subList(kept, records.size()).clear();
         durable = kept;
         newest.clear();
-        records.forEach(this::index);
+        long end = trimmed;
+        for (LogRecord record : records) {
+            index(record, ++end);
+        }
     }
 
     PersistedState recover() {
@@ -75,9 +100,7 @@ final class SimDisk {
      * would be; and nothing that what is durable does not say to be decided.
      */
     void trim(long checkpointed) {
-        LogSummary whole = new LogSummary();
-        records.subList(0, durable).forEach(whole::add);
-        long through = Math.min(checkpointed, whole.decided());
+        long through = trimmable(checkpointed);
         LogSummary summary = new LogSummary();
         long last = 0;
         int count = 0;
@@ -93,8 +116,15 @@ final class SimDisk {
             trimmed += count - head.size();
             durable -= count - head.size();
             firstAvailable = Math.max(firstAvailable, last + 1);
-            newest.headMap(firstAvailable).clear();
+            newest.keySet().removeIf(instance -> instance < firstAvailable);
         }
+    }
+
+    /** What may go of what a checkpoint covers. */
+    long trimmable(long checkpointed) {
+        LogSummary whole = new LogSummary();
+        records.subList(0, durable).forEach(whole::add);
+        return Math.min(checkpointed, whole.decided());
     }
 
     private static long instance(LogRecord record) {
@@ -116,11 +146,11 @@ final class SimDisk {
     List<Batch> read(long from, long through) {
         List<Batch> batches = new ArrayList<>();
         for (long instance = from; instance <= through; instance++) {
-            Batch batch = newest.get(instance);
-            if (batch == null) {
+            Stored stored = newest.get(instance);
+            if (stored == null) {
                 break;
             }
-            batches.add(batch);
+            batches.add(stored.batch);
         }
         return batches;
     }

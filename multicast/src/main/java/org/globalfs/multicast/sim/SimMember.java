@@ -5,6 +5,7 @@ import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.Decision;
 import org.globalfs.multicast.core.Effects;
+import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.core.Outbound;
 import org.globalfs.multicast.core.PersistedState;
@@ -24,17 +25,22 @@ final class SimMember {
     private final SimCluster cluster;
     private final SimProcess process;
     private final RingConfig config;
-    private final SimDisk disk = new SimDisk();
+    private final SimDisk disk;
     private RingCore core;
     private Effects effects = new Effects();
     private boolean flushPending;
     private long syncedAtNs;
     private long tickNs = Long.MAX_VALUE;
+    private long nextDelivery;
+    private long leaseInstance = -1;
+    private long leaseUntilNs;
+    private boolean leading;
 
     SimMember(SimCluster cluster, SimProcess process, RingConfig config) {
         this.cluster = cluster;
         this.process = process;
         this.config = config;
+        this.disk = cluster.plan().disks().get();
         this.core = start(null);
     }
 
@@ -43,7 +49,12 @@ final class SimMember {
         flushPending = false;
         syncedAtNs = 0;
         tickNs = Long.MAX_VALUE;
-        return cluster.plan().factory().create(config, disk.recover(), imports, process.localNs());
+        leaseInstance = -1;
+        leading = false;
+        RingCore started =
+                cluster.plan().cores().create(config, disk.recover(), imports, process.localNs());
+        nextDelivery = started.decided() + 1;
+        return started;
     }
 
     int ring() {
@@ -62,22 +73,28 @@ final class SimMember {
         disk.crash(cluster.simulation());
     }
 
-    /** Starts with what the disk has and hands the process what its state misses of it. */
-    void restart(@Nullable ImportSource imports, long applied) {
+    /** Starts with what the disk has and hands the replica what its state misses of it. */
+    void restart(SimReplica replica, @Nullable ImportSource imports) {
         core = start(imports);
+        core.witness(replica.lastTimestamp());
         PersistedState state = disk.recover();
-        long from = Math.max(applied + 1, disk.firstAvailable());
+        long applied = replica.applied();
         if (applied + 1 < disk.firstAvailable()) {
-            Checker.check(
-                    false, "log of ring " + ring() + " begins beyond the state of " + process);
+            throw new Checker.Violation(
+                    "the log of "
+                            + this
+                            + " begins at "
+                            + disk.firstAvailable()
+                            + ", its state ends at "
+                            + applied);
         }
-        long instance = from;
-        List<Batch> batches = disk.read(from, state.decided());
-        Checker.check(
-                from + batches.size() > state.decided(),
-                "hole in the decided prefix of ring " + ring() + " at " + process);
+        long instance = applied + 1;
+        List<Batch> batches = disk.read(instance, state.decided());
+        if (applied + batches.size() < state.decided()) {
+            throw new Checker.Violation("hole in the decided prefix of " + this);
+        }
         for (Batch batch : batches) {
-            process.decided(this, instance++, batch);
+            replica.decided(instance++, batch);
         }
         settle();
     }
@@ -100,7 +117,9 @@ final class SimMember {
         settle();
     }
 
-    void checkpointInstalled(long instance) {
+    void checkpointInstalled(long instance, long lastTimestamp) {
+        core.witness(lastTimestamp);
+        nextDelivery = Math.max(nextDelivery, instance + 1);
         core.onCheckpointInstalled(instance, effects);
         settle();
     }
@@ -121,48 +140,120 @@ final class SimMember {
     private void flush() {
         flushPending = false;
         core.flush(process.localNs(), process.wallMs(), effects);
+        publish();
         Effects round = effects;
         effects = new Effects();
-        execute(round);
-        checkLease();
-        scheduleTick();
+        if (execute(round)) {
+            process.witness(core.lastTimestamp());
+            scheduleTick();
+        }
     }
 
-    private void execute(Effects round) {
-        disk.append(round.persist());
-        round.sendNow().forEach(this::send);
-        if (cluster.plan().votesBeforeSync()) {
+    /** What clients of this process go by; it changes before anything decided is handed on. */
+    private void publish() {
+        long localNs = process.localNs();
+        long remaining = core.leaseRemainingNs(localNs);
+        leaseInstance = core.leaseInstance(localNs);
+        leaseUntilNs = localNs + remaining;
+        Checker.check(remaining > 0 == leaseInstance >= 0, "lease instance without lease");
+        if (core.leading() && !leading) {
+            cluster.coverage().count(Coverage.Kind.ELECTIONS);
+        }
+        leading = core.leading();
+        if (remaining > 0) {
+            long nowNs = cluster.simulation().nowNs();
+            cluster.checker()
+                    .lease(
+                            ring(),
+                            process.id(),
+                            process.incarnation(),
+                            nowNs,
+                            nowNs + process.realNs(remaining),
+                            leaseInstance);
+        }
+    }
+
+    /** The instance that a linearizable read must wait for, or -1. */
+    long leaseInstance() {
+        return leaseUntilNs > process.localNs() ? leaseInstance : -1;
+    }
+
+    /** Whether this member is the coordinator, as clients of the process are told. */
+    boolean leading() {
+        return leading;
+    }
+
+    /** False: the disk is full, and the process has stopped. */
+    private boolean execute(Effects round) {
+        if (!append(round)) {
+            return false;
+        }
+        boolean waits = disk.waitsForSync();
+        if (!waits) {
             round.sendAfterPersist().forEach(this::send);
         }
         if (round.needsSync()) {
-            long end = disk.end();
-            syncedAtNs = Math.max(syncedAtNs, cluster.simulation().nowNs() + cluster.syncNs());
-            process.at(
-                    syncedAtNs,
-                    () -> {
-                        disk.synced(end);
-                        if (!cluster.plan().votesBeforeSync()) {
-                            round.sendAfterPersist().forEach(this::send);
-                        }
-                        core.onPersisted(round.position(), process.localNs(), effects);
-                        settle();
-                    });
-            if (cluster.plan().votesBeforeSync()) {
-                core.onPersisted(round.position(), process.localNs(), effects);
-            }
+            sync(round, waits);
         }
         for (Decision decision : round.deliver()) {
-            cluster.simulation().note(2, ring() * 100L + process.id(), decision.instance());
-            process.decided(this, decision.instance(), decision.batch());
+            deliver(decision);
         }
         round.reads().forEach(this::answer);
         if (round.behind() >= 0) {
-            process.behind(this, round.behind());
+            process.replica(ring()).behind(round.behind());
+        }
+        return true;
+    }
+
+    private boolean append(Effects round) {
+        List<LogRecord> records = round.persist();
+        boolean sendsFirst = cluster.simulation().chance(0.5);
+        if (sendsFirst) {
+            round.sendNow().forEach(this::send);
+        }
+        if (process.diskFull() && !records.isEmpty()) {
+            disk.append(records.subList(0, cluster.simulation().below(records.size() + 1)));
+            process.stopForFullDisk();
+            return false;
+        }
+        disk.append(records);
+        if (!sendsFirst) {
+            round.sendNow().forEach(this::send);
+        }
+        return true;
+    }
+
+    private void sync(Effects round, boolean waits) {
+        long end = disk.end();
+        syncedAtNs = Math.max(syncedAtNs, cluster.simulation().nowNs() + cluster.syncNs());
+        process.at(
+                syncedAtNs,
+                () -> {
+                    disk.synced(end);
+                    if (waits) {
+                        round.sendAfterPersist().forEach(this::send);
+                    }
+                    core.onPersisted(round.position(), process.localNs(), effects);
+                    settle();
+                });
+        if (!waits) {
+            core.onPersisted(round.position(), process.localNs(), effects);
         }
     }
 
+    private void deliver(Decision decision) {
+        cluster.simulation().note(2, ring() * 100L + process.id(), decision.instance());
+        if (decision.instance() != nextDelivery) {
+            throw new Checker.Violation(
+                    this + " delivers " + decision.instance() + ", due is " + nextDelivery);
+        }
+        nextDelivery++;
+        process.replica(ring()).decided(decision.instance(), decision.batch());
+    }
+
     private void send(Outbound outbound) {
-        for (int member : config.members()) {
+        for (int rank = 0; rank < cluster.members(ring()).length; rank++) {
+            int member = cluster.members(ring())[rank];
             boolean meant =
                     outbound.to() == Outbound.ALL
                             ? member != config.self()
@@ -184,33 +275,16 @@ final class SimMember {
         }
         long last = Math.min(read.through(), read.from() + CATCH_UP_INSTANCES - 1);
         List<Batch> batches = disk.read(read.from(), last);
-        Checker.check(
-                batches.size() == last - read.from() + 1,
-                "hole in the log of ring " + ring() + " at " + process);
+        if (batches.size() != last - read.from() + 1) {
+            throw new Checker.Violation("hole in the log of " + this);
+        }
         for (int i = 0; i < batches.size(); i++) {
-            cluster.checker().decided(ring(), process.id(), read.from() + i, batches.get(i), false);
+            cluster.checker().decided(ring(), process.id(), read.from() + i, batches.get(i));
         }
         send(
                 new Outbound(
                         read.peer(),
                         new Message.CatchUpReply(read.from(), batches, read.through())));
-    }
-
-    private void checkLease() {
-        long remaining = core.leaseRemainingNs(process.localNs());
-        long readInstance = core.leaseInstance(process.localNs());
-        Checker.check(remaining > 0 == readInstance >= 0, "lease instance without lease");
-        if (remaining > 0) {
-            long nowNs = cluster.simulation().nowNs();
-            cluster.checker()
-                    .lease(
-                            ring(),
-                            process.id(),
-                            process.incarnation(),
-                            nowNs,
-                            nowNs + process.realNs(remaining),
-                            readInstance);
-        }
     }
 
     private void scheduleTick() {

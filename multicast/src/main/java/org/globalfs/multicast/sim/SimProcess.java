@@ -1,68 +1,42 @@
 package org.globalfs.multicast.sim;
 
-import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
-import org.globalfs.multicast.core.Batch;
-import org.globalfs.multicast.core.Decision;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.core.RingConfig;
+import org.globalfs.multicast.merge.ImportFeed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A replica: a member of ring global and one of its home ring, which crash together, and the two
- * states that execute what the rings deliver. A state that is not flushed is lost in a crash and
- * replayed from the log.
+ * A replica process: ring global and its home ring, merged by the production {@link ImportFeed},
+ * which crash together. Its monotonic clock runs a little fast or slow; its wall clock jumps.
  */
 final class SimProcess implements ImportSource {
 
-    /** A state as of an instance; all that matters here is how far it is and what it imported. */
-    record State(long applied, long importedThrough) {
-        static final State EMPTY = new State(0, 0);
-    }
-
-    /** One ring's state in this process: in memory, on disk, and what waits to be executed. */
-    private static final class Partition {
-        private final SimMember member;
-        private State state = State.EMPTY;
-        private State flushed = State.EMPTY;
-        private final ArrayDeque<Decision> waiting = new ArrayDeque<>();
-        private boolean fetching;
-
-        Partition(SimMember member) {
-            this.member = member;
-        }
-    }
+    private static final long WALL_START_MS = 1_000_000_000;
 
     private final SimCluster cluster;
     private final int id;
     private final double clockRate;
-    private final long clockSkewMs;
-    private final Partition global;
-    private final Partition home;
+    private final SimReplica global;
+    private final SimReplica home;
     private final List<Runnable> held = new ArrayList<>();
+    private ImportFeed feed;
+    private long wallSkewMs;
     private int incarnation;
     private boolean up;
     private boolean paused;
+    private boolean diskFull;
 
     SimProcess(SimCluster cluster, int id, RingConfig globalConfig, RingConfig homeConfig) {
         this.cluster = cluster;
         this.id = id;
         this.clockRate = 1 + cluster.simulation().between(-800, 800) / 100_000.0;
-        this.clockSkewMs = cluster.simulation().between(0, 2000);
-        this.global = new Partition(new SimMember(cluster, this, globalConfig));
-        this.home = new Partition(new SimMember(cluster, this, homeConfig));
-    }
-
-    static byte[] value(long id) {
-        return ByteBuffer.allocate(8).putLong(id).array();
-    }
-
-    static long id(byte[] value) {
-        return ByteBuffer.wrap(value).getLong();
+        this.wallSkewMs = cluster.simulation().between(0, 2000);
+        this.global = new SimReplica(cluster, this, globalConfig);
+        this.home = new SimReplica(cluster, this, homeConfig);
+        this.feed = new ImportFeed(this, homeRing());
     }
 
     int id() {
@@ -77,6 +51,16 @@ final class SimProcess implements ImportSource {
         return up;
     }
 
+    SimReplica replica(int ring) {
+        return ring == 0 ? global : home;
+    }
+
+    int homeRing() {
+        return home.member().ring();
+    }
+
+    // ---- time
+
     long localNs() {
         return (long) (cluster.simulation().nowNs() * clockRate);
     }
@@ -86,7 +70,11 @@ final class SimProcess implements ImportSource {
     }
 
     long wallMs() {
-        return 1_000_000 + clockSkewMs + localNs() / Simulation.MS;
+        return WALL_START_MS + wallSkewMs + localNs() / Simulation.MS;
+    }
+
+    void jumpWallClock(long byMs) {
+        wallSkewMs += byMs;
     }
 
     /**
@@ -114,8 +102,14 @@ final class SimProcess implements ImportSource {
     }
 
     void receive(int ring, int from, Message message) {
-        run(incarnation, () -> partition(ring).member.receive(from, message));
+        run(incarnation, () -> replica(ring).member().receive(from, message));
     }
+
+    void request(int ring, SimClient client, long operation, @Nullable Value write) {
+        run(incarnation, () -> replica(ring).request(client, operation, write));
+    }
+
+    // ---- faults
 
     void pause(long durationNs) {
         if (up && !paused) {
@@ -130,7 +124,7 @@ final class SimProcess implements ImportSource {
             paused = false;
             List<Runnable> actions = new ArrayList<>(held);
             held.clear();
-            actions.forEach(action -> run(incarnation, action));
+            actions.forEach(action -> run(pausedIn, action));
         }
     }
 
@@ -139,170 +133,84 @@ final class SimProcess implements ImportSource {
         paused = false;
         held.clear();
         incarnation++;
-        for (Partition partition : List.of(global, home)) {
-            partition.member.crash();
-            partition.waiting.clear();
-            partition.state = partition.flushed;
-            partition.fetching = false;
-        }
+        global.crash();
+        home.crash();
+    }
+
+    void fillDisk() {
+        diskFull = true;
+    }
+
+    void makeRoom() {
+        diskFull = false;
+    }
+
+    boolean diskFull() {
+        return diskFull;
+    }
+
+    /** The log cannot be written: the process ends by itself, and all of it. */
+    void stopForFullDisk() {
+        cluster.coverage().count(Coverage.Kind.FULL_DISKS);
+        crash();
+        cluster.restartLater(this);
     }
 
     void start() {
         up = true;
         incarnation++;
-        global.member.restart(null, global.state.applied);
-        home.member.restart(this, home.state.applied);
-        scheduleFlush();
-    }
-
-    boolean propose(int ring, long value, int[] destinations) {
-        return up && !paused && partition(ring).member.propose(value(value), destinations);
-    }
-
-    private Partition partition(int ring) {
-        return ring == 0 ? global : home;
-    }
-
-    SimMember member(int ring) {
-        return partition(ring).member;
-    }
-
-    int homeRing() {
-        return home.member.ring();
-    }
-
-    // ---- execution
-
-    void decided(SimMember member, long instance, Batch batch) {
-        cluster.checker().decided(member.ring(), id, instance, batch, member.core().leading());
-        Partition partition = partition(member.ring());
-        long last =
-                partition.waiting.isEmpty()
-                        ? partition.state.applied
-                        : partition.waiting.getLast().instance();
-        if (instance > last) {
-            Checker.check(
-                    instance == last + 1 || partition.fetching,
-                    "gap before " + instance + " at " + member);
-            partition.waiting.add(new Decision(instance, batch));
+        feed = new ImportFeed(this, homeRing());
+        feed.executed();
+        int startedIn = incarnation;
+        global.member().restart(global, null);
+        if (incarnation == startedIn) {
+            home.member().restart(home, feed);
         }
-        execute();
-    }
-
-    private void execute() {
-        boolean moved = false;
-        while (executeNext(global)) {
-            moved = true;
-        }
-        while (executeNext(home)) {}
-        if (moved) {
-            after(1000, home.member::globalExecuted);
+        if (incarnation == startedIn) {
+            scheduleFlush();
         }
     }
 
-    private boolean executeNext(Partition partition) {
-        Decision next = partition.waiting.peek();
-        if (next == null || next.instance() != partition.state.applied + 1) {
-            return false;
+    boolean propose(int ring, Value value, int[] destinations) {
+        return up && !paused && replica(ring).member().propose(value.bytes(), destinations);
+    }
+
+    // ---- the two rings together
+
+    /** A timestamp seen in one ring is below those given later in the other. */
+    void witness(long timestamp) {
+        global.member().core().witness(timestamp);
+        home.member().core().witness(timestamp);
+    }
+
+    ModelState global() {
+        return global.state();
+    }
+
+    void globalExecuted() {
+        home.execute();
+        if (feed.executed()) {
+            after(1000, () -> home.member().globalExecuted());
         }
-        long importedThrough = partition.state.importedThrough;
-        for (Entry entry : next.batch().entries()) {
-            if (entry instanceof Entry.Import imported) {
-                if (imported.instance() > global.state.applied) {
-                    return false;
-                }
-                long expected =
-                        cluster.checker()
-                                .nextConcerning(homeRing(), importedThrough, global.state.applied);
-                if (imported.instance() == expected) {
-                    importedThrough = expected;
-                }
-            }
-        }
-        partition.waiting.remove();
-        partition.state = new State(next.instance(), importedThrough);
-        if (partition == home) {
-            cluster.checker().imported(homeRing(), next.instance(), importedThrough);
-        }
-        return true;
     }
 
     @Override
     public long nextConcerning(int partition, long after) {
-        return cluster.checker().nextConcerning(partition, after, global.state.applied);
+        return global.state().nextConcerning(partition, after);
     }
 
     @Override
     public long importedThrough(int partition) {
-        return home.state.importedThrough;
+        return home.state().importedThrough();
     }
-
-    long applied(int ring) {
-        return partition(ring).state.applied;
-    }
-
-    // ---- checkpoints
 
     private void scheduleFlush() {
         after(
                 cluster.simulation().around(600 * Simulation.MS),
                 () -> {
-                    Partition partition = cluster.simulation().chance(0.5) ? global : home;
-                    partition.flushed = partition.state;
-                    if (cluster.simulation().chance(0.6)) {
-                        partition
-                                .member
-                                .disk()
-                                .trim(partition.flushed.applied - cluster.simulation().below(30));
-                    }
+                    (cluster.simulation().chance(0.5) ? global : home).flush();
                     scheduleFlush();
                 });
-    }
-
-    /**
-     * Fetches the flushed state of the peer that is furthest, as a replica would its checkpoint.
-     */
-    void behind(SimMember member, long firstAvailable) {
-        Partition partition = partition(member.ring());
-        if (partition.fetching) {
-            return;
-        }
-        partition.fetching = true;
-        after(
-                cluster.simulation().between(10, 300) * Simulation.MS,
-                () -> {
-                    partition.fetching = false;
-                    State best = cluster.furthest(member.ring(), id);
-                    if (partition.state.applied >= firstAvailable - 1) {
-                        member.checkpointInstalled(partition.state.applied);
-                    } else if (best(best, partition.state)) {
-                        partition.state = best;
-                        partition.flushed = best;
-                        while (!partition.waiting.isEmpty()
-                                && partition.waiting.getFirst().instance() <= best.applied) {
-                            partition.waiting.removeFirst();
-                        }
-                        cluster.simulation().note(3, member.ring(), best.applied);
-                        cluster.checkpointInstalled();
-                        member.checkpointInstalled(best.applied);
-                        execute();
-                    }
-                });
-    }
-
-    private static boolean best(@Nullable State found, State mine) {
-        return found != null && found.applied > mine.applied;
-    }
-
-    @Nullable State checkpoint(int ring) {
-        return up ? partition(ring).flushed : null;
-    }
-
-    static @Nullable State further(@Nullable State a, @Nullable State b) {
-        if (a == null || b == null) {
-            return a == null ? b : a;
-        }
-        return a.applied >= b.applied ? a : b;
     }
 
     @Override

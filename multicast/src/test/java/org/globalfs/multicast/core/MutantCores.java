@@ -55,4 +55,46 @@ public final class MutantCores {
             RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
         return new RingCore(config, state, imports, Math.max(0, nowNs - config.leaseNs()));
     }
+
+    /** Counts every vote for the ballot that it is in itself, whatever ballot it was given in. */
+    public static RingCore anyVote(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            @Override
+            public void onMessage(int from, Message message, long now, Effects effects) {
+                Message counted =
+                        message instanceof Message.Voted vote
+                                ? new Message.Voted(
+                                        Ballot.max(vote.ballot(), ballot()),
+                                        vote.through(),
+                                        vote.decided())
+                                : message;
+                super.onMessage(from, counted, now, effects);
+            }
+        };
+    }
+
+    /** Goes on for a lease with what it had when it stopped to be coordinator. */
+    public static RingCore leaseAfterStepDown(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            private long lastInstance = -1;
+            private long keptUntilNs;
+
+            @Override
+            public long leaseInstance(long now) {
+                lastInstance = Math.max(lastInstance, super.leaseInstance(now));
+                return leaseRemainingNs(now) > 0 ? lastInstance : -1;
+            }
+
+            @Override
+            public long leaseRemainingNs(long now) {
+                long remaining = super.leaseRemainingNs(now);
+                if (remaining > 0) {
+                    keptUntilNs = now + remaining + config.leaseNs();
+                }
+                return remaining > 0 ? remaining : Math.max(0, keptUntilNs - now);
+            }
+        };
+    }
 }

@@ -5,54 +5,35 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
-import org.globalfs.multicast.core.MutantCores;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Rings in bad weather, from one seed each. Repeat one with {@code -Dglobalfs.sim.seed=SEED}; put a
- * seed that failed into {@code sim/seeds.txt}.
+ * Rings in bad weather, from one seed each. Repeat one with {@code -Dglobalfs.sim.seed=SEED} or
+ * {@code globalfs sim --from SEED --seeds 1}; put a seed that failed into {@code sim/seeds.txt}.
  */
 class RingSimulationTest {
 
     private static final int FIXED_SEEDS = 100;
-    private static final int NEW_SEEDS = 60;
-    private static final int MUTANT_SEEDS = 200;
-
-    /** Faults that the simulator must find within a few seeds. */
-    enum Mutant {
-        VOTE_BEFORE_SYNC,
-        CONSTANT_BALLOT,
-        NO_PHASE_1,
-        FORGETFUL,
-        UNSEEN_LEASE;
-
-        private Plan plan() {
-            return switch (this) {
-                case VOTE_BEFORE_SYNC -> Plan.withVotesBeforeSync();
-                case CONSTANT_BALLOT -> Plan.with(MutantCores::constantBallot);
-                case NO_PHASE_1 -> Plan.with(MutantCores::noPhase1);
-                case FORGETFUL -> Plan.with(MutantCores::forgetful);
-                case UNSEEN_LEASE -> Plan.with(MutantCores::unseenLease);
-            };
-        }
-    }
+    private static final int NEW_SEEDS = Integer.getInteger("globalfs.sim.seeds", 2000);
+    private static final long LONGEST_NS = 300_000_000_000L;
+    private static final int THREADS = 2;
 
     @Test
     void agreesAndGoesOnWhateverTheSeed() {
-        long base = System.nanoTime();
+        long base = Math.floorMod(System.nanoTime(), 1_000_000_000_000L);
         System.out.println("new seeds from base " + base);
-        SplittableRandom random = new SplittableRandom(base);
-        runAll(
-                LongStream.concat(
-                        LongStream.rangeClosed(1, FIXED_SEEDS),
-                        random.longs(NEW_SEEDS, 1_000_000, 1_000_000_000)));
+        Coverage coverage =
+                runAll(
+                        LongStream.concat(
+                                LongStream.rangeClosed(1, FIXED_SEEDS),
+                                new SplittableRandom(base)
+                                        .longs(NEW_SEEDS, 1_000_000, 1_000_000_000_000L)));
+        assertThat(coverage.counts()).allSatisfy((kind, count) -> assertThat(count).isPositive());
     }
 
     @Test
@@ -73,9 +54,9 @@ class RingSimulationTest {
     @Test
     void theSameSeedGivesTheSameRun() {
         for (long seed : new long[] {7, 8, 9}) {
-            long hash = new SimCluster(seed, Plan.production()).run();
-            assertThat(new SimCluster(seed, Plan.production()).run()).isEqualTo(hash);
-            assertThat(new SimCluster(seed + 100, Plan.production()).run()).isNotEqualTo(hash);
+            long hash = RingSimulation.run(seed).hash();
+            assertThat(RingSimulation.run(seed).hash()).isEqualTo(hash);
+            assertThat(RingSimulation.run(seed + 100).hash()).isNotEqualTo(hash);
         }
     }
 
@@ -84,37 +65,33 @@ class RingSimulationTest {
         Long seed = Long.getLong("globalfs.sim.seed");
         if (seed != null) {
             System.out.println("seed " + seed);
-            new SimCluster(seed, Plan.production()).run();
+            assertThat(RingSimulation.run(seed).failure()).isNull();
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void catchesMutants(Mutant mutant) {
-        Optional<String> caught =
-                LongStream.rangeClosed(1, MUTANT_SEEDS)
-                        .mapToObj(seed -> failure(seed, mutant.plan()))
-                        .flatMap(Optional::stream)
-                        .findFirst();
-        assertThat(caught).as("%s went unnoticed in %s seeds", mutant, MUTANT_SEEDS).isPresent();
-        System.out.println(mutant + " caught: " + caught.get().lines().findFirst().orElse(""));
-    }
-
-    private static void runAll(LongStream seeds) {
-        List<String> failures =
-                seeds.parallel()
-                        .mapToObj(seed -> failure(seed, Plan.production()))
-                        .flatMap(Optional::stream)
-                        .toList();
+    private static Coverage runAll(LongStream seeds) {
+        Coverage coverage = new Coverage();
+        List<String> failures = new ArrayList<>();
+        long startNs = System.nanoTime();
+        long[] runs = new long[1];
+        Soak.run(
+                seeds,
+                LONGEST_NS,
+                THREADS,
+                outcome -> {
+                    runs[0]++;
+                    coverage.add(outcome.coverage());
+                    if (outcome.failure() != null) {
+                        failures.add("seed " + outcome.seed() + ": " + outcome.failure());
+                    }
+                });
+        System.out.println(
+                runs[0]
+                        + " runs in "
+                        + (System.nanoTime() - startNs) / 1_000_000
+                        + " ms: "
+                        + coverage);
         assertThat(failures).isEmpty();
-    }
-
-    private static Optional<String> failure(long seed, Plan plan) {
-        try {
-            new SimCluster(seed, plan).run();
-            return Optional.empty();
-        } catch (AssertionError e) {
-            return Optional.of("seed " + seed + ": " + e);
-        }
+        return coverage;
     }
 }

@@ -1,0 +1,111 @@
+package org.globalfs.multicast.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.globalfs.multicast.core.Ballot;
+
+/**
+ * The second phase: no more faults, so within a bound all clients are answered, all replicas reach
+ * the same position, and from then on every value that a process takes is delivered, unless a
+ * fail-over lost it, as the contract of {@code Multicast.propose} says.
+ */
+final class CalmPhase {
+
+    private static final long BOUND_NS = 30 * Simulation.SECOND;
+    private static final long STEP_NS = 100 * Simulation.MS;
+    private static final long PROPOSAL_BOUND_NS = 10 * Simulation.SECOND;
+    private static final int VALUES_A_PROCESS = 3;
+
+    private record Proposed(SimProcess process, int ring, Value value) {}
+
+    private final SimCluster cluster;
+    private final Simulation simulation;
+
+    CalmPhase(SimCluster cluster) {
+        this.cluster = cluster;
+        this.simulation = cluster.simulation();
+    }
+
+    void run() {
+        cluster.network().heal();
+        cluster.network().weather(0, 0, 0, Simulation.MS / 5);
+        cluster.processes().forEach(SimProcess::makeRoom);
+        cluster.processes().forEach(cluster::restart);
+        long deadlineNs = simulation.nowNs() + BOUND_NS;
+        settle(deadlineNs);
+        propose(deadlineNs);
+        settle(deadlineNs);
+    }
+
+    private void settle(long deadlineNs) {
+        while (!settled()) {
+            step(deadlineNs);
+        }
+    }
+
+    private void step(long deadlineNs) {
+        if (simulation.nowNs() >= deadlineNs) {
+            throw new Checker.Violation("no progress in calm weather:" + cluster.describe());
+        }
+        simulation.runUntil(simulation.nowNs() + STEP_NS);
+    }
+
+    /** Everyone executed everything, and everything that concerns a partition was imported. */
+    private boolean settled() {
+        for (SimClient client : cluster.clients()) {
+            if (client.busy()) {
+                return false;
+            }
+        }
+        for (SimProcess process : cluster.processes()) {
+            int home = process.homeRing();
+            ModelState state = process.replica(home).state();
+            if (process.global().applied() != cluster.checker().decided(0)
+                    || state.applied() != cluster.checker().decided(home)
+                    || cluster.checker().nextConcerning(home, state.importedThrough()) >= 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void propose(long deadlineNs) {
+        List<Ballot> ballots = ballots();
+        List<Proposed> taken = new ArrayList<>();
+        for (SimProcess process : cluster.processes()) {
+            for (int i = 0; i < VALUES_A_PROCESS; i++) {
+                int ring = i == 0 ? 0 : process.homeRing();
+                Proposed proposed = new Proposed(process, ring, cluster.newValue());
+                while (!cluster.propose(process, ring, proposed.value)) {
+                    step(deadlineNs);
+                }
+                taken.add(proposed);
+            }
+        }
+        long boundNs = simulation.nowNs() + PROPOSAL_BOUND_NS;
+        while (!taken.isEmpty() && simulation.nowNs() < boundNs) {
+            simulation.runUntil(simulation.nowNs() + STEP_NS);
+            taken.removeIf(p -> cluster.checker().delivered(p.ring, p.value));
+        }
+        for (Proposed lost : taken) {
+            if (ballots().get(lost.ring).equals(ballots.get(lost.ring))) {
+                throw new Checker.Violation(
+                        lost + " was taken, and is lost without a fail-over:" + cluster.describe());
+            }
+        }
+    }
+
+    /** The highest promise in each ring. */
+    private List<Ballot> ballots() {
+        List<Ballot> ballots = new ArrayList<>();
+        for (int ring = 0; ring <= cluster.regions(); ring++) {
+            Ballot highest = Ballot.NONE;
+            for (int id : cluster.members(ring)) {
+                Ballot ballot = cluster.process(id).replica(ring).member().core().ballot();
+                highest = ballot.compareTo(highest) > 0 ? ballot : highest;
+            }
+            ballots.add(highest);
+        }
+        return ballots;
+    }
+}

@@ -1,0 +1,113 @@
+package org.globalfs.multicast.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.globalfs.multicast.ImportSource;
+import org.globalfs.multicast.core.MutantCores;
+import org.globalfs.multicast.core.PersistedState;
+import org.globalfs.multicast.core.RingConfig;
+import org.globalfs.multicast.core.RingCore;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Plants classic mistakes, one at a time: the simulator must catch each within some seeds. */
+class MutantsTest {
+
+    private static final int MOST_SEEDS = 2000;
+
+    /** A mistake, and where it is planted. */
+    enum Mutant {
+        VOTE_BEFORE_SYNC,
+        CONSTANT_BALLOT,
+        PROMISE_FORGOTTEN_AT_RESTART,
+        VOTES_COUNTED_FOR_DIFFERENT_VALUES,
+        GAP_FILLED_WITHOUT_PHASE_1,
+        IMPORT_OUT_OF_ORDER,
+        TRIMMED_BEYOND_CHECKPOINT,
+        TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED,
+        ACKNOWLEDGED_PAST_STEP_DOWN,
+        LEASE_KEPT_PAST_STEP_DOWN,
+        LEASE_GRANTED_UNSEEN_AT_RESTART;
+
+        private Plan plan() {
+            Plan sound = Plan.production();
+            return switch (this) {
+                case VOTE_BEFORE_SYNC -> sound.onDisks(EagerDisk::new);
+                case CONSTANT_BALLOT -> sound.withCores(MutantCores::constantBallot);
+                case PROMISE_FORGOTTEN_AT_RESTART -> sound.withCores(MutantCores::forgetful);
+                case VOTES_COUNTED_FOR_DIFFERENT_VALUES -> sound.withCores(MutantCores::anyVote);
+                case GAP_FILLED_WITHOUT_PHASE_1 -> sound.withCores(MutantCores::noPhase1);
+                case IMPORT_OUT_OF_ORDER -> sound.withCores(MutantsTest::hastyImports);
+                case TRIMMED_BEYOND_CHECKPOINT -> sound.onDisks(HastyDisk::new);
+                case TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED -> sound.onDisks(CarelessDisk::new);
+                case ACKNOWLEDGED_PAST_STEP_DOWN -> sound.acknowledgingWhen(member -> true);
+                case LEASE_KEPT_PAST_STEP_DOWN -> sound.withCores(MutantCores::leaseAfterStepDown);
+                case LEASE_GRANTED_UNSEEN_AT_RESTART -> sound.withCores(MutantCores::unseenLease);
+            };
+        }
+    }
+
+    private static RingCore hastyImports(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        ImportSource hasty = imports == null ? null : new HastyImports(imports);
+        return RingCore.recover(config, state, hasty, nowNs);
+    }
+
+    /** Says that it is durable as soon as something is appended. */
+    private static final class EagerDisk extends SimDisk {
+        @Override
+        boolean waitsForSync() {
+            return false;
+        }
+    }
+
+    /** Drops what a replica executed, though a crash still needs it. */
+    private static final class HastyDisk extends SimDisk {
+        @Override
+        void trim(long checkpointed) {
+            super.trim(checkpointed + 40);
+        }
+    }
+
+    /** Drops votes that a checkpoint covers, though nothing durable says that they are decided. */
+    private static final class CarelessDisk extends SimDisk {
+        @Override
+        long trimmable(long checkpointed) {
+            return checkpointed;
+        }
+    }
+
+    /** Now and then leaves an instance out. */
+    private record HastyImports(ImportSource imports) implements ImportSource {
+        @Override
+        public long nextConcerning(int partition, long after) {
+            long next = imports.nextConcerning(partition, after);
+            long later = next < 0 ? -1 : imports.nextConcerning(partition, next);
+            return later > 0 && next % 5 == 0 ? later : next;
+        }
+
+        @Override
+        public long importedThrough(int partition) {
+            return imports.importedThrough(partition);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void areCaught(Mutant mutant) {
+        for (long seed = 1; seed <= MOST_SEEDS; seed++) {
+            String failure = RingSimulation.run(seed, mutant.plan()).failure();
+            if (failure != null) {
+                System.out.println(
+                        mutant
+                                + " caught after "
+                                + seed
+                                + " seeds: "
+                                + failure.lines().findFirst().orElse(""));
+                return;
+            }
+        }
+        assertThat(mutant).as("went unnoticed in %s seeds", MOST_SEEDS).isNull();
+    }
+}
