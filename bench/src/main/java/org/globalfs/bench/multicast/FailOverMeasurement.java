@@ -30,6 +30,7 @@ final class FailOverMeasurement implements Session.Measurement {
     @Override
     public List<Row> run(Session session) {
         List<Double> gapsMs = new ArrayList<>();
+        List<String> judged = new ArrayList<>();
         long acknowledged = 0;
         for (int round = 1; round <= session.rounds(); round++) {
             try (Cluster cluster =
@@ -40,6 +41,7 @@ final class FailOverMeasurement implements Session.Measurement {
                             session.folder())) {
                 Outcome outcome = round(cluster, session);
                 gapsMs.add(outcome.gapMs());
+                judged.add(outcome.judged());
                 acknowledged += outcome.acknowledged();
                 session.progress(
                         "round %d: %.0f ms, %,d acknowledged"
@@ -49,13 +51,21 @@ final class FailOverMeasurement implements Session.Measurement {
         return List.of(
                 Row.alone(
                         "coordinator killed (SIGKILL): until delivery resumes",
-                        new Figure(" ms", gapsMs).toString()),
+                        judged.size() == 1
+                                ? judged.getFirst()
+                                : new Figure(" ms", gapsMs) + notes(judged)),
                 Row.alone(
                         "… of %,d acknowledged".formatted(acknowledged),
                         "0 lost, 0 delivered twice, one order"));
     }
 
-    private record Outcome(double gapMs, int acknowledged) {}
+    private record Outcome(double gapMs, String judged, int acknowledged) {}
+
+    /** What each round's figure came with, where that is more than a number. */
+    private static String notes(List<String> judged) {
+        List<String> notes = judged.stream().filter(text -> text.contains("router")).toList();
+        return notes.isEmpty() ? "" : ": " + String.join("; ", notes);
+    }
 
     private static Outcome round(Cluster cluster, Session session) {
         int victim = cluster.awaitCoordinator();
@@ -73,6 +83,7 @@ final class FailOverMeasurement implements Session.Measurement {
         Pause.ofMs(Math.min(session.warmUpMs(), 5_000));
         survivors.forEach(member -> member.ask("mark"));
         Pause.ofMs(500);
+        session.place().watch();
         MemberProcess dead = cluster.kill(victim);
         cluster.awaitCoordinator();
         Pause.ofMs(Math.max(2_000, 4L * session.place().retryMs()));
@@ -81,6 +92,7 @@ final class FailOverMeasurement implements Session.Measurement {
             Sample measured = Sample.parse(member.ask("measured"));
             gapMs = Math.max(gapMs, measured.get("longestGapNs") / 1e6);
         }
+        String judged = session.place().judged(new Figure(" ms", List.of(gapMs)));
         survivors.forEach(member -> member.ask("stop"));
         cluster.restart(victim);
         awaitEqualCounts(cluster);
@@ -88,7 +100,7 @@ final class FailOverMeasurement implements Session.Measurement {
         Set<Long> acknowledged = new HashSet<>(dead.acknowledged());
         survivors.forEach(member -> acknowledged.addAll(member.acknowledged()));
         check(cluster, acknowledged);
-        return new Outcome(gapMs, acknowledged.size());
+        return new Outcome(gapMs, judged, acknowledged.size());
     }
 
     /**

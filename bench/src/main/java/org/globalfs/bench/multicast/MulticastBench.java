@@ -1,6 +1,5 @@
 package org.globalfs.bench.multicast;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,6 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.multicast.LoadMeasurement.Shows;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -20,7 +20,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Measures multi-ring Paxos with three member processes on loopback and prints a table.",
+            "Measures multi-ring Paxos with three member processes and prints a table: on loopback,"
+                    + " or in the regions of a WAN lab.",
             "Run it on an otherwise idle machine."
         })
 public final class MulticastBench implements Callable<Integer> {
@@ -29,8 +30,8 @@ public final class MulticastBench implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             description =
-                    "Measure only these: durable-64, durable-1, memory, idle, fail-over. Default:"
-                            + " all.")
+                    "Measure only these: durable-64, durable-1, memory, idle, fail-over; with"
+                            + " --wan: commit, fail-over. Default: all.")
     private Set<String> only = Set.of();
 
     @Option(
@@ -52,6 +53,14 @@ public final class MulticastBench implements Callable<Integer> {
     private boolean quick;
 
     @Option(
+            names = "--wan",
+            paramLabel = "CONFIG",
+            description =
+                    "Put the members into the three regions of a WAN lab of this configuration"
+                            + " (scripts/wan-lab/three-regions.conf is one). Root only.")
+    private @Nullable Path wan;
+
+    @Option(
             names = "--folder",
             paramLabel = "DIR",
             description =
@@ -60,24 +69,34 @@ public final class MulticastBench implements Callable<Integer> {
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Override
-    public Integer call() throws IOException {
-        List<Session.Measurement> chosen = chosen(all());
+    public Integer call() {
         if (warmUpSeconds < 0 || seconds < 1 || rounds < 1) {
             throw new BenchFailure("--seconds and --rounds are at least 1, --warm-up at least 0");
         }
         if (!Files.isDirectory(folder)) {
             throw new BenchFailure(folder + " is no folder");
         }
-        Session session =
-                new Session(
-                        folder.toAbsolutePath(),
-                        Place.loopback(),
-                        true,
-                        quick ? 1_000 : warmUpSeconds * 1000,
-                        quick ? 1_000 : seconds * 1000,
-                        quick ? 1 : rounds);
-        print(session, chosen);
+        if (wan == null) {
+            print(session(new Loopback()), chosen(onLoopback()));
+        } else {
+            Path home = Path.of(System.getProperty("globalfs.home", "."));
+            try (WanLab lab = new WanLab(home, wan)) {
+                print(
+                        session(lab),
+                        chosen(List.of(new WanCommitMeasurement(lab), new FailOverMeasurement())));
+            }
+        }
         return 0;
+    }
+
+    private Session session(Place place) {
+        return new Session(
+                folder.toAbsolutePath(),
+                place,
+                true,
+                quick ? 1_000 : warmUpSeconds * 1000,
+                quick ? 1_000 : seconds * 1000,
+                quick ? 1 : rounds);
     }
 
     private static void print(Session session, List<Session.Measurement> chosen) {
@@ -94,7 +113,7 @@ public final class MulticastBench implements Callable<Integer> {
         rows.forEach(row -> System.out.println(row.markdown()));
     }
 
-    private static List<Session.Measurement> all() {
+    private static List<Session.Measurement> onLoopback() {
         return List.of(
                 new LoadMeasurement(
                         "durable-64",

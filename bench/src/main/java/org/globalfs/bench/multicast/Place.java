@@ -1,14 +1,8 @@
 package org.globalfs.bench.multicast;
 
-import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import org.globalfs.bench.BenchFailure;
 
 /** Where the members of a cluster run: on loopback, or in the regions of the WAN lab. */
 interface Place {
@@ -25,49 +19,9 @@ interface Place {
     /** Number of the ring: 0 is set up for members an ocean apart. */
     int ring();
 
-    /** Members 1 to 3 on this host. */
-    static Place loopback() {
-        return new Loopback();
-    }
+    /** Begins to watch whether the place itself falsifies figures. */
+    void watch();
 
-    /** Three processes on 127.0.0.1. */
-    final class Loopback implements Place {
-        private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
-
-        private Loopback() {}
-
-        @Override
-        public Map<Integer, InetSocketAddress> freshAddresses() {
-            List<ServerSocket> held = new ArrayList<>();
-            try {
-                Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
-                for (int member = 1; member <= MEMBERS; member++) {
-                    ServerSocket socket = new ServerSocket(0, 1, LOOPBACK);
-                    held.add(socket);
-                    addresses.put(member, new InetSocketAddress(LOOPBACK, socket.getLocalPort()));
-                }
-                for (ServerSocket socket : held) {
-                    socket.close();
-                }
-                return addresses;
-            } catch (IOException e) {
-                throw new BenchFailure("no free ports on loopback", e);
-            }
-        }
-
-        @Override
-        public List<String> prefix(int member) {
-            return List.of();
-        }
-
-        @Override
-        public int retryMs() {
-            return 200;
-        }
-
-        @Override
-        public int ring() {
-            return 1;
-        }
-    }
+    /** A figure measured since {@link #watch}, with what there is to say against it. */
+    String judged(Figure figure);
 }

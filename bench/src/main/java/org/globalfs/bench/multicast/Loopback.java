@@ -1,0 +1,58 @@
+package org.globalfs.bench.multicast;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.globalfs.bench.BenchFailure;
+
+/** All members on 127.0.0.1. */
+final class Loopback implements Place {
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
+
+    @Override
+    public Map<Integer, InetSocketAddress> freshAddresses() {
+        List<ServerSocket> held = new ArrayList<>();
+        try {
+            Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
+            for (int member = 1; member <= MEMBERS; member++) {
+                ServerSocket socket = new ServerSocket(0, 1, LOOPBACK);
+                held.add(socket);
+                addresses.put(member, new InetSocketAddress(LOOPBACK, socket.getLocalPort()));
+            }
+            for (ServerSocket socket : held) {
+                socket.close();
+            }
+            return addresses;
+        } catch (IOException e) {
+            throw new BenchFailure("no free ports on loopback", e);
+        }
+    }
+
+    @Override
+    public List<String> prefix(int member) {
+        return List.of();
+    }
+
+    @Override
+    public int retryMs() {
+        return 200;
+    }
+
+    @Override
+    public int ring() {
+        return 1;
+    }
+
+    @Override
+    public void watch() {}
+
+    @Override
+    public String judged(Figure figure) {
+        return figure.toString();
+    }
+}
