@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
             ServerCommand.class,
             MountCommand.class,
             UmountCommand.class,
+            SimCommand.class,
             HostCommand.class,
             CompletionCommand.class,
             WarmUpCommand.class,

@@ -1,6 +1,5 @@
 package org.globalfs.multicast.sim;
 
-import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 
@@ -13,11 +12,16 @@ final class Simulation {
     static final long MS = 1_000_000L;
     static final long SECOND = 1_000 * MS;
 
-    private record Event(long atNs, long sequence, Runnable action) {}
+    private record Event(long atNs, long sequence, Runnable action) implements Comparable<Event> {
+        @Override
+        public int compareTo(Event other) {
+            return atNs != other.atNs
+                    ? Long.compare(atNs, other.atNs)
+                    : Long.compare(sequence, other.sequence);
+        }
+    }
 
-    private final PriorityQueue<Event> events =
-            new PriorityQueue<>(
-                    Comparator.comparingLong(Event::atNs).thenComparingLong(Event::sequence));
+    private final PriorityQueue<Event> events = new PriorityQueue<>();
     private final SplittableRandom random;
     private long nowNs;
     private long sequence;
