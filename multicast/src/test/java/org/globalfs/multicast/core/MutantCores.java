@@ -97,4 +97,28 @@ public final class MutantCores {
             }
         };
     }
+
+    /** Now and then takes a value and forgets it. */
+    public static RingCore droppedProposal(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            private int taken;
+
+            @Override
+            public boolean onPropose(byte[] value, int[] destinations, Effects effects) {
+                return ++taken % 5 == 0 || super.onPropose(value, destinations, effects);
+            }
+        };
+    }
+
+    /** Reads as of the prefix that was decided when it was elected, without the barrier. */
+    public static RingCore readsBeforeBarrier(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            @Override
+            public long leaseInstance(long now) {
+                return super.leaseInstance(now) < 0 ? -1 : decided();
+            }
+        };
+    }
 }

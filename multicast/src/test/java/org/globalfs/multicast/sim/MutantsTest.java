@@ -27,6 +27,8 @@ class MutantsTest {
         TRIMMED_BEYOND_CHECKPOINT,
         TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED,
         ACKNOWLEDGED_PAST_STEP_DOWN,
+        TAKEN_AND_DROPPED,
+        READ_BEFORE_BARRIER,
         LEASE_KEPT_PAST_STEP_DOWN,
         LEASE_GRANTED_UNSEEN_AT_RESTART;
 
@@ -42,6 +44,8 @@ class MutantsTest {
                 case TRIMMED_BEYOND_CHECKPOINT -> sound.onDisks(HastyDisk::new);
                 case TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED -> sound.onDisks(CarelessDisk::new);
                 case ACKNOWLEDGED_PAST_STEP_DOWN -> sound.acknowledgingWhen(member -> true);
+                case TAKEN_AND_DROPPED -> sound.withCores(MutantCores::droppedProposal);
+                case READ_BEFORE_BARRIER -> sound.withCores(MutantCores::readsBeforeBarrier);
                 case LEASE_KEPT_PAST_STEP_DOWN -> sound.withCores(MutantCores::leaseAfterStepDown);
                 case LEASE_GRANTED_UNSEEN_AT_RESTART -> sound.withCores(MutantCores::unseenLease);
             };
