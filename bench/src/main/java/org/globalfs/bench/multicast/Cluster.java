@@ -97,7 +97,7 @@ final class Cluster implements AutoCloseable {
 
     private static Path newFolder(Path parent, Contender contender) {
         try {
-            return Files.createTempDirectory(parent, contender.system() + "-");
+            return Files.createTempDirectory(parent, "bench-" + contender.system() + "-");
         } catch (IOException e) {
             throw new BenchFailure("cannot make a folder in " + parent, e);
         }

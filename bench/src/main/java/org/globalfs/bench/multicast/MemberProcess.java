@@ -4,7 +4,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,7 +98,7 @@ final class MemberProcess implements AutoCloseable {
             String text = Files.readString(errors);
             return text.substring(Math.max(0, text.length() - TAIL_CHARACTERS));
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            return "its log cannot be read: " + e;
         }
     }
 

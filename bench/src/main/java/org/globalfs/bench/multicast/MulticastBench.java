@@ -49,6 +49,11 @@ public final class MulticastBench implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds (default 3).")
     private int rounds = 3;
 
+    @Option(
+            names = "--no-ratis",
+            description = "Do not measure Apache Ratis beside, at its best durable settings.")
+    private boolean withoutRatis;
+
     @Option(names = "--quick", description = "A smoke run: short, and no figure worth keeping.")
     private boolean quick;
 
@@ -93,7 +98,7 @@ public final class MulticastBench implements Callable<Integer> {
         return new Session(
                 folder.toAbsolutePath(),
                 place,
-                true,
+                !withoutRatis,
                 quick ? 1_000 : warmUpSeconds * 1000,
                 quick ? 1_000 : seconds * 1000,
                 quick ? 1 : rounds);
@@ -122,7 +127,7 @@ public final class MulticastBench implements Callable<Integer> {
                         64,
                         200,
                         Shows.RATE,
-                        null),
+                        Contender.RATIS_THROUGHPUT),
                 new LoadMeasurement(
                         "durable-1",
                         "durable, 1 outstanding × 200 B",
@@ -130,7 +135,7 @@ public final class MulticastBench implements Callable<Integer> {
                         1,
                         200,
                         Shows.LATENCY,
-                        null),
+                        Contender.RATIS_LATENCY),
                 new LoadMeasurement(
                         "memory",
                         "memory, 64 outstanding × 32 KiB",

@@ -142,7 +142,7 @@ final class WanLab implements Place, AutoCloseable {
 
     @Override
     public void watch() {
-        double ignored = latenessMs();
+        double _ = latenessMs();
     }
 
     /** Of the latest link, on average since this was asked last. */
@@ -165,7 +165,7 @@ final class WanLab implements Place, AutoCloseable {
     @Override
     public void close() {
         if (up.compareAndSet(true, false)) {
-            String ignored = wan("down");
+            String _ = wan("down");
             if (!Thread.currentThread().equals(downAtExit)) {
                 Runtime.getRuntime().removeShutdownHook(downAtExit);
             }

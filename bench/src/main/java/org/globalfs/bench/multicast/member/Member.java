@@ -30,6 +30,10 @@ final class Member implements AutoCloseable {
                 switch (options.system()) {
                     case "globalfs" ->
                             new MulticastLogMember(options, this::acknowledged, Member::fatal);
+                    case "ratis-throughput" ->
+                            new RatisMember(
+                                    options, RatisMember.BATCHING_WAIT_MS, this::acknowledged);
+                    case "ratis-latency" -> new RatisMember(options, 0, this::acknowledged);
                     default ->
                             throw new IllegalArgumentException(
                                     "unknown system " + options.system());
