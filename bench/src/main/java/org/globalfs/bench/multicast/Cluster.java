@@ -1,18 +1,14 @@
 package org.globalfs.bench.multicast;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.BenchMain;
 import org.globalfs.bench.multicast.member.MemberOptions;
@@ -96,11 +92,7 @@ final class Cluster implements AutoCloseable {
     }
 
     private static Path newFolder(Path parent, Contender contender) {
-        try {
-            return Files.createTempDirectory(parent, "bench-" + contender.system() + "-");
-        } catch (IOException e) {
-            throw new BenchFailure("cannot make a folder in " + parent, e);
-        }
+        return Workplace.newFolder(parent, contender.system() + "-");
     }
 
     private void startMember(int member) {
@@ -184,12 +176,6 @@ final class Cluster implements AutoCloseable {
     public void close() {
         running.values().parallelStream().forEach(MemberProcess::close);
         running.clear();
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException e) {
-            System.err.println("globalfs bench: left behind: " + folder + ": " + e.getMessage());
-        }
+        Workplace.remove(folder);
     }
 }

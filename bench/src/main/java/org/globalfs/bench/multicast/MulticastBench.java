@@ -81,22 +81,28 @@ public final class MulticastBench implements Callable<Integer> {
         if (!Files.isDirectory(folder)) {
             throw new BenchFailure(folder + " is no folder");
         }
-        if (wan == null) {
-            print(session(new Loopback()), chosen(onLoopback()));
-        } else {
-            Path home = Path.of(System.getProperty("globalfs.home", "."));
-            try (WanLab lab = new WanLab(home, wan)) {
-                print(
-                        session(lab),
-                        chosen(List.of(new WanCommitMeasurement(lab), new FailOverMeasurement())));
-            }
+        try (Workplace workplace = new Workplace(folder.toAbsolutePath())) {
+            measure(workplace.folder());
         }
         return 0;
     }
 
-    private Session session(Place place) {
+    private void measure(Path logs) {
+        if (wan == null) {
+            print(session(logs, new Loopback()), chosen(onLoopback()));
+        } else {
+            Path home = Path.of(System.getProperty("globalfs.home", "."));
+            try (WanLab lab = new WanLab(home, wan)) {
+                print(
+                        session(logs, lab),
+                        chosen(List.of(new WanCommitMeasurement(lab), new FailOverMeasurement())));
+            }
+        }
+    }
+
+    private Session session(Path logs, Place place) {
         return new Session(
-                folder.toAbsolutePath(),
+                logs,
                 place,
                 !withoutRatis,
                 quick ? 1_000 : warmUpSeconds * 1000,
