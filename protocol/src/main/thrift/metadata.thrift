@@ -347,6 +347,7 @@ struct RingStatus {
   5: required i64 imported;         // regional rings: last imported global instance
   6: required i64 checkpointed;     // applied instance that outlives a crash without the log
   7: optional i64 importedDurable;  // `imported` as of `checkpointed`
+  8: optional bool rejoining;       // lost its log; takes no part until every other member was reached
 }
 
 struct ReplicaStatus {

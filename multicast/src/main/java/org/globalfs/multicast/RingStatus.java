@@ -13,6 +13,8 @@ import java.util.List;
  * @param firstAvailable first instance that is still in this process's log
  * @param leaseRemainingMs 0 unless this process is the coordinator and holds a lease
  * @param connected members with a live connection, this process included
+ * @param rejoining this process lost its log: it learns, but takes no part until it has reached
+ *     every other member
  */
 public record RingStatus(
         int ring,
@@ -23,4 +25,5 @@ public record RingStatus(
         long delivered,
         long firstAvailable,
         long leaseRemainingMs,
-        List<Integer> connected) {}
+        List<Integer> connected,
+        boolean rejoining) {}

@@ -22,7 +22,7 @@ public record ClusterStatus(String cluster, List<Region> regions) {
     public record Replica(
             int id, String datacenter, HostPort address, boolean alive, List<Ring> rings) {}
 
-    /** A replica's position in a ring. */
+    /** A replica's position in a ring; rejoining: it lost its log and takes no part yet. */
     public record Ring(
             int ring,
             int coordinator,
@@ -30,6 +30,7 @@ public record ClusterStatus(String cluster, List<Region> regions) {
             long applied,
             long imported,
             long checkpointed,
+            boolean rejoining,
             Optional<Hash> hash) {
         Ring withHash(Hash found) {
             return new Ring(
@@ -39,6 +40,7 @@ public record ClusterStatus(String cluster, List<Region> regions) {
                     applied,
                     imported,
                     checkpointed,
+                    rejoining,
                     Optional.of(found));
         }
     }

@@ -58,7 +58,8 @@ public final class StatusJson {
                         "decided", ring.decided(),
                         "applied", ring.applied(),
                         "imported", ring.imported(),
-                        "checkpointed", ring.checkpointed());
+                        "checkpointed", ring.checkpointed(),
+                        "rejoining", ring.rejoining());
         ring.hash()
                 .ifPresent(hash -> {
                     map.put("hash", hash.digest());

@@ -118,6 +118,7 @@ public final class StatusProbe {
                                 ring.getApplied(),
                                 ring.getImported(),
                                 ring.getCheckpointed(),
+                                ring.isRejoining(),
                                 Optional.empty()));
             }
             return new ClusterStatus.Replica(site.id(), site.datacenter(), site.rpc(), true, rings);

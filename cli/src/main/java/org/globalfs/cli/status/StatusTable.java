@@ -84,6 +84,7 @@ public final class StatusTable {
                                                 + ring.ring()
                                                 + " at "
                                                 + ring.applied()
+                                                + (ring.rejoining() ? " rejoining" : "")
                                                 + ring.hash()
                                                         .map(h ->
                                                                 " hash "

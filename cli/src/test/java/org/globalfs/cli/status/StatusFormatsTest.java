@@ -47,6 +47,7 @@ class StatusFormatsTest {
                                         applied,
                                         4,
                                         8,
+                                        false,
                                         Optional.of(new ClusterStatus.Hash("00ff11aa22", applied))))
                         : List.of());
     }
@@ -69,7 +70,7 @@ class StatusFormatsTest {
                         "{\"cluster\":\"demo\",\"regions\":[{\"name\":\"us-west\",\"partition\":1,")
                 .contains(
                         "{\"ring\":1,\"coordinator\":1,\"decided\":12,\"applied\":10,\"imported\":4,"
-                                + "\"checkpointed\":8,\"hash\":\"00ff11aa22\",\"hashPosition\":10}")
+                                + "\"checkpointed\":8,\"rejoining\":false,\"hash\":\"00ff11aa22\",\"hashPosition\":10}")
                 .contains(
                         "{\"id\":3,\"datacenter\":\"c\",\"address\":\"h:3\",\"alive\":false,\"rings\":[]}")
                 .contains("\"usedBytes\":3145728,\"capacityBytes\":1099511627776")

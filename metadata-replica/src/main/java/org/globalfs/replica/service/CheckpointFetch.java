@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcException;

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.wire.CheckpointFile;
 import org.globalfs.protocol.wire.CheckpointReply;
 import org.globalfs.protocol.wire.CheckpointRequest;

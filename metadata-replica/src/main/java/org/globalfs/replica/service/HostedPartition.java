@@ -7,6 +7,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
+import org.globalfs.protocol.Folders;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.VerdictSource;
 import org.globalfs.replica.state.model.Verdict;

@@ -71,7 +71,8 @@ final class ReplicaCalls {
                                     partition.applied(),
                                     partition.importedThrough(),
                                     flusher.flushedInstance())
-                            .setImportedDurable(flusher.importedDurable()));
+                            .setImportedDurable(flusher.importedDurable())
+                            .setRejoining(ring.rejoining()));
             if (number != 0) {
                 sessions = partition.use(PartitionState::sessions);
             }

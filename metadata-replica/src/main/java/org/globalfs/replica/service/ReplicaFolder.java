@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import org.globalfs.protocol.Folders;
 
 /** A replica's data folder, marked with whose it is so that no other replica ever continues it. */
 final class ReplicaFolder {

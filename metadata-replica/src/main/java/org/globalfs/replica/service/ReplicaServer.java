@@ -2,6 +2,7 @@ package org.globalfs.replica.service;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +19,7 @@ import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Learner;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
+import org.globalfs.multicast.runtime.LogFolder;
 import org.globalfs.multicast.runtime.MulticastNode;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Topology;
@@ -77,7 +79,7 @@ public final class ReplicaServer implements AutoCloseable {
             throws IOException {
         ReplicaServer server = new ReplicaServer(config, onFatal);
         try {
-            server.open(blocks);
+            server.open(discovery, blocks);
         } catch (IOException | RuntimeException | Error e) {
             server.close();
             throw e;
@@ -92,7 +94,7 @@ public final class ReplicaServer implements AutoCloseable {
         this.fatal = new FatalError(config.id(), shutdown, onFatal);
     }
 
-    private void open(BlockDeleter blocks) throws IOException {
+    private void open(Discovery discovery, BlockDeleter blocks) throws IOException {
         ReplicaFolder.claim(config.folder(), config.topology().cluster(), config.id(), home);
         HostedPartition global = hold(Topology.GLOBAL);
         HostedPartition own = hold(home);
@@ -105,7 +107,11 @@ public final class ReplicaServer implements AutoCloseable {
 
         CheckpointFetch fetch = new CheckpointFetch(peers, shutdown);
         checkpointsTakenOver = fetch::takenOver;
+        if (discovery.hasServed(config.id())) {
+            LogFolder.expectLog(logFolder());
+        }
         Multicast multicast = joinRings(global, own, fetch);
+        discovery.recordServing(config.id());
         partitions.forEach(
                 (number, p) -> flushers.put(number, new Flusher(p, multicast, config.options())));
         CoordinatedDriver driver =
@@ -179,6 +185,10 @@ public final class ReplicaServer implements AutoCloseable {
         return multicast;
     }
 
+    private Path logFolder() {
+        return config.folder().resolve("log");
+    }
+
     private MulticastOptions multicastOptions() {
         Topology topology = config.topology();
         Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
@@ -198,7 +208,7 @@ public final class ReplicaServer implements AutoCloseable {
                 addresses,
                 rings,
                 home,
-                config.folder().resolve("log"),
+                logFolder(),
                 config.durability() == Durability.DISK,
                 config.options().logSegmentBytes(),
                 config.options().logRetainedBytes());

@@ -17,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;

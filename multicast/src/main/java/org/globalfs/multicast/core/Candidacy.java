@@ -1,6 +1,7 @@
 package org.globalfs.multicast.core;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -29,6 +30,7 @@ final class Candidacy {
     private final TreeMap<Long, AcceptedValue> learned = new TreeMap<>();
     private Stage stage = Stage.PRE_VOTE;
     private Ballot ballot = Ballot.NONE;
+    private List<Long> readmitted = List.of();
     private long highestRound;
     private Ballot opened = Ballot.NONE;
     private long base = 1;
@@ -84,6 +86,15 @@ final class Candidacy {
         ballot = newBallot;
         deadlineNs = newDeadlineNs;
         supporters.clear();
+    }
+
+    /** With a promise of every member but these, their lost votes do no harm. */
+    void readmit(Collection<Long> incidents) {
+        readmitted = List.copyOf(incidents);
+    }
+
+    List<Long> readmitted() {
+        return readmitted;
     }
 
     void promised(int member, Message.Promise promise) {

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.protocol.Invariant;
@@ -28,6 +29,7 @@ final class Leadership {
     private final VoteCount votes;
     private final @Nullable ImportSource imports;
     private final Ballot ballot;
+    private final List<Long> readmitted;
     private final long base;
     private final int selfRank;
     private final long[] echoedNs;
@@ -53,6 +55,7 @@ final class Leadership {
             VoteCount votes,
             @Nullable ImportSource imports,
             Ballot ballot,
+            List<Long> readmitted,
             long nowNs) {
         this.config = config;
         this.acceptor = acceptor;
@@ -60,6 +63,7 @@ final class Leadership {
         this.votes = votes;
         this.imports = imports;
         this.ballot = ballot;
+        this.readmitted = readmitted;
         this.base = prefix.decided() + 1;
         this.next = base;
         this.selfRank = config.rank(config.self());
@@ -82,7 +86,7 @@ final class Leadership {
     void open(List<Batch> found, Effects effects) {
         List<Batch> batches = new ArrayList<>(found);
         batches.add(Batch.of(new Entry.Noop()));
-        effects.send(Outbound.ALL, new Message.Open(ballot, base, batches));
+        effects.send(Outbound.ALL, new Message.Open(ballot, base, batches, readmitted));
         acceptor.open(ballot, base, batches, effects);
         for (Batch batch : batches) {
             outstandingBytes += batch.sizeBytes();
@@ -103,6 +107,15 @@ final class Leadership {
         queue.add(new Entry.Command(0, value, destinations));
         queuedBytes += size;
         return true;
+    }
+
+    /** What waits there for its first proposal; imports are looked up anew. */
+    void takeQueueOf(Leadership former) {
+        for (Entry entry : former.queue) {
+            if (entry instanceof Entry.Command command) {
+                enqueue(command.value(), command.destinations());
+            }
+        }
     }
 
     void importsDue() {
@@ -183,10 +196,30 @@ final class Leadership {
         acceptor.coordinatorDecided(ballot, instance);
     }
 
-    void acknowledged(int rank, long sentNs, long decided, long nowNs) {
+    boolean readmits(long incident) {
+        return readmitted.contains(incident);
+    }
+
+    /** A member that takes no part lives, and is this far. */
+    void heard(int rank, long decided, long nowNs) {
         peerDecided[rank] = Math.max(peerDecided[rank], decided);
-        echoedNs[rank] = Math.max(echoedNs[rank], sentNs);
         heardNs[rank] = nowNs;
+    }
+
+    /** Whether all members acknowledge heartbeats, but perhaps these. */
+    boolean hearsAllBut(Set<Integer> ranks, long nowNs) {
+        for (int rank = 0; rank < config.size(); rank++) {
+            boolean silent = rank != selfRank && nowNs - heardNs[rank] >= config.leaseNs();
+            if (silent && !ranks.contains(rank)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void acknowledged(int rank, long sentNs, long decided, long nowNs) {
+        heard(rank, decided, nowNs);
+        echoedNs[rank] = Math.max(echoedNs[rank], sentNs);
         majorityEchoNs =
                 Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, config.majority()));
     }
@@ -241,7 +274,7 @@ final class Leadership {
         for (long instance = prefix.decided() + 1; instance <= barrier; instance++) {
             batches.add(proposal(instance));
         }
-        effects.send(member, new Message.Open(ballot, prefix.decided() + 1, batches));
+        effects.send(member, new Message.Open(ballot, prefix.decided() + 1, batches, readmitted));
     }
 
     private void sendProposals(int member, long through, Effects effects) {

@@ -47,6 +47,12 @@ public sealed interface LogRecord {
     }
 
     /**
+     * What this member promised and voted for before this record is lost, in the incident with this
+     * number; with 0, it no longer matters. Like a promise it must outlive the trimming of the log.
+     */
+    record VotesLost(long incident) implements LogRecord {}
+
+    /**
      * A checkpoint replaced everything through this instance: what the log has of it need not be
      * decided or complete.
      */

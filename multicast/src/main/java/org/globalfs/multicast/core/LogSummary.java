@@ -19,6 +19,7 @@ public final class LogSummary {
     private long base = 1;
     private long decided;
     private long lastTimestamp;
+    private long incident;
 
     /** Takes each record once it is appended (or replayed), oldest first. */
     public void add(LogRecord record) {
@@ -35,6 +36,7 @@ public final class LogSummary {
             case LogRecord.Chosen c -> decided(c.instance(), c.batch().lastTimestamp());
             case LogRecord.DecidedThrough d -> decided(d.instance(), d.lastTimestamp());
             case LogRecord.StartAfter s -> decided(s.instance(), s.lastTimestamp());
+            case LogRecord.VotesLost v -> incident = v.incident();
         }
     }
 
@@ -52,6 +54,7 @@ public final class LogSummary {
         records.add(new LogRecord.Promised(promised));
         records.add(new LogRecord.Opened(opened, base));
         records.add(new LogRecord.DecidedThrough(decided, lastTimestamp));
+        records.add(new LogRecord.VotesLost(incident));
         return records;
     }
 }

@@ -48,10 +48,15 @@ public sealed interface Message {
      * everything below {@code base} is decided, {@code base} and the following get these batches. A
      * member takes all or nothing, and forgets its votes of earlier ballots from {@code base} on;
      * only then it takes part in the ballot. May be large, as Promise.
+     *
+     * @param readmitted incidents whose loss of votes does no harm in this ballot and above, see
+     *     {@link Rejoin}
      */
-    record Open(Ballot ballot, long base, List<Batch> batches) implements Message {
+    record Open(Ballot ballot, long base, List<Batch> batches, List<Long> readmitted)
+            implements Message {
         public Open {
             batches = List.copyOf(batches);
+            readmitted = List.copyOf(readmitted);
         }
     }
 
@@ -77,6 +82,13 @@ public sealed interface Message {
      */
     record HeartbeatAck(Ballot ballot, long sentNs, long through, long decided)
             implements Message {}
+
+    /**
+     * The sender lost its votes in this incident and takes no part: let a ballot begin that all
+     * others promise, and that therefore knows of every value that the lost votes may have helped
+     * to choose.
+     */
+    record Rejoin(long incident, long decided) implements Message {}
 
     /** Send me decided instances, {@code from} first. */
     record CatchUpRequest(long from) implements Message {}

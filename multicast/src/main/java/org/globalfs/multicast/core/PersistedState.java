@@ -4,18 +4,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
-/** An acceptor's state as its log tells it. */
+/**
+ * An acceptor's state as its log tells it.
+ *
+ * @param incident in which earlier votes were lost, see {@link LogRecord.VotesLost}; 0: none
+ */
 public record PersistedState(
         Ballot promised,
         Ballot opened,
         long base,
         long decided,
         long lastTimestamp,
-        List<AcceptedValue> accepted) {
+        List<AcceptedValue> accepted,
+        long incident) {
 
     /** Of a member that never ran. */
     public static final PersistedState FRESH =
-            new PersistedState(Ballot.NONE, Ballot.NONE, 1, 0, 0, List.of());
+            new PersistedState(Ballot.NONE, Ballot.NONE, 1, 0, 0, List.of(), 0);
 
     public PersistedState {
         accepted = List.copyOf(accepted);
@@ -30,6 +35,7 @@ public record PersistedState(
         private long base = 1;
         private long decided;
         private long lastTimestamp;
+        private long incident;
 
         public void add(LogRecord record) {
             switch (record) {
@@ -52,6 +58,7 @@ public record PersistedState(
                 case LogRecord.Chosen c -> decidedThrough(c.instance(), c.batch().lastTimestamp());
                 case LogRecord.DecidedThrough d -> decidedThrough(d.instance(), d.lastTimestamp());
                 case LogRecord.StartAfter s -> decidedThrough(s.instance(), s.lastTimestamp());
+                case LogRecord.VotesLost v -> incident = v.incident();
             }
         }
 
@@ -79,7 +86,8 @@ public record PersistedState(
                     base,
                     decided,
                     lastTimestamp,
-                    new ArrayList<>(accepted.values()));
+                    new ArrayList<>(accepted.values()),
+                    incident);
         }
     }
 }

@@ -1,6 +1,7 @@
 package org.globalfs.multicast.core;
 
 import java.util.List;
+import java.util.Map;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  *       an instance and ballot.
  *   <li>{@code promised} never decreases; nothing is accepted, promised or acknowledged below it.
  *   <li>Every decided instance's newest record in the log carries the decided value.
+ *   <li>A member whose log was lost takes no part until {@link LostVotes} says so.
  *   <li>Decided instances are delivered in order from the one after {@link PersistedState#decided};
  *       what lies before that in the log is for the caller to replay.
  * </ul>
@@ -45,8 +47,14 @@ public class RingCore {
     private final CatchUp catchUp;
     private final GrantedLease lease;
     private final Jitter jitter;
+    private final LostVotes lostVotes;
+    private final Rejoins rejoins;
     private @Nullable Candidacy candidacy;
     private @Nullable Leadership leadership;
+
+    /** What this coordinator was before the ballot that it is opening to let a member in. */
+    private @Nullable Leadership resigned;
+
     private int coordinator = -1;
     private long attempts;
     private long highestRound;
@@ -61,7 +69,12 @@ public class RingCore {
         this.acceptor = new Acceptor(journal, prefix, state);
         this.votes = new VoteCount(config);
         this.catchUp = new CatchUp(config);
-        boolean fresh = state.promised().equals(Ballot.NONE) && state.decided() == 0;
+        this.lostVotes = new LostVotes(state.incident());
+        this.rejoins = new Rejoins(config);
+        boolean fresh =
+                state.promised().equals(Ballot.NONE)
+                        && state.decided() == 0
+                        && !lostVotes.outside();
         this.lease = new GrantedLease(config.leaseNs(), fresh, nowNs);
         this.jitter = new Jitter(config.seed(), config.electionJitterNs());
         this.highestRound = state.promised().round();
@@ -111,14 +124,16 @@ public class RingCore {
             case Message.HeartbeatAck m -> onHeartbeatAck(rank, m, nowNs, effects);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.CatchUpReply m -> onCatchUpReply(rank, m, nowNs, effects);
+            case Message.Rejoin m -> onRejoin(rank, m, nowNs, effects);
             case Message.TooOld m -> {
                 catchUp.heard(rank, m.decided());
                 catchUp.tooOld(
                         rank, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
             }
             case Message.Forward m -> {
-                if (leadership != null) {
-                    leadership.enqueue(m.value(), m.destinations());
+                Leadership taking = leadership != null ? leadership : resigned;
+                if (taking != null) {
+                    taking.enqueue(m.value(), m.destinations());
                 }
             }
         }
@@ -144,6 +159,8 @@ public class RingCore {
                 lease.grant(config.self(), nowNs);
                 leadership.heartbeat(nowNs, effects);
             }
+        } else if (lostVotes.outside()) {
+            lostVotes.ask(config, prefix.decided(), nowNs, effects);
         } else {
             tickElection(nowNs, effects);
         }
@@ -199,7 +216,7 @@ public class RingCore {
             leadership.flush(wallMs, effects);
             voteDue |= journal.appended() > before;
         }
-        if (voteDue && acceptor.voting().equals(acceptor.promised())) {
+        if (voteDue && !lostVotes.outside() && acceptor.voting().equals(acceptor.promised())) {
             effects.vote(
                     new Message.Voted(acceptor.voting(), acceptor.through(), prefix.decided()));
         }
@@ -265,6 +282,7 @@ public class RingCore {
         catchUp.heard(config.rank(from), m.decided());
         boolean granted =
                 leadership == null
+                        && !lostVotes.outside()
                         && !lease.forbids(from, nowNs)
                         && m.decided() + (long) LAG_WINDOWS * config.windowInstances()
                                 >= prefix.decided();
@@ -344,7 +362,7 @@ public class RingCore {
     private void onPrepare(int from, Message.Prepare m, long nowNs, Effects effects) {
         catchUp.heard(config.rank(from), m.decided());
         Ballot ballot = m.ballot();
-        if (ballot.node() != from || lease.forbids(from, nowNs)) {
+        if (ballot.node() != from || lease.forbids(from, nowNs) || lostVotes.outside()) {
             return;
         }
         highestRound = Math.max(highestRound, ballot.round());
@@ -374,7 +392,11 @@ public class RingCore {
             Candidacy current, int from, Message.Promise m, long nowNs, Effects effects) {
         current.promised(from, m);
         prefix.witness(m.lastTimestamp());
-        if (current.supporters() >= promisesNeeded()) {
+        int needed =
+                current.readmitted().isEmpty()
+                        ? promisesNeeded()
+                        : config.size() - current.readmitted().size();
+        if (current.supporters() >= needed) {
             current.catchUp(nowNs + config.leaseNs());
             leadIfCaughtUp(nowNs, effects);
         }
@@ -395,8 +417,20 @@ public class RingCore {
         candidacy = null;
         coordinator = config.self();
         Leadership elected =
-                new Leadership(config, acceptor, prefix, votes, imports, current.ballot(), nowNs);
+                new Leadership(
+                        config,
+                        acceptor,
+                        prefix,
+                        votes,
+                        imports,
+                        current.ballot(),
+                        current.readmitted(),
+                        nowNs);
         leadership = elected;
+        if (resigned != null) {
+            elected.takeQueueOf(resigned);
+            resigned = null;
+        }
         lease.grant(config.self(), nowNs);
         elected.open(current.found(prefix.decided()), effects);
         elected.heartbeat(nowNs, effects);
@@ -414,10 +448,42 @@ public class RingCore {
         }
     }
 
+    /**
+     * A member that lost its votes: this coordinator begins a new ballot, which all others promise.
+     */
+    private void onRejoin(int rank, Message.Rejoin m, long nowNs, Effects effects) {
+        catchUp.heard(rank, m.decided());
+        rejoins.heard(rank, m.incident(), nowNs);
+        Leadership current = leadership;
+        if (current == null) {
+            return;
+        }
+        current.heard(rank, m.decided(), nowNs);
+        Map<Integer, Long> open = rejoins.open(nowNs);
+        if (!current.readmits(m.incident())
+                && rejoins.possible(open, nowNs)
+                && current.hearsAllBut(open.keySet(), nowNs)) {
+            rejoins.attempted(nowNs);
+            follow(-1);
+            resigned = current;
+            Candidacy again =
+                    new Candidacy(
+                            ++attempts,
+                            config.self(),
+                            highestRound,
+                            nowNs,
+                            nowNs + config.leaseNs());
+            again.readmit(open.values());
+            candidacy = again;
+            prepare(again, nowNs, effects);
+        }
+    }
+
     /** Stops being candidate or coordinator. */
     private void follow(int newCoordinator) {
         candidacy = null;
         leadership = null;
+        resigned = null;
         coordinator = newCoordinator;
     }
 
@@ -446,6 +512,7 @@ public class RingCore {
             if (m.ballot().above(acceptor.voting())) {
                 acceptor.open(m.ballot(), m.base(), m.batches(), effects);
             }
+            lostVotes.opened(m);
             voteDue = true;
             electionNs = Math.max(electionNs, nowNs + config.leaseNs() / 2 + jitter.nextNs());
             countOwnVote();
@@ -490,6 +557,9 @@ public class RingCore {
         countOwnVote();
         decide(nowNs, effects);
         long through = m.ballot().equals(acceptor.voting()) ? acceptor.durableThrough() : 0;
+        if (lostVotes.outside()) {
+            return;
+        }
         Message.HeartbeatAck ack =
                 new Message.HeartbeatAck(m.ballot(), m.sentNs(), through, prefix.decided());
         if (acceptor.promiseIsDurable()) {
@@ -509,6 +579,9 @@ public class RingCore {
     }
 
     private void countOwnVote() {
+        if (lostVotes.outside()) {
+            return;
+        }
         votes.vote(config.rank(config.self()), acceptor.voting(), acceptor.durableThrough());
     }
 
@@ -519,6 +592,11 @@ public class RingCore {
                 break;
             }
             decided(value.instance(), value.batch(), effects);
+        }
+        if (lostVotes.over(prefix.decided())) {
+            journal.append(lostVotes.end(), effects);
+            voteDue = true;
+            electionNs = Math.max(electionNs, nowNs + config.leaseNs() + jitter.nextNs());
         }
         leadIfCaughtUp(nowNs, effects);
     }
@@ -601,6 +679,14 @@ public class RingCore {
         return leadership == null ? 0 : Math.max(0, leadership.leaseUntilNs() - nowNs);
     }
 
+    /**
+     * Whether this member lost its votes and takes no part until every other member of the ring has
+     * been reached.
+     */
+    public boolean rejoining() {
+        return lostVotes.outside();
+    }
+
     /** The decided prefix. */
     public long decided() {
         return prefix.decided();
@@ -623,7 +709,7 @@ public class RingCore {
             due = Math.min(due, leadership.nextTickNs());
         } else if (candidacy != null) {
             due = Math.min(due, Math.min(candidacy.resendNs(), candidacy.deadlineNs()));
-        } else {
+        } else if (!lostVotes.outside()) {
             due = Math.min(due, electionNs);
         }
         return Math.min(due, catchUp.nextTickNs(prefix.decided()));

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.globalfs.multicast.log.LogException.Reason;
+import org.globalfs.protocol.Folders;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps a second process out of a log folder. */
@@ -50,7 +51,7 @@ final class FolderLock {
         }
         create(parent);
         Files.createDirectories(folder);
-        SegmentPreparer.syncFolder(parent);
+        Folders.sync(parent);
     }
 
     void close() throws IOException {

@@ -20,10 +20,6 @@ import org.slf4j.LoggerFactory;
 final class LogRecovery {
     private static final Logger log = LoggerFactory.getLogger(LogRecovery.class);
 
-    static final String MEND =
-            "Restore the folder from a copy, or replace the replica by one with a new number; do not just delete it: the"
-                    + " votes in it are what makes acknowledged updates safe";
-
     private final LogOptions options;
     private final RingMetas metas = new RingMetas();
     private final List<Segment> used = new ArrayList<>();
@@ -112,8 +108,7 @@ final class LogRecovery {
                             + culprit.end
                             + " without the mark of its end, though "
                             + segment.file
-                            + " continues it. "
-                            + MEND);
+                            + " continues it");
         }
         if (before != null && before.sequence() + 1 != segment.sequence()) {
             throw new LogException(
@@ -122,8 +117,7 @@ final class LogRecovery {
                             + before.file
                             + " and "
                             + segment.file
-                            + " are missing. "
-                            + MEND);
+                            + " are missing");
         }
         used.add(segment);
         lastIsOpen = end == SegmentScanner.End.OPEN;

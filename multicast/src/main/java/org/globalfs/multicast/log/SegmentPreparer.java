@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.globalfs.protocol.Folders;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -231,15 +232,9 @@ final class SegmentPreparer {
         }
         Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
         if (options.durable()) {
-            syncFolder(options.folder());
+            Folders.sync(options.folder());
         }
         return segment;
-    }
-
-    static void syncFolder(Path folder) throws IOException {
-        try (FileChannel directory = FileChannel.open(folder, StandardOpenOption.READ)) {
-            directory.force(true);
-        }
     }
 
     /** Ends background work; what was unfinished is deleted at the next start. */

@@ -112,8 +112,7 @@ final class SegmentScanner {
                                 + broken
                                 + ": a record that was on disk cannot be read, though later ones can (byte "
                                 + at
-                                + "). Nothing was changed. "
-                                + LogRecovery.MEND);
+                                + ")");
             }
         }
     }

@@ -25,6 +25,12 @@ public record StoredRecord(int ring, int kind, long ballot, long instance, byte[
     public static final int OPENED = 4;
 
     /**
+     * {@code instance}: number of the incident in which the ring's earlier votes were lost; 0: none
+     * that still matters.
+     */
+    public static final int VOTES_LOST = 5;
+
+    /**
      * {@code instance}: the log itself dropped everything of the ring through here, all of it
      * checkpointed and so decided.
      */

@@ -14,7 +14,6 @@ import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.RingStatus;
 import org.globalfs.multicast.core.RingConfig;
 import org.globalfs.multicast.core.RingCore;
-import org.globalfs.multicast.log.LogOptions;
 import org.globalfs.multicast.log.MulticastLog;
 import org.globalfs.multicast.merge.ImportFeed;
 import org.globalfs.multicast.transport.Transport;
@@ -54,7 +53,8 @@ public final class MulticastNode implements Multicast {
      *     broken disk, a broken invariant, an exception of a learner). All connections are closed
      *     by then; the process should exit with the reason.
      * @throws IOException the address cannot be listened on
-     * @throws org.globalfs.multicast.log.LogException the log is damaged, somebody else's or in use
+     * @throws org.globalfs.multicast.log.LogException the log is somebody else's or in use, or it
+     *     is lost and the rings are too small to do without
      */
     public static MulticastNode start(
             MulticastOptions options,
@@ -67,21 +67,12 @@ public final class MulticastNode implements Multicast {
                 "rings %s but learners for %s",
                 options.rings().keySet(),
                 learners.keySet());
-        RecoveredRings recovered = new RecoveredRings();
-        MulticastLog mlog =
-                MulticastLog.open(
-                        new LogOptions(
-                                options.folder(),
-                                options.cluster(),
-                                options.self(),
-                                options.durable(),
-                                options.segmentBytes(),
-                                options.retainedBytes()),
-                        recovered::add);
+        LogFolder.Opened opened = LogFolder.open(options, learners);
         try {
-            return new MulticastNode(options, learners, imports, onFatal, mlog, recovered);
+            return new MulticastNode(
+                    options, learners, imports, onFatal, opened.log(), opened.rings());
         } catch (IOException | RuntimeException e) {
-            mlog.close();
+            opened.log().close();
             throw e;
         }
     }

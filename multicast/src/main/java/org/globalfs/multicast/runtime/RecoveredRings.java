@@ -24,6 +24,7 @@ final class RecoveredRings {
         private long base = 1;
         private long decided;
         private long lastTimestamp;
+        private long incident;
 
         void add(StoredRecord record) {
             promised = Math.max(promised, record.ballot());
@@ -45,6 +46,7 @@ final class RecoveredRings {
                         decidedThrough(record.instance(), LogCodec.timestamp(record));
                 // The record that calls the dropped votes decided may not have reached the disk.
                 case StoredRecord.TRIMMED -> decidedThrough(record.instance(), 0);
+                case StoredRecord.VOTES_LOST -> incident = record.instance();
                 default -> {}
             }
         }
@@ -94,7 +96,8 @@ final class RecoveredRings {
                     base,
                     decided,
                     lastTimestamp,
-                    votes);
+                    votes,
+                    incident);
         }
     }
 

@@ -8,12 +8,15 @@ import org.globalfs.multicast.core.Effects;
 import org.globalfs.multicast.core.RingCore;
 import org.globalfs.multicast.wire.LogCodec;
 import org.jctools.queues.MpscArrayQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One ring in this process: its core, which only the event loop touches, and what other threads may
  * know of it.
  */
 final class Ring {
+    private static final Logger log = LoggerFactory.getLogger(Ring.class);
     private static final int PROPOSALS = 8192;
 
     /** A coordinator whose learner lags by more instances takes nothing new. */
@@ -41,6 +44,7 @@ final class Ring {
     private volatile long leaseUntilNs = Long.MIN_VALUE;
     private volatile long decided;
     private volatile long ballot;
+    private volatile boolean rejoining;
 
     Ring(int number, int self, List<Integer> members, RingCore core, Delivery delivery) {
         this.number = number;
@@ -49,6 +53,7 @@ final class Ring {
         this.core = core;
         this.delivery = delivery;
         this.decided = core.decided();
+        this.rejoining = core.rejoining();
     }
 
     // ---- any thread
@@ -98,7 +103,8 @@ final class Ring {
                 delivery.delivered(),
                 firstAvailable,
                 leaseRemainingNs(nowNs) / 1_000_000,
-                List.copyOf(connected));
+                List.copyOf(connected),
+                rejoining);
     }
 
     // ---- event loop
@@ -132,5 +138,9 @@ final class Ring {
         leading = core.leading();
         decided = core.decided();
         ballot = LogCodec.pack(core.ballot());
+        if (rejoining && !core.rejoining()) {
+            rejoining = false;
+            log.info("ring {}: this replica takes part again", number);
+        }
     }
 }

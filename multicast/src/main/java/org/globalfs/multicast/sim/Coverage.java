@@ -14,6 +14,7 @@ public final class Coverage {
         ELECTIONS,
         CRASHES,
         FULL_DISKS,
+        LOGS_LOST,
         PAUSES,
         CLOCK_JUMPS,
         CHECKPOINTS_FETCHED,

@@ -178,7 +178,8 @@ final class SimCluster {
     private boolean durableOnMajority(int ring, long instance, Batch batch) {
         int have = 0;
         for (int id : members[ring]) {
-            have += process(id).replica(ring).member().disk().durable(instance, batch) ? 1 : 0;
+            SimDisk disk = process(id).replica(ring).member().disk();
+            have += disk.votesLost() || disk.durable(instance, batch) ? 1 : 0;
         }
         return have > members[ring].length / 2;
     }

@@ -23,6 +23,7 @@ class SimDisk {
     private int durable;
     private long trimmed;
     private long firstAvailable = 1;
+    private boolean votesLost;
 
     /** Whether messages that must wait for the disk do. */
     boolean waitsForSync() {
@@ -45,6 +46,7 @@ class SimDisk {
             case LogRecord.Promised p -> {}
             case LogRecord.Opened o -> {}
             case LogRecord.DecidedThrough d -> {}
+            case LogRecord.VotesLost v -> votesLost = v.incident() != 0;
         }
     }
 
@@ -53,6 +55,11 @@ class SimDisk {
         if (former == null || !former.batch.equals(batch)) {
             newest.put(instance, new Stored(batch, end));
         }
+    }
+
+    /** Whether the disk was replaced, and what was on the old one still matters. */
+    boolean votesLost() {
+        return votesLost;
     }
 
     /** Whether a crash now would leave the instance with this batch. */
@@ -79,10 +86,23 @@ class SimDisk {
         keep(durable);
     }
 
+    /** The disk is replaced by an empty one; the state machine's is not. */
+    void replace(long incident, long applied, long lastTimestamp) {
+        trimmed += records.size();
+        records.clear();
+        newest.clear();
+        append(
+                List.of(
+                        new LogRecord.VotesLost(incident),
+                        new LogRecord.StartAfter(applied, lastTimestamp)));
+        durable = records.size();
+    }
+
     private void keep(int kept) {
         records.subList(kept, records.size()).clear();
         durable = kept;
         newest.clear();
+        votesLost = false;
         long end = trimmed;
         for (LogRecord record : records) {
             index(record, ++end);
@@ -135,6 +155,7 @@ class SimDisk {
             case LogRecord.Promised p -> 0;
             case LogRecord.Opened o -> 0;
             case LogRecord.DecidedThrough d -> d.instance();
+            case LogRecord.VotesLost v -> 0;
         };
     }
 

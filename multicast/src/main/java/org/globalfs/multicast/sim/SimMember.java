@@ -73,6 +73,12 @@ final class SimMember {
         disk.crash(cluster.simulation());
     }
 
+    /** While down: the log is gone, the state is not. */
+    void loseLog(SimReplica replica) {
+        long incident = cluster.simulation().between(1, Long.MAX_VALUE - 1);
+        disk.replace(incident, replica.applied(), replica.lastTimestamp());
+    }
+
     /** Starts with what the disk has and hands the replica what its state misses of it. */
     void restart(SimReplica replica, @Nullable ImportSource imports) {
         core = start(imports);

@@ -137,6 +137,16 @@ final class SimProcess implements ImportSource {
         home.crash();
     }
 
+    /** While down: both rings' log is gone, the states are not. */
+    void loseLog() {
+        global.member().loseLog(global);
+        home.member().loseLog(home);
+    }
+
+    boolean votesLost() {
+        return global.member().disk().votesLost() || home.member().disk().votesLost();
+    }
+
     void fillDisk() {
         diskFull = true;
     }

@@ -25,7 +25,7 @@ final class Weather {
     }
 
     private void fault() {
-        int kind = simulation.below(13);
+        int kind = simulation.below(14);
         simulation.note(4, kind, 0);
         switch (kind) {
             case 0 -> crash(cluster.randomProcess());
@@ -56,6 +56,7 @@ final class Weather {
                         .jumpWallClock(
                                 simulation.between(-LONGEST_CLOCK_JUMP_MS, LONGEST_CLOCK_JUMP_MS));
             }
+            case 12 -> loseLog(cluster.randomProcess());
             default -> {
                 cluster.coverage().count(Coverage.Kind.PAUSES);
                 cluster.randomProcess().pause(simulation.around(Simulation.SECOND));
@@ -69,6 +70,18 @@ final class Weather {
             process.crash();
             simulation.note(5, process.id(), 0);
             cluster.restartLater(process);
+        }
+    }
+
+    /** One at a time, and in rings that can spare one. */
+    private void loseLog(SimProcess process) {
+        boolean spared =
+                cluster.members(process.homeRing()).length >= 3
+                        && cluster.processes().stream().noneMatch(SimProcess::votesLost);
+        if (spared && process.up()) {
+            crash(process);
+            process.loseLog();
+            cluster.coverage().count(Coverage.Kind.LOGS_LOST);
         }
     }
 

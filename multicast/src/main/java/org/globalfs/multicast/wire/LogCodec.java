@@ -60,6 +60,8 @@ public final class LogCodec {
                             0,
                             r.instance(),
                             encoded(r.lastTimestamp()));
+            case LogRecord.VotesLost r ->
+                    log.append(ring, StoredRecord.VOTES_LOST, 0, r.incident(), empty());
         }
     }
 

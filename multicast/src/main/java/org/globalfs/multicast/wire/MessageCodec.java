@@ -25,6 +25,7 @@ public final class MessageCodec {
     private static final int TOO_OLD = 12;
     private static final int FORWARD = 13;
     private static final int OPEN = 14;
+    private static final int REJOIN = 15;
 
     private static final int FIXED_BYTES = 80;
     private static final int BALLOT_BYTES = 12;
@@ -47,7 +48,8 @@ public final class MessageCodec {
                         yield sum;
                     }
                     case Message.CatchUpReply reply -> sizeBound(reply.batches());
-                    case Message.Open open -> sizeBound(open.batches());
+                    case Message.Open open ->
+                            sizeBound(open.batches()) + 8 * open.readmitted().size();
                     case Message.Forward forward ->
                             forward.value().length + 4 * forward.destinations().length;
                     default -> 0;
@@ -95,8 +97,11 @@ public final class MessageCodec {
             }
             case Message.Open m -> {
                 ballot(kind(to, OPEN), m.ballot()).putLong(m.base());
+                to.putInt(m.readmitted().size());
+                m.readmitted().forEach(to::putLong);
                 batches(m.batches(), to);
             }
+            case Message.Rejoin m -> kind(to, REJOIN).putLong(m.incident()).putLong(m.decided());
             case Message.TooOld m ->
                     kind(to, TOO_OLD)
                             .putLong(m.from())
@@ -177,7 +182,13 @@ public final class MessageCodec {
                 long decided = from.getLong();
                 yield new Message.CatchUpReply(first, batches(from), decided);
             }
-            case OPEN -> new Message.Open(ballot(from), from.getLong(), batches(from));
+            case OPEN -> {
+                Ballot ballot = ballot(from);
+                long base = from.getLong();
+                List<Long> readmitted = numbers(from);
+                yield new Message.Open(ballot, base, batches(from), readmitted);
+            }
+            case REJOIN -> new Message.Rejoin(from.getLong(), from.getLong());
             case TOO_OLD -> new Message.TooOld(from.getLong(), from.getLong(), from.getLong());
             case FORWARD -> {
                 int[] destinations = BatchCodec.destinations(from);
@@ -185,6 +196,16 @@ public final class MessageCodec {
             }
             default -> throw new WireException("unknown message kind " + kind);
         };
+    }
+
+    private static List<Long> numbers(ByteBuffer from) throws WireException {
+        int count = from.getInt();
+        Limits.count(from, count, 8);
+        List<Long> numbers = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            numbers.add(from.getLong());
+        }
+        return numbers;
     }
 
     private static List<Batch> batches(ByteBuffer from) throws WireException {

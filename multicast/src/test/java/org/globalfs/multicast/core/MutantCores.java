@@ -46,7 +46,8 @@ public final class MutantCores {
                         1,
                         state.decided(),
                         state.lastTimestamp(),
-                        java.util.List.of());
+                        java.util.List.of(),
+                        0);
         return new RingCore(config, forgot, imports, nowNs);
     }
 
@@ -120,5 +121,20 @@ public final class MutantCores {
                 return super.leaseInstance(now) < 0 ? -1 : decided();
             }
         };
+    }
+
+    /** Takes part again at once after its log was lost, as if it were new. */
+    public static RingCore careless(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        PersistedState asNew =
+                new PersistedState(
+                        state.promised(),
+                        state.opened(),
+                        state.base(),
+                        state.decided(),
+                        state.lastTimestamp(),
+                        state.accepted(),
+                        0);
+        return new RingCore(config, asNew, imports, nowNs);
     }
 }

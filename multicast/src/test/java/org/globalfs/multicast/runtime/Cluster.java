@@ -79,7 +79,7 @@ final class Cluster implements AutoCloseable {
                                 addresses,
                                 own,
                                 homeRings.getOrDefault(node, -1),
-                                folder.resolve("node" + node),
+                                logOf(node),
                                 durable,
                                 4 << 20,
                                 retainedBytes),
@@ -88,6 +88,10 @@ final class Cluster implements AutoCloseable {
                         fatal::add);
         running.put(node, started);
         return started;
+    }
+
+    Path logOf(int node) {
+        return folder.resolve("node" + node);
     }
 
     void startAll() throws IOException {

@@ -30,7 +30,8 @@ class MutantsTest {
         TAKEN_AND_DROPPED,
         READ_BEFORE_BARRIER,
         LEASE_KEPT_PAST_STEP_DOWN,
-        LEASE_GRANTED_UNSEEN_AT_RESTART;
+        LEASE_GRANTED_UNSEEN_AT_RESTART,
+        LOST_VOTES_IGNORED;
 
         private Plan plan() {
             Plan sound = Plan.production();
@@ -48,6 +49,7 @@ class MutantsTest {
                 case READ_BEFORE_BARRIER -> sound.withCores(MutantCores::readsBeforeBarrier);
                 case LEASE_KEPT_PAST_STEP_DOWN -> sound.withCores(MutantCores::leaseAfterStepDown);
                 case LEASE_GRANTED_UNSEEN_AT_RESTART -> sound.withCores(MutantCores::unseenLease);
+                case LOST_VOTES_IGNORED -> sound.withCores(MutantCores::careless);
             };
         }
     }

@@ -27,6 +27,7 @@ import org.globalfs.multicast.core.RingCore;
  * <ul>
  *   <li>{@code ring 1 2 3}: members start. {@code run 500}: that many ms pass.
  *   <li>{@code propose 2 a b}: member 2 proposes values. {@code crash 1}, {@code restart 1}.
+ *   <li>{@code lose-log 1 77}: the log of member 1, which is down, is gone, in incident 77.
  *   <li>{@code cut 1 2}, {@code isolate 1}, {@code heal}: links. {@code lose Accept 3}: member 3
  *       gets no such message; {@code lose nothing}.
  *   <li>{@code stop-disk 2}, {@code start-disk 2}: syncs hang. {@code trim 1 20}: member 1's log
@@ -45,6 +46,7 @@ final class RingScenario {
                     Message.Promise.class,
                     Message.Nack.class,
                     Message.Open.class,
+                    Message.Rejoin.class,
                     Message.CatchUpRequest.class,
                     Message.CatchUpReply.class,
                     Message.TooOld.class);
@@ -72,6 +74,7 @@ final class RingScenario {
             case "propose" -> propose(member(words[1]), List.of(words).subList(2, words.length));
             case "crash" -> member(words[1]).crash();
             case "restart" -> member(words[1]).start();
+            case "lose-log" -> member(words[1]).loseLog(Long.parseLong(words[2]));
             case "cut" -> cut(numbers(words, 1));
             case "isolate" ->
                     members.keySet().forEach(id -> cut(new int[] {Integer.parseInt(words[1]), id}));
@@ -191,6 +194,7 @@ final class RingScenario {
         private int incarnation;
         private int toldCoordinator = -1;
         private boolean toldLease;
+        private boolean toldRejoining;
 
         Member(RingConfig config) {
             this.config = config;
@@ -216,6 +220,10 @@ final class RingScenario {
             toldCoordinator = -1;
             toldLease = false;
             disk.lose();
+        }
+
+        void loseLog(long incident) {
+            disk.replace(incident, core.decided(), core.lastTimestamp());
         }
 
         private void tick(int of) {
@@ -304,6 +312,10 @@ final class RingScenario {
                                             ? " follows nobody"
                                             : " follows " + toldCoordinator));
                 }
+            }
+            if (core.rejoining() != toldRejoining) {
+                toldRejoining = core.rejoining();
+                tell(id() + (toldRejoining ? " takes no part" : " takes part again"));
             }
             boolean lease = core.leaseInstance(simulation.nowNs()) >= 0;
             if (lease != toldLease) {

@@ -1,5 +1,6 @@
 package org.globalfs.protocol.discovery;
 
+import java.io.IOException;
 import java.util.List;
 
 /** Membership of the cluster; the last known view is kept while its source is away. Thread-safe. */
@@ -9,6 +10,21 @@ public interface Discovery {
 
     /** The members of a role, from memory. */
     List<Member> members(Role role);
+
+    /**
+     * Whether {@link #recordServing} was ever called for this replica of the cluster.
+     *
+     * @throws IOException the source does not answer
+     */
+    boolean hasServed(int replica) throws IOException;
+
+    /**
+     * Remembers for good that the replica takes part in its rings: a disk of it that is empty later
+     * has been lost or replaced.
+     *
+     * @throws IOException the source does not answer
+     */
+    void recordServing(int replica) throws IOException;
 
     /** Runs `listener` after each change of the view, on a thread of the discovery's own. */
     void onChange(Runnable listener);

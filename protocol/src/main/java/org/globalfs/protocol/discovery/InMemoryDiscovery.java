@@ -3,12 +3,15 @@ package org.globalfs.protocol.discovery;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Membership within one process, for tests and tools. */
 public final class InMemoryDiscovery implements Discovery {
     private final Map<String, Member> members = new TreeMap<>();
+    private final Set<Integer> served = ConcurrentHashMap.newKeySet();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
     @Override
@@ -38,6 +41,16 @@ public final class InMemoryDiscovery implements Discovery {
             }
         }
         return found;
+    }
+
+    @Override
+    public boolean hasServed(int replica) {
+        return served.contains(replica);
+    }
+
+    @Override
+    public void recordServing(int replica) {
+        served.add(replica);
     }
 
     @Override

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
  * <p>A member is an ephemeral node {@code members/ROLE/ID~INCARNATION}. The incarnation lets a
  * process that was killed and restarted announce itself at once beside its stale node, which lives
  * on until its session runs out: of several nodes with one id the youngest counts. Epochs are
- * persistent nodes {@code placement/NUMBER}; creating one is the compare-and-set.
+ * persistent nodes {@code placement/NUMBER}; creating one is the compare-and-set. Replicas that
+ * ever served are persistent nodes {@code replicas/ID}.
  *
  * <p>Both are mirrored here. While the connection is down the mirror keeps its last content.
  */
@@ -184,6 +185,28 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             }
         }
         return youngest.values().stream().map(Seen::member).sorted(BY_ID).toList();
+    }
+
+    @Override
+    public boolean hasServed(int replica) throws IOException {
+        try {
+            return client.checkExists().forPath(replicaPath(replica)) != null;
+        } catch (Exception e) {
+            throw failed("looking for replica " + replica, e);
+        }
+    }
+
+    @Override
+    public void recordServing(int replica) throws IOException {
+        try {
+            client.create().orSetData().creatingParentsIfNeeded().forPath(replicaPath(replica));
+        } catch (Exception e) {
+            throw failed("recording replica " + replica, e);
+        }
+    }
+
+    private String replicaPath(int replica) {
+        return root + "/replicas/" + replica;
     }
 
     @Override

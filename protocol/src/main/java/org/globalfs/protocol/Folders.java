@@ -1,4 +1,4 @@
-package org.globalfs.replica.service;
+package org.globalfs.protocol;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Operations on whole folders. */
-final class Folders {
+public final class Folders {
 
     private Folders() {}
 
     /** Deletes a folder with what is in it, if it exists. */
-    static void delete(Path folder) throws IOException {
+    public static void delete(Path folder) throws IOException {
         if (!Files.exists(folder)) {
             return;
         }
@@ -29,7 +29,7 @@ final class Folders {
     }
 
     /** Makes the names in a folder, or a file's content, outlive a crash. */
-    static void sync(Path path) throws IOException {
+    public static void sync(Path path) throws IOException {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
             channel.force(true);
         }
