@@ -153,6 +153,8 @@ public final class LogFolder {
                 aside,
                 CONSEQUENCE);
         writeDraft();
+        // A crash between the two renamings must leave a lost log, not a fresh start.
+        expectLog(folder);
         Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
         finish();
     }

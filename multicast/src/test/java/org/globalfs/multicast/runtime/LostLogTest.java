@@ -157,6 +157,23 @@ class LostLogTest {
         }
     }
 
+    /** The damaged log is aside already, the new one is complete but has not its name yet. */
+    @Test
+    void aCrashBetweenTheTwoRenamingsIsNoFreshStart() throws IOException {
+        try (Cluster cluster = cluster()) {
+            cluster.startAll();
+            propose(cluster, 5, 1, 2, 3);
+            cluster.crash(2);
+            cluster.crash(1);
+            Files.move(cluster.logOf(2), folder.resolve("node2.damaged-1"));
+            cluster.start(2);
+            assertThat(cluster.running.get(2).status(RING).rejoining()).isTrue();
+            cluster.start(1);
+            awaitRejoined(cluster, 2);
+            propose(cluster, 3, 1, 2, 3);
+        }
+    }
+
     @Test
     void aMemberThatStopsBeforeItTookPartAgainStillWaits() throws IOException {
         try (Cluster cluster = cluster()) {
