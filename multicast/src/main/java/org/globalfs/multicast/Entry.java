@@ -1,6 +1,7 @@
 package org.globalfs.multicast;
 
 import java.util.Arrays;
+import java.util.List;
 
 /** One element of an instance's batch. */
 public sealed interface Entry {
@@ -42,4 +43,33 @@ public sealed interface Entry {
 
     /** Fills an instance that a new coordinator found without a value. */
     record Noop() implements Entry {}
+
+    /**
+     * The ring's logical position is at least this after the instance: what the round-robin merge
+     * counts instead of instances. It is absolute, so that no coordinator needs to know what an
+     * earlier one counted; see {@link org.globalfs.multicast.merge.RoundRobin}.
+     */
+    record Skip(long position) implements Entry {
+
+        /** The ring's logical position after an instance of these entries. */
+        public static long positionAfter(long before, List<Entry> entries) {
+            long position = before + 1;
+            for (Entry entry : entries) {
+                if (entry instanceof Skip skip) {
+                    position = Math.max(position, skip.position);
+                }
+            }
+            return position;
+        }
+    }
+
+    /**
+     * From the next instance of the merged order on, every learner of the group follows the ring,
+     * or follows it no longer.
+     *
+     * @param instance of the ring, from behind which the learners count; 0 when they stop to follow
+     * @param position of the ring after that instance, as its followers know it
+     */
+    record Subscription(int group, int ring, boolean follows, long instance, long position)
+            implements Entry {}
 }

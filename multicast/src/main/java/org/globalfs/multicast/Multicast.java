@@ -22,6 +22,20 @@ public interface Multicast extends AutoCloseable {
      */
     boolean propose(int ring, byte[] value, int[] destinations);
 
+    /**
+     * Has every learner of a group follow a further ring, from the same place of the merged order
+     * on. Like a proposed value, it may be lost, and be asked for again.
+     *
+     * @param through a ring that the group follows already, which orders it
+     * @param from where the learners begin to count: a position, not far back, that a learner of
+     *     the ring has; {@link RingPosition#start} in a new ring. What is before the subscription's
+     *     own place in the merged order is not delivered.
+     */
+    boolean subscribe(int through, int group, RingPosition from);
+
+    /** Has every learner of a group follow the ring no longer; the last one cannot be left. */
+    boolean unsubscribe(int through, int group, int ring);
+
     /** Replica id of the ring's coordinator as far as known here, or {@link #NONE}. */
     int coordinator(int ring);
 
@@ -47,6 +61,12 @@ public interface Multicast extends AutoCloseable {
      * to there.
      */
     void checkpointed(int ring, long instance);
+
+    /**
+     * The merged state is durable outside the logs up to there. Of rings that it does not follow,
+     * everything may be trimmed.
+     */
+    void checkpointed(MergePosition position);
 
     /**
      * The state of ring 0 executed this instance: {@link ImportSource} may now have more to import.

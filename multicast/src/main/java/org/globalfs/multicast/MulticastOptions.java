@@ -19,6 +19,7 @@ import java.util.Map;
  * @param durable false: acknowledge without waiting for the disk (benchmarks only)
  * @param segmentBytes size that log segments grow to
  * @param retainedBytes how much of the newest log outlives checkpoints, for peers that lag
+ * @param merge how learners of several rings put them into one order; the same in all processes
  */
 public record MulticastOptions(
         String cluster,
@@ -30,10 +31,53 @@ public record MulticastOptions(
         Path folder,
         boolean durable,
         int segmentBytes,
-        long retainedBytes) {
+        long retainedBytes,
+        MergeStrategy merge) {
 
     public MulticastOptions {
         peers = Map.copyOf(peers);
         rings = Map.copyOf(rings);
+    }
+
+    /** With {@link MergeStrategy#HOME_RING}. */
+    public MulticastOptions(
+            String cluster,
+            int self,
+            InetSocketAddress bind,
+            Map<Integer, InetSocketAddress> peers,
+            Map<Integer, List<Integer>> rings,
+            int homeRing,
+            Path folder,
+            boolean durable,
+            int segmentBytes,
+            long retainedBytes) {
+        this(
+                cluster,
+                self,
+                bind,
+                peers,
+                rings,
+                homeRing,
+                folder,
+                durable,
+                segmentBytes,
+                retainedBytes,
+                MergeStrategy.HOME_RING);
+    }
+
+    /** The same, merged differently. */
+    public MulticastOptions mergedBy(MergeStrategy strategy) {
+        return new MulticastOptions(
+                cluster,
+                self,
+                bind,
+                peers,
+                rings,
+                homeRing,
+                folder,
+                durable,
+                segmentBytes,
+                retainedBytes,
+                strategy);
     }
 }

@@ -170,7 +170,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                         machine.execute(instance, index, command.timestamp(), command.value());
                 case Entry.Import imported ->
                         importFrom(Objects.requireNonNull(verdicts), imported.instance());
-                case Entry.Noop noop -> {}
+                case Entry.Noop _, Entry.Skip _, Entry.Subscription _ -> {}
             }
             index++;
         }

@@ -43,9 +43,11 @@ public final class Batch {
     }
 
     static int sizeBytes(Entry entry) {
-        return entry instanceof Entry.Command command
-                ? sizeBytes(command.value(), command.destinations())
-                : 16;
+        return switch (entry) {
+            case Entry.Command command -> sizeBytes(command.value(), command.destinations());
+            case Entry.Subscription _ -> 32;
+            case Entry.Import _, Entry.Noop _, Entry.Skip _ -> 16;
+        };
     }
 
     static int sizeBytes(byte[] value, int[] destinations) {

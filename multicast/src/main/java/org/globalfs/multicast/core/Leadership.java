@@ -28,6 +28,7 @@ final class Leadership {
     private final Prefix prefix;
     private final VoteCount votes;
     private final @Nullable ImportSource imports;
+    private final Skips skips;
     private final Ballot ballot;
     private final List<Long> readmitted;
     private final long base;
@@ -54,6 +55,7 @@ final class Leadership {
             Prefix prefix,
             VoteCount votes,
             @Nullable ImportSource imports,
+            Skips skips,
             Ballot ballot,
             List<Long> readmitted,
             long nowNs) {
@@ -62,6 +64,7 @@ final class Leadership {
         this.prefix = prefix;
         this.votes = votes;
         this.imports = imports;
+        this.skips = skips;
         this.ballot = ballot;
         this.readmitted = readmitted;
         this.base = prefix.decided() + 1;
@@ -109,11 +112,26 @@ final class Leadership {
         return true;
     }
 
+    /** A skip is only noted: the next one goes at least there. */
+    boolean enqueue(Entry entry) {
+        if (entry instanceof Entry.Skip skip) {
+            skips.want(skip.position());
+            return true;
+        }
+        int size = Batch.sizeBytes(entry);
+        if (queuedBytes + size > config.queueBytes()) {
+            return false;
+        }
+        queue.add(entry);
+        queuedBytes += size;
+        return true;
+    }
+
     /** What waits there for its first proposal; imports are looked up anew. */
     void takeQueueOf(Leadership former) {
         for (Entry entry : former.queue) {
-            if (entry instanceof Entry.Command command) {
-                enqueue(command.value(), command.destinations());
+            if (!(entry instanceof Entry.Import)) {
+                enqueue(entry);
             }
         }
     }
@@ -123,12 +141,14 @@ final class Leadership {
     }
 
     /** Forms instances of what is queued, as far as the window allows. */
-    void flush(long wallMs, Effects effects) {
+    void flush(long nowNs, long wallMs, Effects effects) {
         queueImports();
-        while (!queue.isEmpty()
+        boolean skip = skips.pending(nowNs, prefix.hybridMs(wallMs));
+        while ((!queue.isEmpty() || skip)
                 && next - 1 - prefix.decided() < config.windowInstances()
                 && outstandingBytes < config.windowBytes()) {
-            propose(nextBatch(wallMs), effects);
+            propose(nextBatch(wallMs, skip), effects);
+            skip = false;
         }
     }
 
@@ -149,7 +169,7 @@ final class Leadership {
         }
     }
 
-    private Batch nextBatch(long wallMs) {
+    private Batch nextBatch(long wallMs, boolean skip) {
         List<Entry> entries = new ArrayList<>();
         int bytes = 0;
         for (Entry entry = queue.peek(); entry != null; entry = queue.peek()) {
@@ -165,9 +185,12 @@ final class Leadership {
                         new Entry.Command(
                                 prefix.stamp(wallMs), command.value(), command.destinations()));
             } else {
-                queuedImports--;
+                queuedImports -= entry instanceof Entry.Import ? 1 : 0;
                 entries.add(entry);
             }
+        }
+        if (skip) {
+            entries.add(skips.take(prefix.hybridMs(wallMs)));
         }
         return new Batch(entries);
     }
@@ -177,6 +200,7 @@ final class Leadership {
         acceptor.accept(next, batch, effects);
         Invariant.check(acceptor.through() >= next, "own vote for %s is missing", next);
         outstandingBytes += batch.sizeBytes();
+        skips.proposed(batch);
         next++;
     }
 
@@ -314,6 +338,6 @@ final class Leadership {
     }
 
     long nextTickNs() {
-        return heartbeatDueNs;
+        return Math.min(heartbeatDueNs, skips.dueNs());
     }
 }

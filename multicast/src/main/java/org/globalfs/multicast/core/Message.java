@@ -2,6 +2,7 @@ package org.globalfs.multicast.core;
 
 import java.util.Arrays;
 import java.util.List;
+import org.globalfs.multicast.Entry;
 
 /**
  * What members of a ring tell each other. The transport may lose, duplicate, delay and reorder
@@ -105,6 +106,12 @@ public sealed interface Message {
 
     /** The sender's log begins at {@code firstAvailable}, beyond what was asked for. */
     record TooOld(long from, long firstAvailable, long decided) implements Message {}
+
+    /**
+     * A subscription for the coordinator to order, or a skip: a learner's merge waits for the ring
+     * to get that far.
+     */
+    record ForwardEntry(Entry entry) implements Message {}
 
     /** A value for the coordinator to order. */
     record Forward(byte[] value, int[] destinations) implements Message {

@@ -45,6 +45,11 @@ final class Prefix {
         return lastTimestamp;
     }
 
+    /** The wall clock's reading, or that of the last timestamp when it is ahead. */
+    long hybridMs(long wallMs) {
+        return Math.max(wallMs, HybridClock.wallMs(lastTimestamp));
+    }
+
     /** Tells the log, so that a restart need not ask peers for what is known here. */
     void log(Journal journal, Effects effects) {
         if (logged < decided) {

@@ -22,6 +22,9 @@ import org.globalfs.protocol.Invariant;
  *     asked for it
  * @param acknowledgedAnywhere whether members other than the coordinator acknowledge commands to
  *     clients (ring global)
+ * @param lambda instances a second that the ring's logical position stands for at least; 0: no
+ *     skips, nobody merges this ring by round-robin
+ * @param deltaNs how often the coordinator makes up for fewer
  * @param seed of the election jitter
  */
 public record RingConfig(
@@ -38,6 +41,8 @@ public record RingConfig(
         int queueBytes,
         long catchUpDelayNs,
         boolean acknowledgedAnywhere,
+        long lambda,
+        long deltaNs,
         long seed) {
 
     private static final long MS = 1_000_000L;
@@ -49,6 +54,10 @@ public record RingConfig(
                 Arrays.binarySearch(members, self) >= 0, "member %s is not in ring %s", self, ring);
         Invariant.check(
                 heartbeatNs > 0 && leaseNs > 2 * heartbeatNs, "lease must span several heartbeats");
+        Invariant.check(
+                lambda >= 0 && (lambda == 0 || deltaNs > 0),
+                "%s instances a second, but no skips",
+                lambda);
     }
 
     /**
@@ -71,6 +80,29 @@ public record RingConfig(
                 32 << 20,
                 40 * MS,
                 global,
+                0,
+                0,
+                seed);
+    }
+
+    /** The same with skips for the round-robin merge. */
+    public RingConfig withSkips(long instancesPerSecond, long everyNs) {
+        return new RingConfig(
+                ring,
+                self,
+                members,
+                heartbeatNs,
+                leaseNs,
+                driftPermille,
+                electionJitterNs,
+                windowInstances,
+                windowBytes,
+                batchBytes,
+                queueBytes,
+                catchUpDelayNs,
+                acknowledgedAnywhere,
+                instancesPerSecond,
+                everyNs,
                 seed);
     }
 

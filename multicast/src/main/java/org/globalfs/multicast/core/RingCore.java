@@ -2,6 +2,7 @@ package org.globalfs.multicast.core;
 
 import java.util.List;
 import java.util.Map;
+import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
@@ -105,6 +106,21 @@ public class RingCore {
         return true;
     }
 
+    /**
+     * The same for a subscription. A skip asks the coordinator to move the ring's logical position
+     * there soon; it may be lost, and is asked for again.
+     */
+    public boolean onPropose(Entry entry, Effects effects) {
+        if (leadership != null) {
+            return leadership.enqueue(entry);
+        }
+        if (coordinator < 0) {
+            return false;
+        }
+        effects.send(coordinator, new Message.ForwardEntry(entry));
+        return true;
+    }
+
     /** A message of another member; one from a stranger is ignored. */
     public void onMessage(int from, Message message, long nowNs, Effects effects) {
         int rank = config.rank(from);
@@ -129,6 +145,12 @@ public class RingCore {
                 catchUp.heard(rank, m.decided());
                 catchUp.tooOld(
                         rank, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
+            }
+            case Message.ForwardEntry m -> {
+                Leadership taking = leadership != null ? leadership : resigned;
+                if (taking != null) {
+                    taking.enqueue(m.entry());
+                }
             }
             case Message.Forward m -> {
                 Leadership taking = leadership != null ? leadership : resigned;
@@ -213,7 +235,7 @@ public class RingCore {
     public void flush(long nowNs, long wallMs, Effects effects) {
         if (leadership != null) {
             long before = journal.appended();
-            leadership.flush(wallMs, effects);
+            leadership.flush(nowNs, wallMs, effects);
             voteDue |= journal.appended() > before;
         }
         if (voteDue && !lostVotes.outside() && acceptor.voting().equals(acceptor.promised())) {
@@ -322,6 +344,10 @@ public class RingCore {
         return new Ballot(highestRoundSeen + 1, config.self());
     }
 
+    Skips newSkips(long nowNs) {
+        return new Skips(config, nowNs);
+    }
+
     int promisesNeeded() {
         return config.majority();
     }
@@ -423,6 +449,7 @@ public class RingCore {
                         prefix,
                         votes,
                         imports,
+                        newSkips(nowNs),
                         current.ballot(),
                         current.readmitted(),
                         nowNs);

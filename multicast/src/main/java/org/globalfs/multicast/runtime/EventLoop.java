@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.core.Decision;
 import org.globalfs.multicast.core.Effects;
 import org.globalfs.multicast.core.LogRecord;
@@ -211,7 +212,7 @@ final class EventLoop implements Runnable, MessageReceiver {
         for (Ring ring : rings) {
             if (ring.touched) {
                 for (Decision decision : ring.effects.deliver()) {
-                    ring.delivery.offer(decision);
+                    ring.input.offer(decision);
                 }
             }
         }
@@ -220,13 +221,13 @@ final class EventLoop implements Runnable, MessageReceiver {
     private void finish(Ring ring) {
         Effects effects = ring.effects;
         ring.touched = false;
-        ring.delivery.readable(ring.core.decided());
+        ring.input.readable(ring.core.decided());
         send(ring, effects.sendAfterPersist());
         for (ReadDecided read : effects.reads()) {
             catchUpReader.read(ring.number, read);
         }
         if (effects.behind() >= 0) {
-            ring.delivery.behind(effects.behind());
+            ring.input.behind(effects.behind());
         }
         witness(ring);
         boolean synced = effects.needsSync();
@@ -281,6 +282,14 @@ final class EventLoop implements Runnable, MessageReceiver {
             ring.core.witness(lastTimestamp);
             ring.core.onCheckpointInstalled(instance, ring.effects);
             ring.touched = true;
+        });
+    }
+
+    /** Any thread: a merge waits until the ring's logical position is there. */
+    void skipWanted(int number, long position) {
+        execute(() -> {
+            Ring ring = byNumber[number];
+            ring.touched |= ring.core.onPropose(new Entry.Skip(position), ring.effects);
         });
     }
 

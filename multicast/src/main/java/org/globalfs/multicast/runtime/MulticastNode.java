@@ -1,16 +1,23 @@
 package org.globalfs.multicast.runtime;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.MergePosition;
+import org.globalfs.multicast.MergeStrategy;
+import org.globalfs.multicast.MergedLearner;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
+import org.globalfs.multicast.RingPosition;
 import org.globalfs.multicast.RingStatus;
 import org.globalfs.multicast.core.RingConfig;
 import org.globalfs.multicast.core.RingCore;
@@ -23,7 +30,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A process's part in all its rings: one event loop, one log, and a delivery thread a ring. */
+/**
+ * A process's part in all its rings: one event loop, one log, and a delivery thread a ring, or one
+ * for the rings that a learner has merged by round-robin.
+ */
 public final class MulticastNode implements Multicast {
     private static final Logger log = LoggerFactory.getLogger(MulticastNode.class);
 
@@ -41,6 +51,7 @@ public final class MulticastNode implements Multicast {
     private final Thread loopThread;
     private final @Nullable ImportFeed feed;
     private final Map<Integer, Ring> rings = new TreeMap<>();
+    private final List<DeliveryThread> deliveries = new ArrayList<>();
     private final Consumer<Throwable> onFatal;
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.RUNNING);
 
@@ -67,10 +78,40 @@ public final class MulticastNode implements Multicast {
                 "rings %s but learners for %s",
                 options.rings().keySet(),
                 learners.keySet());
+        Invariant.check(
+                options.merge() instanceof MergeStrategy.HomeRing,
+                "a learner a ring, but %s",
+                options.merge());
+        return start(options, learners, null, imports, onFatal);
+    }
+
+    /**
+     * The same with one learner of the rings, merged as {@link MergeStrategy.RoundRobin} says. It
+     * follows the rings of its position, which are among those of the options.
+     */
+    public static MulticastNode startMerged(
+            MulticastOptions options, MergedLearner learner, Consumer<Throwable> onFatal)
+            throws IOException {
+        Invariant.check(
+                options.merge() instanceof MergeStrategy.RoundRobin,
+                "a merged learner, but %s",
+                options.merge());
+        Map<Integer, Learner> views = new HashMap<>();
+        options.rings().keySet().forEach(ring -> views.put(ring, new RingView(ring, learner)));
+        return start(options, views, learner, null, onFatal);
+    }
+
+    private static MulticastNode start(
+            MulticastOptions options,
+            Map<Integer, Learner> learners,
+            @Nullable MergedLearner merged,
+            @Nullable ImportSource imports,
+            Consumer<Throwable> onFatal)
+            throws IOException {
         LogFolder.Opened opened = LogFolder.open(options, learners);
         try {
             return new MulticastNode(
-                    options, learners, imports, onFatal, opened.log(), opened.rings());
+                    options, learners, merged, imports, onFatal, opened.log(), opened.rings());
         } catch (IOException | RuntimeException e) {
             opened.log().close();
             throw e;
@@ -80,6 +121,7 @@ public final class MulticastNode implements Multicast {
     private MulticastNode(
             MulticastOptions options,
             Map<Integer, Learner> learners,
+            @Nullable MergedLearner merged,
             @Nullable ImportSource imports,
             Consumer<Throwable> onFatal,
             MulticastLog mlog,
@@ -107,39 +149,68 @@ public final class MulticastNode implements Multicast {
                 .forEach((number, members) -> {
                     Learner learner = learners.get(number);
                     Invariant.check(learner != null, "no learner for ring %s", number);
-                    rings.put(number, newRing(number, members, learner, recovered));
+                    rings.put(
+                            number, newRing(number, members, learner, options.merge(), recovered));
+                    if (merged == null) {
+                        deliveries.add(delivery(ring(number).input, learner));
+                    }
                 });
+        if (merged != null && options.merge() instanceof MergeStrategy.RoundRobin strategy) {
+            deliveries.add(mergedDelivery(merged, strategy));
+        }
         loop.attach(transport, List.copyOf(rings.values()));
         this.loopThread = new Thread(loop, "multicast-" + self);
         loopThread.setDaemon(true);
-        rings.values().forEach(ring -> ring.delivery.start());
+        deliveries.forEach(DeliveryThread::start);
         loopThread.start();
     }
 
     private Ring newRing(
-            int number, List<Integer> members, Learner learner, RecoveredRings recovered) {
+            int number,
+            List<Integer> members,
+            Learner learner,
+            MergeStrategy merge,
+            RecoveredRings recovered) {
         int[] ids = members.stream().mapToInt(Integer::intValue).toArray();
         long seed = Arrays.hashCode(new long[] {System.nanoTime(), self, number});
         RingConfig config = RingConfig.defaults(number, self, ids, seed);
+        if (merge instanceof MergeStrategy.RoundRobin skips) {
+            config = config.withSkips(skips.lambda(), skips.delta().toNanos());
+        }
         ImportFeed imports = number == homeRing ? feed : null;
         RingCore core = RingCore.recover(config, recovered.state(number), imports, loop.now());
         core.witness(learner.lastTimestamp());
         mlog.checkpointed(number, learner.applied());
-        Delivery delivery =
-                new Delivery(
-                        self,
-                        number,
-                        learner,
-                        mlog,
-                        core.decided(),
-                        (instance, timestamp) -> {
-                            loop.checkpointInstalled(number, instance, timestamp);
-                            if (number == 0) {
-                                globalExecuted(instance);
-                            }
-                        },
-                        this::fatal);
-        return new Ring(number, self, members, core, delivery);
+        RingInput input = new RingInput(number, mlog, core.decided(), learner.applied());
+        return new Ring(number, self, members, core, input);
+    }
+
+    private DeliveryThread delivery(RingInput input, Learner learner) {
+        return new Delivery(
+                self,
+                input,
+                learner,
+                (ring, instance, timestamp) -> {
+                    loop.checkpointInstalled(ring, instance, timestamp);
+                    if (ring == 0) {
+                        globalExecuted(instance);
+                    }
+                },
+                this::fatal);
+    }
+
+    private DeliveryThread mergedDelivery(
+            MergedLearner learner, MergeStrategy.RoundRobin strategy) {
+        Map<Integer, RingInput> inputs = new TreeMap<>();
+        rings.forEach((number, ring) -> inputs.put(number, ring.input));
+        return new MergedDelivery(
+                self,
+                learner,
+                strategy,
+                inputs,
+                loop::checkpointInstalled,
+                loop::skipWanted,
+                this::fatal);
     }
 
     private Ring ring(int number) {
@@ -154,11 +225,26 @@ public final class MulticastNode implements Multicast {
 
     @Override
     public boolean propose(int ring, byte[] value, int[] destinations) {
+        return propose(ring, new Entry.Command(0, value, destinations));
+    }
+
+    @Override
+    public boolean subscribe(int through, int group, RingPosition from) {
+        return propose(
+                through,
+                new Entry.Subscription(group, from.ring(), true, from.instance(), from.position()));
+    }
+
+    @Override
+    public boolean unsubscribe(int through, int group, int ring) {
+        return propose(through, new Entry.Subscription(group, ring, false, 0, 0));
+    }
+
+    private boolean propose(int ring, Entry proposal) {
         Ring target = ring(ring);
         int coordinator = target.coordinator();
         boolean reachable = coordinator == self || transport.connected().contains(coordinator);
-        boolean taken =
-                reachable && phase.get() == Phase.RUNNING && target.offer(value, destinations);
+        boolean taken = reachable && phase.get() == Phase.RUNNING && target.offer(proposal);
         if (taken) {
             loop.wakeup();
         }
@@ -197,6 +283,14 @@ public final class MulticastNode implements Multicast {
     }
 
     @Override
+    public void checkpointed(MergePosition position) {
+        rings.forEach((number, ring) -> {
+            RingPosition in = position.in(number);
+            mlog.checkpointed(number, in == null ? ring.input.delivered() : in.instance());
+        });
+    }
+
+    @Override
     public void globalExecuted(long instance) {
         if (feed != null && feed.executed()) {
             loop.importsDue(homeRing);
@@ -219,7 +313,7 @@ public final class MulticastNode implements Multicast {
     }
 
     private void endThreads() {
-        rings.values().forEach(ring -> ring.delivery.close());
+        deliveries.forEach(DeliveryThread::close);
         loop.close();
         Threads.join(loopThread, Long.MAX_VALUE);
     }
@@ -230,7 +324,7 @@ public final class MulticastNode implements Multicast {
         if (running) {
             endThreads();
         }
-        rings.values().forEach(ring -> ring.delivery.join());
+        deliveries.forEach(DeliveryThread::join);
         if (running) {
             mlog.close();
         }
@@ -240,7 +334,7 @@ public final class MulticastNode implements Multicast {
     public void crash() {
         if (phase.compareAndSet(Phase.RUNNING, Phase.CLOSING)) {
             endThreads();
-            rings.values().forEach(ring -> ring.delivery.join());
+            deliveries.forEach(DeliveryThread::join);
             mlog.abandon();
         }
     }

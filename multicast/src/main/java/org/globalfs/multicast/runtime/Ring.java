@@ -2,6 +2,7 @@ package org.globalfs.multicast.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.RingStatus;
 import org.globalfs.multicast.core.Effects;
@@ -22,15 +23,13 @@ final class Ring {
     /** A coordinator whose learner lags by more instances takes nothing new. */
     private static final long MOST_UNDELIVERED = 16384;
 
-    record Proposal(byte[] value, int[] destinations) {}
-
     final int number;
     final List<Integer> members;
     final List<Integer> others;
     final RingCore core;
-    final Delivery delivery;
+    final RingInput input;
     final Effects effects = new Effects();
-    private final MpscArrayQueue<Proposal> proposals = new MpscArrayQueue<>(PROPOSALS);
+    private final MpscArrayQueue<Entry> proposals = new MpscArrayQueue<>(PROPOSALS);
 
     /** Events came in since the last flush of the core. */
     boolean touched;
@@ -46,23 +45,21 @@ final class Ring {
     private volatile long ballot;
     private volatile boolean rejoining;
 
-    Ring(int number, int self, List<Integer> members, RingCore core, Delivery delivery) {
+    Ring(int number, int self, List<Integer> members, RingCore core, RingInput input) {
         this.number = number;
         this.members = members.stream().sorted().toList();
         this.others = this.members.stream().filter(m -> m != self).toList();
         this.core = core;
-        this.delivery = delivery;
+        this.input = input;
         this.decided = core.decided();
         this.rejoining = core.rejoining();
     }
 
     // ---- any thread
 
-    boolean offer(byte[] value, int[] destinations) {
-        boolean swamped = leading && decided - delivery.delivered() > MOST_UNDELIVERED;
-        return !swamped
-                && coordinator != Multicast.NONE
-                && proposals.offer(new Proposal(value, destinations));
+    boolean offer(Entry proposal) {
+        boolean swamped = leading && decided - input.delivered() > MOST_UNDELIVERED;
+        return !swamped && coordinator != Multicast.NONE && proposals.offer(proposal);
     }
 
     int coordinator() {
@@ -100,7 +97,7 @@ final class Ring {
                 coordinator,
                 ballot,
                 decided,
-                delivery.delivered(),
+                input.delivered(),
                 firstAvailable,
                 leaseRemainingNs(nowNs) / 1_000_000,
                 List.copyOf(connected),
@@ -112,8 +109,12 @@ final class Ring {
     /** Hands waiting proposals to the core, as many as it takes. */
     void propose() {
         stalled = false;
-        for (Proposal next = proposals.peek(); next != null; next = proposals.peek()) {
-            if (!core.onPropose(next.value(), next.destinations(), effects)) {
+        for (Entry next = proposals.peek(); next != null; next = proposals.peek()) {
+            boolean taken =
+                    next instanceof Entry.Command command
+                            ? core.onPropose(command.value(), command.destinations(), effects)
+                            : core.onPropose(next, effects);
+            if (!taken) {
                 stalled = true;
                 return;
             }

@@ -99,7 +99,7 @@ final class ModelState {
             switch (entry) {
                 case Entry.Command command -> command(instance, command, answers);
                 case Entry.Import imported -> executeImport(imported.instance(), global);
-                case Entry.Noop noop -> fold(1);
+                case Entry.Noop _, Entry.Skip _, Entry.Subscription _ -> fold(1);
             }
         }
         if (partition == 0) {

@@ -110,6 +110,8 @@ final class SimCluster {
                 4000,
                 usual.catchUpDelayNs(),
                 usual.acknowledgedAnywhere(),
+                usual.lambda(),
+                usual.deltaNs(),
                 usual.seed());
     }
 

@@ -14,6 +14,8 @@ public final class BatchCodec {
     private static final byte NOOP = 0;
     private static final byte COMMAND = 1;
     private static final byte IMPORT = 2;
+    private static final byte SKIP = 3;
+    private static final byte SUBSCRIPTION = 4;
     private static final int[] NO_DESTINATIONS = {};
 
     private BatchCodec() {}
@@ -27,14 +29,26 @@ public final class BatchCodec {
         List<Entry> entries = batch.entries();
         to.putInt(entries.size());
         for (Entry entry : entries) {
-            switch (entry) {
-                case Entry.Noop noop -> to.put(NOOP);
-                case Entry.Import imported -> to.put(IMPORT).putLong(imported.instance());
-                case Entry.Command command -> {
-                    to.put(COMMAND).putLong(command.timestamp());
-                    putValue(to, command.value(), command.destinations());
-                }
+            encode(entry, to);
+        }
+    }
+
+    static void encode(Entry entry, ByteBuffer to) {
+        switch (entry) {
+            case Entry.Noop _ -> to.put(NOOP);
+            case Entry.Import imported -> to.put(IMPORT).putLong(imported.instance());
+            case Entry.Command command -> {
+                to.put(COMMAND).putLong(command.timestamp());
+                putValue(to, command.value(), command.destinations());
             }
+            case Entry.Skip skip -> to.put(SKIP).putLong(skip.position());
+            case Entry.Subscription change ->
+                    to.put(SUBSCRIPTION)
+                            .putInt(change.group())
+                            .putInt(change.ring())
+                            .put((byte) (change.follows() ? 1 : 0))
+                            .putLong(change.instance())
+                            .putLong(change.position());
         }
     }
 
@@ -51,20 +65,31 @@ public final class BatchCodec {
         Limits.count(from, count, 1);
         List<Entry> entries = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            byte tag = from.get();
-            entries.add(
-                    switch (tag) {
-                        case NOOP -> new Entry.Noop();
-                        case IMPORT -> new Entry.Import(from.getLong());
-                        case COMMAND -> {
-                            long timestamp = from.getLong();
-                            int[] destinations = destinations(from);
-                            yield new Entry.Command(timestamp, value(from), destinations);
-                        }
-                        default -> throw new WireException("unknown entry kind " + tag);
-                    });
+            entries.add(entry(from));
         }
         return new Batch(entries);
+    }
+
+    static Entry entry(ByteBuffer from) throws WireException {
+        byte tag = from.get();
+        return switch (tag) {
+            case NOOP -> new Entry.Noop();
+            case IMPORT -> new Entry.Import(from.getLong());
+            case COMMAND -> {
+                long timestamp = from.getLong();
+                int[] destinations = destinations(from);
+                yield new Entry.Command(timestamp, value(from), destinations);
+            }
+            case SKIP -> new Entry.Skip(from.getLong());
+            case SUBSCRIPTION ->
+                    new Entry.Subscription(
+                            from.getInt(),
+                            from.getInt(),
+                            from.get() != 0,
+                            from.getLong(),
+                            from.getLong());
+            default -> throw new WireException("unknown entry kind " + tag);
+        };
     }
 
     static int[] destinations(ByteBuffer from) throws WireException {

@@ -26,6 +26,7 @@ public final class MessageCodec {
     private static final int FORWARD = 13;
     private static final int OPEN = 14;
     private static final int REJOIN = 15;
+    private static final int FORWARD_ENTRY = 20;
 
     private static final int FIXED_BYTES = 80;
     private static final int BALLOT_BYTES = 12;
@@ -102,6 +103,7 @@ public final class MessageCodec {
                 batches(m.batches(), to);
             }
             case Message.Rejoin m -> kind(to, REJOIN).putLong(m.incident()).putLong(m.decided());
+            case Message.ForwardEntry m -> BatchCodec.encode(m.entry(), kind(to, FORWARD_ENTRY));
             case Message.TooOld m ->
                     kind(to, TOO_OLD)
                             .putLong(m.from())
@@ -189,6 +191,7 @@ public final class MessageCodec {
                 yield new Message.Open(ballot, base, batches(from), readmitted);
             }
             case REJOIN -> new Message.Rejoin(from.getLong(), from.getLong());
+            case FORWARD_ENTRY -> new Message.ForwardEntry(BatchCodec.entry(from));
             case TOO_OLD -> new Message.TooOld(from.getLong(), from.getLong(), from.getLong());
             case FORWARD -> {
                 int[] destinations = BatchCodec.destinations(from);

@@ -9,13 +9,14 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
 /**
- * The core must stay a function of its inputs: what the simulator shows then holds in production.
+ * The core and the merge must stay functions of their inputs: what the simulator shows then holds
+ * in production.
  */
 class CorePurityTest {
     private final JavaClasses core =
             new ClassFileImporter()
                     .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-                    .importPackages("org.globalfs.multicast.core");
+                    .importPackages("org.globalfs.multicast.core", "org.globalfs.multicast.merge");
 
     @Test
     void knowsNoThreadsSocketsFilesOrLogs() {
@@ -32,7 +33,8 @@ class CorePurityTest {
                         "org.jspecify.annotations",
                         "org.globalfs.protocol",
                         "org.globalfs.multicast",
-                        "org.globalfs.multicast.core")
+                        "org.globalfs.multicast.core",
+                        "org.globalfs.multicast.merge")
                 .check(core);
     }
 

@@ -47,7 +47,7 @@ final class RecordingLearner implements Learner {
                         values.add(new String(c.value(), UTF_8));
                     }
                     case Entry.Import i -> values.add("import " + i.instance());
-                    case Entry.Noop n -> {}
+                    case Entry.Noop _, Entry.Skip _, Entry.Subscription _ -> {}
                 }
             }
             applied = instance;
