@@ -13,6 +13,7 @@ import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Rings;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
@@ -87,6 +88,7 @@ final class LocalCluster implements AutoCloseable {
                         folder.resolve("replica-" + id),
                         "127.0.0.1",
                         Durability.DISK,
+                        Rings.DEFAULTS,
                         ReplicaOptions.defaults());
         replicas.put(id, ReplicaServer.start(config, discovery, blocks -> List.of(), fatal::add));
     }

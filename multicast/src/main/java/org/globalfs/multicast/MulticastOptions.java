@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.globalfs.protocol.Dissemination;
 
 /**
  * What a process needs to take part in its rings.
@@ -20,6 +21,7 @@ import java.util.Map;
  * @param segmentBytes size that log segments grow to
  * @param retainedBytes how much of the newest log outlives checkpoints, for peers that lag
  * @param merge how learners of several rings put them into one order; the same in all processes
+ * @param dissemination how values spread, by ring; star where nothing is said
  */
 public record MulticastOptions(
         String cluster,
@@ -32,11 +34,18 @@ public record MulticastOptions(
         boolean durable,
         int segmentBytes,
         long retainedBytes,
-        MergeStrategy merge) {
+        MergeStrategy merge,
+        Map<Integer, Dissemination> dissemination) {
 
     public MulticastOptions {
         peers = Map.copyOf(peers);
         rings = Map.copyOf(rings);
+        dissemination = Map.copyOf(dissemination);
+    }
+
+    /** How a ring's values spread. */
+    public Dissemination dissemination(int ring) {
+        return dissemination.getOrDefault(ring, Dissemination.STAR);
     }
 
     /** With {@link MergeStrategy#HOME_RING}. */
@@ -62,7 +71,8 @@ public record MulticastOptions(
                 durable,
                 segmentBytes,
                 retainedBytes,
-                MergeStrategy.HOME_RING);
+                MergeStrategy.HOME_RING,
+                Map.of());
     }
 
     /** The same, merged differently. */
@@ -78,6 +88,24 @@ public record MulticastOptions(
                 durable,
                 segmentBytes,
                 retainedBytes,
-                strategy);
+                strategy,
+                dissemination);
+    }
+
+    /** The same with values spread so, by ring. */
+    public MulticastOptions spreading(Map<Integer, Dissemination> other) {
+        return new MulticastOptions(
+                cluster,
+                self,
+                bind,
+                peers,
+                rings,
+                homeRing,
+                folder,
+                durable,
+                segmentBytes,
+                retainedBytes,
+                merge,
+                other);
     }
 }

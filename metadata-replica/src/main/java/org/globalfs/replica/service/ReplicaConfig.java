@@ -3,6 +3,7 @@ package org.globalfs.replica.service;
 import java.nio.file.Path;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Rings;
 import org.globalfs.protocol.config.Roles;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.config.Topology;
@@ -19,6 +20,7 @@ public record ReplicaConfig(
         Path folder,
         String bind,
         Durability durability,
+        Rings rings,
         ReplicaOptions options) {
 
     /** The replica role of a server. */
@@ -34,6 +36,7 @@ public record ReplicaConfig(
                 server.data().resolve("replica-" + role.id()),
                 server.bind(),
                 server.durability(),
+                server.rings(),
                 ReplicaOptions.defaults());
     }
 

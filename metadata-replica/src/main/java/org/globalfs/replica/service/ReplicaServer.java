@@ -21,6 +21,7 @@ import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.runtime.LogFolder;
 import org.globalfs.multicast.runtime.MulticastNode;
+import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.Discovery;
@@ -198,20 +199,23 @@ public final class ReplicaServer implements AutoCloseable {
                     InetSocketAddress.createUnresolved(site.ring().host(), site.ring().port()));
         }
         Map<Integer, List<Integer>> rings = new TreeMap<>();
+        Map<Integer, Dissemination> dissemination = new TreeMap<>();
         for (int ring : new int[] {Topology.GLOBAL, home}) {
             rings.put(ring, Arrays.stream(topology.members(ring)).boxed().toList());
+            dissemination.put(ring, config.rings().dissemination(ring));
         }
         return new MulticastOptions(
-                topology.cluster(),
-                config.id(),
-                new InetSocketAddress(config.bind(), config.site().ring().port()),
-                addresses,
-                rings,
-                home,
-                logFolder(),
-                config.durability() == Durability.DISK,
-                config.options().logSegmentBytes(),
-                config.options().logRetainedBytes());
+                        topology.cluster(),
+                        config.id(),
+                        new InetSocketAddress(config.bind(), config.site().ring().port()),
+                        addresses,
+                        rings,
+                        home,
+                        logFolder(),
+                        config.durability() == Durability.DISK,
+                        config.options().logSegmentBytes(),
+                        config.options().logRetainedBytes())
+                .spreading(dissemination);
     }
 
     private static ImportSource imports(HostedPartition global, HostedPartition own) {

@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Rings;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.rpc.MetadataCalls;
@@ -77,7 +78,8 @@ final class ReplicaCluster implements AutoCloseable {
     }
 
     ReplicaConfig config(int id) {
-        return new ReplicaConfig(topology, id, folderOf(id), "127.0.0.1", Durability.DISK, options);
+        return new ReplicaConfig(
+                topology, id, folderOf(id), "127.0.0.1", Durability.DISK, Rings.DEFAULTS, options);
     }
 
     Path folderOf(int id) {

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Rings;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -252,6 +253,7 @@ class ReplicaClusterTest {
                             own.folder(),
                             own.bind(),
                             Durability.DISK,
+                            Rings.DEFAULTS,
                             own.options());
             assertThatThrownBy(
                             () -> ReplicaServer.start(other, cluster.discovery, b -> {}, e -> {}))

@@ -38,11 +38,13 @@ final class Leadership {
     private final long[] peerDecided;
     private final long[] seenThrough;
     private final long[] movedNs;
+    private final Route route;
     private final ArrayDeque<Entry> queue = new ArrayDeque<>();
     private long queuedBytes;
     private int queuedImports;
     private long outstandingBytes;
     private long next;
+    private long lastAtHeartbeat;
     private long barrier;
     private long heartbeatDueNs;
     private long majorityEchoNs;
@@ -77,6 +79,7 @@ final class Leadership {
         this.seenThrough = new long[config.size()];
         this.movedNs = new long[config.size()];
         Arrays.fill(movedNs, nowNs);
+        this.route = new Route(config, nowNs);
         this.majorityEchoNs = nowNs;
         this.heartbeatDueNs = nowNs;
         if (imports != null) {
@@ -196,7 +199,7 @@ final class Leadership {
     }
 
     private void propose(Batch batch, Effects effects) {
-        effects.send(Outbound.ALL, new Message.Accept(ballot, next, batch, prefix.decided()));
+        route.send(new Message.Accept(ballot, next, batch, prefix.decided()), effects);
         acceptor.accept(next, batch, effects);
         Invariant.check(acceptor.through() >= next, "own vote for %s is missing", next);
         outstandingBytes += batch.sizeBytes();
@@ -243,6 +246,9 @@ final class Leadership {
 
     void acknowledged(int rank, long sentNs, long decided, long nowNs) {
         heard(rank, decided, nowNs);
+        if (sentNs > echoedNs[rank]) {
+            route.roundTrip(rank, nowNs - sentNs);
+        }
         echoedNs[rank] = Math.max(echoedNs[rank], sentNs);
         majorityEchoNs =
                 Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, config.majority()));
@@ -263,15 +269,20 @@ final class Leadership {
                 resend(rank, nowNs, effects);
             }
         }
+        lastAtHeartbeat = next - 1;
+        route.choose(heardNs, nowNs);
     }
 
     /**
      * A member that lives but whose vote stands still lost an Accept: it gets what is undecided
-     * once more.
+     * once more. One that is on the route depends on others for what it gets, so this is noticed
+     * sooner there: when it missed the time to vote for what was proposed a heartbeat ago.
      */
     private void resend(int rank, long nowNs, Effects effects) {
         long through = votes.ballot().equals(ballot) ? votes.through(rank) : 0;
-        if (through >= next - 1 || through != seenThrough[rank]) {
+        boolean routed = route.has(rank);
+        long last = routed ? lastAtHeartbeat : next - 1;
+        if (through >= last || through != seenThrough[rank]) {
             seenThrough[rank] = through;
             movedNs[rank] = nowNs;
             return;
@@ -281,10 +292,18 @@ final class Leadership {
                         && peerDecided[rank]
                                         + (long) RingCore.LAG_WINDOWS * config.windowInstances()
                                 > prefix.decided();
-        if (!able || nowNs - movedNs[rank] < RESEND_AFTER_HEARTBEATS * config.heartbeatNs()) {
+        boolean othersMove = Math.max(votes.through(selfRank), votes.chosen()) > through;
+        long patienceNs =
+                routed && othersMove
+                        ? route.voteNs(rank)
+                        : RESEND_AFTER_HEARTBEATS * config.heartbeatNs();
+        if (!able || nowNs - movedNs[rank] < patienceNs) {
             return;
         }
         movedNs[rank] = nowNs;
+        if (routed) {
+            route.broken(rank, nowNs);
+        }
         if (through == 0) {
             sendOpen(config.member(rank), effects);
         } else {

@@ -61,8 +61,26 @@ public sealed interface Message {
         }
     }
 
-    /** Phase 2a; {@code decided} is what the coordinator knows to be decided. */
-    record Accept(Ballot ballot, long instance, Batch batch, long decided) implements Message {}
+    /**
+     * Phase 2a; {@code decided} is what the coordinator knows to be decided. It may come from a
+     * member that passes it on: what it says is the word of the ballot's coordinator all the same.
+     *
+     * @param route who is still to get it, in order; the receiver passes it on to the first
+     */
+    record Accept(Ballot ballot, long instance, Batch batch, long decided, List<Integer> route)
+            implements Message {
+        public Accept {
+            route = List.copyOf(route);
+        }
+
+        Accept(Ballot ballot, long instance, Batch batch, long decided) {
+            this(ballot, instance, batch, decided, List.of());
+        }
+
+        Accept along(List<Integer> newRoute) {
+            return new Accept(ballot, instance, batch, decided, newRoute);
+        }
+    }
 
     /**
      * Phase 2b, cumulative: in this ballot the sender has durably accepted every instance through

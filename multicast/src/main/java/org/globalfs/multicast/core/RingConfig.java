@@ -1,6 +1,7 @@
 package org.globalfs.multicast.core;
 
 import java.util.Arrays;
+import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.Invariant;
 
 /**
@@ -25,6 +26,8 @@ import org.globalfs.protocol.Invariant;
  * @param lambda instances a second that the ring's logical position stands for at least; 0: no
  *     skips, nobody merges this ring by round-robin
  * @param deltaNs how often the coordinator makes up for fewer
+ * @param dissemination how the values that this member orders get to the others; members need not
+ *     agree on it
  * @param seed of the election jitter
  */
 public record RingConfig(
@@ -43,6 +46,7 @@ public record RingConfig(
         boolean acknowledgedAnywhere,
         long lambda,
         long deltaNs,
+        Dissemination dissemination,
         long seed) {
 
     private static final long MS = 1_000_000L;
@@ -82,6 +86,7 @@ public record RingConfig(
                 global,
                 0,
                 0,
+                Dissemination.STAR,
                 seed);
     }
 
@@ -103,6 +108,28 @@ public record RingConfig(
                 acknowledgedAnywhere,
                 instancesPerSecond,
                 everyNs,
+                dissemination,
+                seed);
+    }
+
+    public RingConfig with(Dissemination other) {
+        return new RingConfig(
+                ring,
+                self,
+                members,
+                heartbeatNs,
+                leaseNs,
+                driftPermille,
+                electionJitterNs,
+                windowInstances,
+                windowBytes,
+                batchBytes,
+                queueBytes,
+                catchUpDelayNs,
+                acknowledgedAnywhere,
+                lambda,
+                deltaNs,
+                other,
                 seed);
     }
 

@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * (say, nanoTime less its value at start); only its rate matters, and only to the lease and to
  * progress, never to agreement.
  *
- * <p>How a value is decided. The coordinator sends Accept to everybody and appends the same to its
- * own log; each member votes once its log is durable, and sends its vote to all, so every member
- * learns the decision by itself. A member is one of: follower (no {@link Candidacy}, no {@link
- * Leadership}), candidate, coordinator. Invariants:
+ * <p>How a value is decided. The coordinator sends Accept to everybody, itself or along a {@link
+ * Route}, and appends the same to its own log; each member votes once its log is durable, and sends
+ * its vote to all, so every member learns the decision by itself. A member is one of: follower (no
+ * {@link Candidacy}, no {@link Leadership}), candidate, coordinator. Invariants:
  *
  * <ul>
  *   <li>Only {@link Leadership} proposes, only after phase 1 in its own ballot, at most one value
@@ -134,7 +134,7 @@ public class RingCore {
             case Message.Promise m -> onPromise(from, m, nowNs, effects);
             case Message.Nack m -> onNack(m, nowNs);
             case Message.Open m -> onOpen(from, m, nowNs, effects);
-            case Message.Accept m -> onAccept(from, m, nowNs, effects);
+            case Message.Accept m -> onAccept(m, nowNs, effects);
             case Message.Voted m -> onVoted(rank, m, nowNs, effects);
             case Message.Heartbeat m -> onHeartbeat(from, m, nowNs, effects);
             case Message.HeartbeatAck m -> onHeartbeatAck(rank, m, nowNs, effects);
@@ -547,8 +547,13 @@ public class RingCore {
         }
     }
 
-    private void onAccept(int from, Message.Accept m, long nowNs, Effects effects) {
-        if (heed(from, m.ballot(), m.decided(), effects)) {
+    private void onAccept(Message.Accept m, long nowNs, Effects effects) {
+        int proposer = m.ballot().node();
+        if (proposer == config.self() || config.rank(proposer) < 0) {
+            return;
+        }
+        if (heed(proposer, m.ballot(), m.decided(), effects)) {
+            passOn(m, effects);
             if (m.ballot().equals(acceptor.voting()) && hasRoom(m.instance())) {
                 acceptor.accept(m.instance(), m.batch(), effects);
                 voteDue = true;
@@ -556,6 +561,14 @@ public class RingCore {
             electionNs = Math.max(electionNs, nowNs + config.leaseNs() / 2 + jitter.nextNs());
             countOwnVote();
             decide(nowNs, effects);
+        }
+    }
+
+    /** Whether or not this member takes it: those behind it may be further. */
+    private static void passOn(Message.Accept m, Effects effects) {
+        List<Integer> route = m.route();
+        if (!route.isEmpty()) {
+            effects.send(route.getFirst(), m.along(route.subList(1, route.size())));
         }
     }
 

@@ -149,8 +149,7 @@ public final class MulticastNode implements Multicast {
                 .forEach((number, members) -> {
                     Learner learner = learners.get(number);
                     Invariant.check(learner != null, "no learner for ring %s", number);
-                    rings.put(
-                            number, newRing(number, members, learner, options.merge(), recovered));
+                    rings.put(number, newRing(number, members, learner, options, recovered));
                     if (merged == null) {
                         deliveries.add(delivery(ring(number).input, learner));
                     }
@@ -169,12 +168,13 @@ public final class MulticastNode implements Multicast {
             int number,
             List<Integer> members,
             Learner learner,
-            MergeStrategy merge,
+            MulticastOptions options,
             RecoveredRings recovered) {
         int[] ids = members.stream().mapToInt(Integer::intValue).toArray();
         long seed = Arrays.hashCode(new long[] {System.nanoTime(), self, number});
-        RingConfig config = RingConfig.defaults(number, self, ids, seed);
-        if (merge instanceof MergeStrategy.RoundRobin skips) {
+        RingConfig config =
+                RingConfig.defaults(number, self, ids, seed).with(options.dissemination(number));
+        if (options.merge() instanceof MergeStrategy.RoundRobin skips) {
             config = config.withSkips(skips.lambda(), skips.delta().toNanos());
         }
         ImportFeed imports = number == homeRing ? feed : null;

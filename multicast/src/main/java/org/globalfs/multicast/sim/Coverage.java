@@ -17,6 +17,7 @@ public final class Coverage {
         LOGS_LOST,
         PAUSES,
         CLOCK_JUMPS,
+        VALUES_PASSED_ON,
         CHECKPOINTS_FETCHED,
         IMPORTS,
         DUPLICATES_IGNORED,

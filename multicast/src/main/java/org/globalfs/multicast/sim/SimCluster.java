@@ -112,6 +112,7 @@ final class SimCluster {
                 usual.acknowledgedAnywhere(),
                 usual.lambda(),
                 usual.deltaNs(),
+                plan.spreads().of(seed, ring),
                 usual.seed());
     }
 

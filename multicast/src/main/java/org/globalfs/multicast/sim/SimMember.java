@@ -258,6 +258,10 @@ final class SimMember {
     }
 
     private void send(Outbound outbound) {
+        if (outbound.message() instanceof Message.Accept accept
+                && accept.ballot().node() != config.self()) {
+            cluster.coverage().count(Coverage.Kind.VALUES_PASSED_ON);
+        }
         for (int rank = 0; rank < cluster.members(ring()).length; rank++) {
             int member = cluster.members(ring())[rank];
             boolean meant =

@@ -37,7 +37,8 @@ public final class MessageCodec {
     public static int sizeBound(Message message) {
         return FIXED_BYTES
                 + switch (message) {
-                    case Message.Accept accept -> BatchCodec.sizeBound(accept.batch());
+                    case Message.Accept accept ->
+                            BatchCodec.sizeBound(accept.batch()) + 4 * accept.route().size();
                     case Message.Promise promise -> {
                         int sum = 0;
                         for (AcceptedValue value : promise.accepted()) {
@@ -77,6 +78,8 @@ public final class MessageCodec {
             case Message.Nack m -> ballot(ballot(kind(to, NACK), m.rejected()), m.promised());
             case Message.Accept m -> {
                 ballot(kind(to, ACCEPT), m.ballot()).putLong(m.instance()).putLong(m.decided());
+                to.putShort((short) m.route().size());
+                m.route().forEach(to::putInt);
                 BatchCodec.encode(m.batch(), to);
             }
             case Message.Voted m ->
@@ -169,7 +172,8 @@ public final class MessageCodec {
                 Ballot ballot = ballot(from);
                 long instance = from.getLong();
                 long decided = from.getLong();
-                yield new Message.Accept(ballot, instance, BatchCodec.decode(from), decided);
+                List<Integer> route = ids(from);
+                yield new Message.Accept(ballot, instance, BatchCodec.decode(from), decided, route);
             }
             case VOTED -> new Message.Voted(ballot(from), from.getLong(), from.getLong());
             case HEARTBEAT ->
@@ -199,6 +203,19 @@ public final class MessageCodec {
             }
             default -> throw new WireException("unknown message kind " + kind);
         };
+    }
+
+    private static List<Integer> ids(ByteBuffer from) throws WireException {
+        int count = Short.toUnsignedInt(from.getShort());
+        if (count == 0) {
+            return List.of();
+        }
+        Limits.count(from, count, 4);
+        List<Integer> ids = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            ids.add(from.getInt());
+        }
+        return ids;
     }
 
     private static List<Long> numbers(ByteBuffer from) throws WireException {

@@ -18,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Learner;
 import org.globalfs.multicast.MulticastOptions;
+import org.globalfs.protocol.Dissemination;
 import org.jspecify.annotations.Nullable;
 
 /** Several processes' multicast in one JVM, on loopback and a folder. */
@@ -37,6 +38,9 @@ final class Cluster implements AutoCloseable {
     final Map<Integer, ImportSource> imports = new HashMap<>();
     long retainedBytes = 64 << 20;
     boolean durable = true;
+
+    /** By ring. */
+    Map<Integer, Dissemination> dissemination = Map.of();
 
     Cluster(Path folder, Map<Integer, List<Integer>> rings) throws IOException {
         this.folder = folder;
@@ -73,16 +77,17 @@ final class Cluster implements AutoCloseable {
         MulticastNode started =
                 MulticastNode.start(
                         new MulticastOptions(
-                                "test",
-                                node,
-                                addresses.get(node),
-                                addresses,
-                                own,
-                                homeRings.getOrDefault(node, -1),
-                                logOf(node),
-                                durable,
-                                4 << 20,
-                                retainedBytes),
+                                        "test",
+                                        node,
+                                        addresses.get(node),
+                                        addresses,
+                                        own,
+                                        homeRings.getOrDefault(node, -1),
+                                        logOf(node),
+                                        durable,
+                                        4 << 20,
+                                        retainedBytes)
+                                .spreading(dissemination),
                         Map.<Integer, Learner>copyOf(learners.get(node)),
                         source,
                         fatal::add);

@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.Folders;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +47,7 @@ class CrashingClusterTest {
         try (Cluster cluster = new Cluster(folder, RINGS)) {
             // Learners that lose their state replay the whole log, if their process has it all.
             cluster.retainedBytes = Long.MAX_VALUE;
+            cluster.dissemination = Map.of(0, Dissemination.RING);
             cluster.learners.forEach(
                     (node, own) -> own.forEach((ring, learner) -> watch(cluster, ring, learner)));
             cluster.startAll();
@@ -106,7 +108,7 @@ class CrashingClusterTest {
         for (int i = 0; !stop.get(); i++) {
             List<MulticastNode> nodes = List.copyOf(cluster.running.values());
             MulticastNode node = nodes.get(random.nextInt(nodes.size()));
-            String value = "v" + i + "-".repeat(random.nextInt(2000));
+            String value = "v" + i + "-".repeat(random.nextInt(500));
             if (node.inRing(ring)) {
                 node.propose(ring, value.getBytes(UTF_8), new int[0]);
             }

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
+import org.globalfs.protocol.Dissemination;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,6 +118,61 @@ class MulticastNodeTest {
             }
             assertSameOrder(cluster, 1);
             assertThat(Set.copyOf(cluster.learner(1, 1).values())).hasSize(1200);
+        }
+    }
+
+    @Test
+    void valuesGoRoundTheRingWhateverHappensToIt() throws Exception {
+        try (Cluster cluster = new Cluster(folder, ONE_RING)) {
+            cluster.dissemination = Map.of(1, Dissemination.RING);
+            cluster.startAll();
+            int coordinator = cluster.awaitCoordinator(1);
+            int next = coordinator % 3 + 1;
+            for (int i = 0; i < 2000; i++) {
+                propose(cluster.running.get(coordinator), 1, i + "-".repeat(5_000));
+            }
+            awaitCount(cluster, 1, 2000);
+            cluster.crash(next);
+            for (int i = 0; i < 100; i++) {
+                proposeUntilDelivered(cluster, coordinator, 1, "without the next " + i);
+            }
+            cluster.start(next);
+            awaitCount(cluster, 1, 2100);
+            cluster.crash(coordinator);
+            int successor = cluster.awaitCoordinator(1);
+            for (int i = 0; i < 100; i++) {
+                proposeUntilDelivered(cluster, successor, 1, "without the former " + i);
+            }
+            cluster.start(coordinator);
+            awaitCount(cluster, 1, 2200);
+            assertSameOrder(cluster, 1);
+        }
+    }
+
+    /** The two followers lose their connection: whichever is behind the other is served. */
+    @Test
+    void aLinkMissingInTheRingIsMadeUpFor() throws Exception {
+        try (Cluster cluster = new Cluster(folder, ONE_RING)) {
+            cluster.dissemination = Map.of(1, Dissemination.RING);
+            cluster.startAll();
+            int coordinator = cluster.awaitCoordinator(1);
+            int dialling = coordinator == 1 ? 2 : 1;
+            int dialled = coordinator == 3 ? 2 : 3;
+            InetSocketAddress address = cluster.addresses.get(dialled);
+            try (ServerSocket nobody = new ServerSocket(0, 1, address.getAddress())) {
+                cluster.crash(dialling);
+                cluster.addresses.put(
+                        dialled,
+                        new InetSocketAddress(address.getAddress(), nobody.getLocalPort()));
+                cluster.start(dialling);
+                for (int i = 0; i < 200; i++) {
+                    proposeUntilDelivered(cluster, coordinator, 1, "value " + i);
+                }
+                awaitCount(cluster, 1, 200);
+                assertThat(cluster.running.get(dialling).status(1).connected())
+                        .containsExactlyInAnyOrder(dialling, coordinator);
+                assertSameOrder(cluster, 1);
+            }
         }
     }
 

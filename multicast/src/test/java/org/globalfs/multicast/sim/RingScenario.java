@@ -19,12 +19,14 @@ import org.globalfs.multicast.core.Outbound;
 import org.globalfs.multicast.core.ReadDecided;
 import org.globalfs.multicast.core.RingConfig;
 import org.globalfs.multicast.core.RingCore;
+import org.globalfs.protocol.Dissemination;
 
 /**
  * One ring driven step by step by the commands of a scenario, telling what happens: every message
  * takes 1 ms, every sync 1 ms, and a crash loses all that is not synced.
  *
  * <ul>
+ *   <li>{@code disseminate ring}: the ring to come does, instead of star.
  *   <li>{@code ring 1 2 3}: members start. {@code run 500}: that many ms pass.
  *   <li>{@code propose 2 a b}: member 2 proposes values. {@code crash 1}, {@code restart 1}.
  *   <li>{@code lose-log 1 77}: the log of member 1, which is down, is gone, in incident 77.
@@ -61,12 +63,15 @@ final class RingScenario {
     private final Set<Loss> losses = new HashSet<>();
     private final Set<String> traced = new HashSet<>();
     private final List<String> told = new ArrayList<>();
+    private Dissemination dissemination = Dissemination.STAR;
 
     /** What happened, a line each. */
     List<String> execute(String line) {
         told.clear();
         String[] words = line.trim().split("\\s+");
         switch (words[0]) {
+            case "disseminate" ->
+                    dissemination = Dissemination.valueOf(words[1].toUpperCase(Locale.ROOT));
             case "ring" -> ring(numbers(words, 1));
             case "run" ->
                     simulation.runUntil(
@@ -109,7 +114,8 @@ final class RingScenario {
 
     private void ring(int[] ids) {
         for (int id : ids) {
-            members.put(id, new Member(RingConfig.defaults(1, id, ids, id)));
+            RingConfig usual = RingConfig.defaults(1, id, ids, id);
+            members.put(id, new Member(usual.with(dissemination)));
         }
         members.values().forEach(Member::start);
     }

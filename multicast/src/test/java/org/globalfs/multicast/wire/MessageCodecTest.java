@@ -50,7 +50,7 @@ class MessageCodecTest {
                 new Message.Nack(A, B),
                 new Message.Open(B, 8, List.of(BATCH, EMPTY), List.of(77L)),
                 new Message.Rejoin(77, 5),
-                new Message.Accept(B, 9, BATCH, 8),
+                new Message.Accept(B, 9, BATCH, 8, List.of(3, 2)),
                 new Message.Voted(B, 9, 8),
                 new Message.Heartbeat(B, 1, 2, 3),
                 new Message.HeartbeatAck(B, 3, 2, 1),
@@ -89,7 +89,7 @@ class MessageCodecTest {
 
     @Test
     void entriesOfTheMergeComeBack() throws WireException {
-        Message message = new Message.Accept(A, 1, MERGED, 0);
+        Message message = new Message.Accept(A, 1, MERGED, 0, List.of());
         assertThat(decode(encode(message))).isEqualTo(message);
         assertThat(encode(message).length).isLessThanOrEqualTo(MessageCodec.sizeBound(message));
     }

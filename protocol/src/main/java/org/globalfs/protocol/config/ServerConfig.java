@@ -33,6 +33,7 @@ public record ServerConfig(
         String bind,
         String advertise,
         Durability durability,
+        Rings rings,
         Roles roles) {
     private static final Pattern NAME = Pattern.compile("[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}");
     private static final long DEFAULT_CAPACITY_BYTES = 1L << 40;
@@ -62,6 +63,7 @@ public record ServerConfig(
                     "advertise", "others cannot reach " + advertise + ": give this host's address");
         }
         Durability durability = yaml.choice("durability", Durability.class, Durability.DISK);
+        Rings rings = Rings.read(yaml);
         Roles roles = roles(yaml, data);
         boolean placed = roles.needsTopology();
         String region = placed || yaml.has("region") ? name(yaml, "region") : "";
@@ -88,6 +90,7 @@ public record ServerConfig(
                 bind,
                 advertise,
                 durability,
+                rings,
                 roles);
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.HostPort;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,9 @@ class ServerConfigTest {
             datacenter: a
             data: data/us-west-a
             durability: disk
+            rings:
+              dissemination:
+                global: ring
             roles:
               replica:
                 id: 1
@@ -59,6 +63,8 @@ class ServerConfigTest {
         assertThat(config.name()).isEqualTo("us-west-a");
         assertThat(config.bind()).isEqualTo("127.0.0.1");
         assertThat(config.partition()).isEqualTo(1);
+        assertThat(config.rings().dissemination(0)).isEqualTo(Dissemination.RING);
+        assertThat(config.rings().dissemination(1)).isEqualTo(Dissemination.STAR);
         assertThat(config.data()).isEqualTo(folder.resolve("data/us-west-a"));
         assertThat(config.roles().replica().orElseThrow().id()).isEqualTo(1);
         assertThat(config.roles().storage().get(0).data())
@@ -76,6 +82,7 @@ class ServerConfigTest {
                 read(
                         "cluster: c\nzookeeper: 127.0.0.1:1\ndata: d\nroles:\n  zookeeper: {port: 1}\n");
         assertThat(config.roles().zookeeper().orElseThrow().port()).isEqualTo(1);
+        assertThat(config.rings()).isEqualTo(Rings.DEFAULTS);
         assertThat(config.name()).isEqualTo("zookeeper");
     }
 
@@ -89,6 +96,9 @@ class ServerConfigTest {
                 "durability: disk | durabilty: disk | durabilty: unknown key: did you mean 'durability'?",
                 "durability: disk | colour: red | colour: unknown key: remove it; known here: advertise",
                 "durability: disk | durability: maybe | durability: 'maybe' is not one of disk, memory",
+                "global: ring | global: tree | rings.dissemination.global: 'tree' is not one of star, ring",
+                "global: ring | local: ring | rings.dissemination.local: unknown key",
+                "dissemination: | disemination: | rings.disemination: unknown key: did you mean 'dissemination'?",
                 "durability: disk | durability: | durability: has no value",
                 "durability: disk | region: x | region: is given twice: keep one",
                 "region: us-west | region: mars | 'mars' is not in the topology (us-west, eu-west)",
