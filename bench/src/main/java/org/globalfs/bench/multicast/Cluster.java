@@ -108,12 +108,13 @@ final class Cluster implements AutoCloseable {
                                 member,
                                 addresses,
                                 folder.resolve("member-" + member),
+                                contender.dissemination(),
                                 shape.durable(),
                                 place.ring(),
                                 shape.rings(),
                                 shape.keepsLog())
                         .arguments());
-        String name = contender.system() + " member " + member;
+        String name = contender.title() + " member " + member;
         running.put(
                 member,
                 new MemberProcess(name, command, folder.resolve("member-" + member + ".log")));

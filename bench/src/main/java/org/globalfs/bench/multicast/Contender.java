@@ -1,27 +1,43 @@
 package org.globalfs.bench.multicast;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
+import org.globalfs.protocol.Dissemination;
 
 /**
  * A system with the settings that suit a measurement best.
  *
  * @param system what the member is told to run
  * @param title of its column
+ * @param dissemination how its values spread (GlobalFS only)
  * @param jvmFlags for its members
  */
-record Contender(String system, String title, List<String> jvmFlags) {
+record Contender(String system, String title, Dissemination dissemination, List<String> jvmFlags) {
     /** As {@code globalfs server} runs. */
     static final Contender GLOBALFS =
             new Contender(
                     "globalfs",
                     "GlobalFS",
+                    Dissemination.STAR,
                     List.of(
                             "-XX:+UseSerialGC",
                             "-Xmx1g",
                             "-XX:-UsePerfData",
                             "--enable-native-access=ALL-UNNAMED",
                             "--sun-misc-unsafe-memory-access=allow"));
+
+    boolean isOurs() {
+        return system.equals(GLOBALFS.system());
+    }
+
+    static Contender spreading(Dissemination dissemination) {
+        return new Contender(
+                GLOBALFS.system(),
+                dissemination.name().toLowerCase(Locale.ROOT),
+                dissemination,
+                GLOBALFS.jvmFlags());
+    }
 
     private static final List<String> RATIS_ACCESS =
             List.of(
@@ -35,9 +51,10 @@ record Contender(String system, String title, List<String> jvmFlags) {
             new Contender(
                     "ratis-throughput",
                     "Apache Ratis",
+                    Dissemination.STAR,
                     Stream.concat(Stream.of("-XX:+UseParallelGC"), RATIS_ACCESS.stream()).toList());
 
     /** Best with one value outstanding. */
     static final Contender RATIS_LATENCY =
-            new Contender("ratis-latency", "Apache Ratis", RATIS_ACCESS);
+            new Contender("ratis-latency", "Apache Ratis", Dissemination.STAR, RATIS_ACCESS);
 }

@@ -7,7 +7,7 @@ import org.globalfs.bench.multicast.Cluster.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A steady load at the coordinator's process, ours and the peer's in turn. The clusters of both run
+ * A steady load at the coordinator's process, of two contenders in turn. The clusters of both run
  * throughout and are warmed up alike.
  */
 final class LoadMeasurement implements Session.Measurement {
@@ -15,7 +15,8 @@ final class LoadMeasurement implements Session.Measurement {
     enum Shows {
         RATE,
         LATENCY,
-        BYTES
+        BYTES,
+        SPREAD
     }
 
     private final String name;
@@ -24,6 +25,7 @@ final class LoadMeasurement implements Session.Measurement {
     private final int outstanding;
     private final int sizeBytes;
     private final Shows shows;
+    private final Contender ours;
     private final @Nullable Contender peer;
 
     LoadMeasurement(
@@ -33,6 +35,7 @@ final class LoadMeasurement implements Session.Measurement {
             int outstanding,
             int sizeBytes,
             Shows shows,
+            Contender ours,
             @Nullable Contender peer) {
         this.name = name;
         this.title = title;
@@ -40,6 +43,7 @@ final class LoadMeasurement implements Session.Measurement {
         this.outstanding = outstanding;
         this.sizeBytes = sizeBytes;
         this.shows = shows;
+        this.ours = ours;
         this.peer = peer;
     }
 
@@ -57,6 +61,10 @@ final class LoadMeasurement implements Session.Measurement {
             return after.since(before, "youngCollections") / seconds();
         }
 
+        double cpuUsPerValue() {
+            return after.since(before, "cpuNs") / 1e3 / Math.max(1, load.get("acknowledged"));
+        }
+
         double allocatedPerValue() {
             return (double) after.since(before, "allocatedBytes")
                     / Math.max(1, load.get("acknowledged"));
@@ -70,8 +78,8 @@ final class LoadMeasurement implements Session.Measurement {
 
     @Override
     public List<Row> run(Session session) {
-        List<Contender> contenders = new ArrayList<>(List.of(Contender.GLOBALFS));
-        if (peer != null && session.peers()) {
+        List<Contender> contenders = new ArrayList<>(List.of(ours));
+        if (peer != null && (session.peers() || peer.isOurs())) {
             contenders.add(peer);
         }
         List<Cluster> clusters = new ArrayList<>();
@@ -152,6 +160,23 @@ final class LoadMeasurement implements Session.Measurement {
                                     ours,
                                     peers,
                                     round -> round.rate() * sizeBytes / 1e6));
+            case SPREAD ->
+                    List.of(
+                            higher(title, "/s", ours, peers, Round::rate),
+                            higher(
+                                    "…",
+                                    " MB/s",
+                                    ours,
+                                    peers,
+                                    round -> round.rate() * sizeBytes / 1e6),
+                            lower("… p50", " ms", ours, peers, ms("p50Ns")),
+                            lower("… p99", " ms", ours, peers, ms("p99Ns")),
+                            lower(
+                                    "… coordinator's processor time a value",
+                                    " µs",
+                                    ours,
+                                    peers,
+                                    Round::cpuUsPerValue));
         };
     }
 

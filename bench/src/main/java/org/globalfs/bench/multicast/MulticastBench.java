@@ -3,7 +3,9 @@ package org.globalfs.bench.multicast;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -30,8 +32,9 @@ public final class MulticastBench implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             description =
-                    "Measure only these: durable-64, durable-1, memory, idle, fail-over; with"
-                            + " --wan: commit, fail-over. Default: all.")
+                    "Measure only these: durable-64, durable-1, memory, idle, fail-over,"
+                            + " dissemination; with --wan: commit, fail-over, dissemination."
+                            + " Default: all.")
     private Set<String> only = Set.of();
 
     @Option(
@@ -95,7 +98,11 @@ public final class MulticastBench implements Callable<Integer> {
             try (WanLab lab = new WanLab(home, wan)) {
                 print(
                         session(logs, lab),
-                        chosen(List.of(new WanCommitMeasurement(lab), new FailOverMeasurement())));
+                        chosen(
+                                List.of(
+                                        new WanCommitMeasurement(lab),
+                                        new FailOverMeasurement(),
+                                        new WanDisseminationMeasurement(lab))));
             }
         }
     }
@@ -115,13 +122,17 @@ public final class MulticastBench implements Callable<Integer> {
         System.out.printf(
                 "medians of %d rounds of %.0f s after %.0f s of warm-up%n%n",
                 session.rounds(), session.roundMs() / 1e3, session.warmUpMs() / 1e3);
-        List<Row> rows = new ArrayList<>();
+        Map<String, List<Row>> tables = new LinkedHashMap<>();
         for (Session.Measurement measurement : chosen) {
             System.err.println(measurement.name() + ":");
-            rows.addAll(measurement.run(session));
+            tables.computeIfAbsent(measurement.head(), head -> new ArrayList<>())
+                    .addAll(measurement.run(session));
         }
-        System.out.println(Row.HEAD);
-        rows.forEach(row -> System.out.println(row.markdown()));
+        tables.forEach((head, rows) -> {
+            System.out.println(head);
+            rows.forEach(row -> System.out.println(row.markdown()));
+            System.out.println();
+        });
     }
 
     private static List<Session.Measurement> onLoopback() {
@@ -133,6 +144,7 @@ public final class MulticastBench implements Callable<Integer> {
                         64,
                         200,
                         Shows.RATE,
+                        Contender.GLOBALFS,
                         Contender.RATIS_THROUGHPUT),
                 new LoadMeasurement(
                         "durable-1",
@@ -141,6 +153,7 @@ public final class MulticastBench implements Callable<Integer> {
                         1,
                         200,
                         Shows.LATENCY,
+                        Contender.GLOBALFS,
                         Contender.RATIS_LATENCY),
                 new LoadMeasurement(
                         "memory",
@@ -149,9 +162,11 @@ public final class MulticastBench implements Callable<Integer> {
                         64,
                         32 << 10,
                         Shows.BYTES,
+                        Contender.GLOBALFS,
                         null),
                 new IdleMeasurement(),
-                new FailOverMeasurement());
+                new FailOverMeasurement(),
+                new DisseminationMeasurement());
     }
 
     private List<Session.Measurement> chosen(List<Session.Measurement> all) {

@@ -20,6 +20,11 @@ record Session(Path folder, Place place, boolean peers, int warmUpMs, int roundM
         String name();
 
         List<Row> run(Session session);
+
+        /** Of the table that the rows belong to. */
+        default String head() {
+            return Row.head("GlobalFS", "Apache Ratis", "better");
+        }
     }
 
     void progress(String what) {

@@ -156,7 +156,16 @@ final class WanLab implements Place, AutoCloseable {
 
     @Override
     public String judged(Figure figure) {
+        return judged(List.of(figure)).getFirst();
+    }
+
+    /** Figures that were measured in turn. */
+    List<String> judged(List<Figure> figures) {
         double lateMs = latenessMs();
+        return figures.stream().map(figure -> judged(figure, lateMs)).toList();
+    }
+
+    private static String judged(Figure figure, double lateMs) {
         return lateMs > LATEST_MS
                 ? String.format(Locale.ROOT, "void: the router was %.2f ms late", lateMs)
                 : String.format(Locale.ROOT, "%s, router %.2f ms late", figure, lateMs);

@@ -40,11 +40,15 @@ class MulticastBenchTest {
 
     @Test
     void measuresRealProcessesAndLeavesNothingBehind() throws IOException {
-        String table = table("--quick", "--only=durable-64,fail-over", "--folder=" + folder);
+        String table =
+                table("--quick", "--only=durable-64,fail-over,dissemination", "--folder=" + folder);
         assertThat(table)
                 .contains("fdatasync")
                 .containsPattern("\\| durable, 64 outstanding × 200 B \\| [1-9][0-9,.]*/s \\|")
-                .contains("0 lost, 0 delivered twice, one order");
+                .contains("0 lost, 0 delivered twice, one order")
+                .contains("| measurement | star | ring |")
+                .containsPattern(
+                        "\\| memory, 64 outstanding × 32 KiB \\| [1-9][0-9,.]*/s \\| [1-9]");
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left).isEmpty();
         }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.globalfs.protocol.Dissemination;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -25,6 +26,9 @@ public final class MemberCommand implements Callable<Integer> {
 
     @Option(names = "--folder", required = true)
     private Path folder = Path.of("");
+
+    @Option(names = "--dissemination", required = true)
+    private Dissemination dissemination = Dissemination.STAR;
 
     @Option(names = "--durable", arity = "1", required = true)
     private boolean durable;
@@ -51,7 +55,15 @@ public final class MemberCommand implements Callable<Integer> {
         });
         MemberOptions options =
                 new MemberOptions(
-                        system, self, addresses, folder, durable, firstRing, rings, keepsLog);
+                        system,
+                        self,
+                        addresses,
+                        folder,
+                        dissemination,
+                        durable,
+                        firstRing,
+                        rings,
+                        keepsLog);
         try (Member member = new Member(options)) {
             member.serve(System.in, System.out);
         }

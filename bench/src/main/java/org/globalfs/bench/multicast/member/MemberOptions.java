@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.globalfs.protocol.Dissemination;
 
 /**
  * How a member is started.
@@ -15,6 +16,7 @@ import java.util.TreeMap;
  * @param self this member, from 1
  * @param addresses of all members
  * @param folder where the log is
+ * @param dissemination how values spread (GlobalFS only)
  * @param firstRing number of the ring that carries the load
  * @param rings how many rings the members share
  * @param keepsLog whether everything delivered stays in the log and is recorded, to be checked
@@ -24,6 +26,7 @@ public record MemberOptions(
         int self,
         Map<Integer, InetSocketAddress> addresses,
         Path folder,
+        Dissemination dissemination,
         boolean durable,
         int firstRing,
         int rings,
@@ -53,6 +56,7 @@ public record MemberOptions(
                                         + ":"
                                         + address.getPort()));
         arguments.add("--folder=" + folder);
+        arguments.add("--dissemination=" + dissemination);
         arguments.add("--durable=" + durable);
         arguments.add("--first-ring=" + firstRing);
         arguments.add("--rings=" + rings);

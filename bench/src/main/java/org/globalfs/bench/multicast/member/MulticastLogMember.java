@@ -39,16 +39,17 @@ final class MulticastLogMember implements MeasuredLog {
         multicast =
                 MulticastNode.start(
                         new MulticastOptions(
-                                "bench",
-                                options.self(),
-                                options.address(),
-                                options.addresses(),
-                                rings,
-                                -1,
-                                options.folder(),
-                                options.durable(),
-                                SEGMENT_BYTES,
-                                RETAINED_BYTES),
+                                        "bench",
+                                        options.self(),
+                                        options.address(),
+                                        options.addresses(),
+                                        rings,
+                                        -1,
+                                        options.folder(),
+                                        options.durable(),
+                                        SEGMENT_BYTES,
+                                        RETAINED_BYTES)
+                                .spreading(Map.of(ring, options.dissemination())),
                         learners,
                         null,
                         onFatal);
