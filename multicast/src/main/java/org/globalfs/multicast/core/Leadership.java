@@ -79,7 +79,9 @@ final class Leadership {
         this.seenThrough = new long[config.size()];
         this.movedNs = new long[config.size()];
         Arrays.fill(movedNs, nowNs);
-        this.route = new Route(config, nowNs);
+        this.route =
+                new Route(
+                        config, Arrays.stream(config.members()).boxed().toList(), List.of(), nowNs);
         this.majorityEchoNs = nowNs;
         this.heartbeatDueNs = nowNs;
         if (imports != null) {

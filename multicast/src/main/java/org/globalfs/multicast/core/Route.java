@@ -30,6 +30,8 @@ final class Route {
     private static final int NOBODY = -1;
 
     private final RingConfig config;
+    private final List<Integer> acceptors;
+    private final List<Integer> learners;
     private final int selfRank;
     private final long[] roundTripNs;
     private final long[] directUntilNs;
@@ -41,13 +43,16 @@ final class Route {
     private List<Integer> behindFirst = List.of();
     private List<Integer> direct = List.of();
 
-    Route(RingConfig config, long nowNs) {
+    /** Ranks are places among the acceptors; learners get everything directly. */
+    Route(RingConfig config, List<Integer> acceptors, List<Integer> learners, long nowNs) {
         this.config = config;
-        this.selfRank = config.rank(config.self());
-        this.roundTripNs = new long[config.size()];
-        this.directUntilNs = new long[config.size()];
+        this.acceptors = acceptors;
+        this.learners = learners;
+        this.selfRank = acceptors.indexOf(config.self());
+        this.roundTripNs = new long[acceptors.size()];
+        this.directUntilNs = new long[acceptors.size()];
         Arrays.fill(directUntilNs, nowNs);
-        this.voteNs = new long[config.size()];
+        this.voteNs = new long[acceptors.size()];
     }
 
     void send(Message.Accept accept, Effects effects) {
@@ -91,11 +96,15 @@ final class Route {
             return;
         }
         List<Integer> route = new ArrayList<>();
-        List<Integer> others = new ArrayList<>();
-        for (int i = 1; i < config.size(); i++) {
-            int rank = (selfRank + i) % config.size();
+        List<Integer> others = new ArrayList<>(learners);
+        for (int i = 1; i < acceptors.size(); i++) {
+            int rank = (selfRank + i) % acceptors.size();
             boolean heard = nowNs - heardNs[rank] < HEARD_HEARTBEATS * config.heartbeatNs();
-            (heard && nowNs >= directUntilNs[rank] ? route : others).add(rank);
+            if (heard && nowNs >= directUntilNs[rank]) {
+                route.add(rank);
+            } else {
+                others.add(acceptors.get(rank));
+            }
         }
         route.sort(Comparator.comparingLong(rank -> roundTripNs[rank] / ROUGHLY_NS));
         Arrays.fill(voteNs, 0);
@@ -108,9 +117,9 @@ final class Route {
             soFarNs += Math.max(1, roundTripNs[rank]);
             voteNs[rank] = soFarNs;
         }
-        List<Integer> members = route.stream().map(config::member).toList();
+        List<Integer> members = route.stream().map(acceptors::get).toList();
         first = members.getFirst();
         behindFirst = members.subList(1, members.size());
-        direct = others.stream().map(config::member).toList();
+        direct = List.copyOf(others);
     }
 }
