@@ -64,6 +64,9 @@ public final class RoundRobin {
         /** Of the newest buffered instance that is not empty, its own logical position. */
         private long needed;
 
+        /** At least here the ring is, whatever is buffered of it. */
+        private long heard;
+
         Source(RingPosition start) {
             this.ring = start.ring();
             this.instance = start.instance();
@@ -138,7 +141,7 @@ public final class RoundRobin {
         source.bufferedBytes += bytes;
         source.full = source.buffer.size() >= mostInstances || source.bufferedBytes >= mostBytes;
         for (Entry entry : entries) {
-            if (entry instanceof Entry.Command || entry instanceof Entry.Subscription) {
+            if (!(entry instanceof Entry.Skip || entry instanceof Entry.Noop)) {
                 source.needed = source.bufferedPosition + 1;
                 break;
             }
@@ -174,16 +177,28 @@ public final class RoundRobin {
         return turn().ring;
     }
 
+    /** A ring, if it is followed, has decided a skip to there: there may be more than buffered. */
+    public void heard(int ring, long position) {
+        for (Source source : sources) {
+            if (source.ring == ring) {
+                source.heard = Math.max(source.heard, position);
+            }
+        }
+    }
+
     /**
      * The logical position that {@link #waitingFor} must reach before all commands buffered of
-     * other rings can go; 0 when there are none.
+     * other rings can go, and if a buffer is full, those that there may be behind it; 0 when there
+     * are none.
      */
     public long wanted() {
         Source waited = turn();
         long wanted = 0;
         for (Source source : sources) {
-            if (source != waited && source.needed > source.position) {
-                wanted = Math.max(wanted, source.needed + turn);
+            long needed =
+                    source.full ? Math.max(source.heard, source.bufferedPosition) : source.needed;
+            if (source != waited && needed > source.position) {
+                wanted = Math.max(wanted, needed + turn);
             }
         }
         return wanted;

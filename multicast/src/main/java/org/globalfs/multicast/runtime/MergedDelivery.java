@@ -114,6 +114,7 @@ final class MergedDelivery extends DeliveryThread {
                 input.discard();
                 continue;
             }
+            merge.heard(input.ring, input.newestSkip());
             while (merge.hasRoom(input.ring)) {
                 List<Decision> decisions = input.take(merge.next(input.ring));
                 if (decisions.isEmpty()) {

@@ -3,6 +3,7 @@ package org.globalfs.multicast.runtime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.core.Decision;
 import org.globalfs.multicast.log.MulticastLog;
 import org.globalfs.multicast.log.StoredRecord;
@@ -29,6 +30,7 @@ final class RingInput {
     /** Every instance through this one is decided and readable from the log, unless trimmed. */
     private volatile long readable;
 
+    private volatile long newestSkip;
     private volatile long firstAvailableElsewhere = NOT_BEHIND;
     private volatile long delivered;
 
@@ -53,6 +55,10 @@ final class RingInput {
 
     /** The next decided instance. */
     void offer(Decision decision) {
+        List<Entry> entries = decision.batch().entries();
+        if (!entries.isEmpty() && entries.getLast() instanceof Entry.Skip skip) {
+            newestSkip = skip.position();
+        }
         int bytes = decision.batch().sizeBytes();
         if (queuedBytes.get() + bytes <= QUEUED_BYTES && queue.offer(decision)) {
             queuedBytes.addAndGet(bytes);
@@ -75,6 +81,11 @@ final class RingInput {
     }
 
     // ---- the delivery thread
+
+    /** The ring's logical position is at least this. */
+    long newestSkip() {
+        return newestSkip;
+    }
 
     /** What {@link #behind} was last told, once; -1 if nothing. */
     long takeBehind() {

@@ -7,13 +7,15 @@ import org.globalfs.multicast.core.Ballot;
 /**
  * The second phase: no more faults, so within a bound all clients are answered, all replicas reach
  * the same position, and from then on every value that a process takes is delivered, unless a
- * fail-over lost it, as the contract of {@code Multicast.propose} says.
+ * fail-over lost it, as the contract of {@code Multicast.propose} says. A round-robin learner then
+ * delivers what is decided in all its rings soon, whatever coordinators there were before.
  */
 final class CalmPhase {
 
     private static final long BOUND_NS = 30 * Simulation.SECOND;
     private static final long STEP_NS = 100 * Simulation.MS;
     private static final long PROPOSAL_BOUND_NS = 10 * Simulation.SECOND;
+    private static final long MERGE_BOUND_NS = 5 * Simulation.SECOND;
     private static final int VALUES_A_PROCESS = 3;
 
     private record Proposed(SimProcess process, int ring, Value value) {}
@@ -34,11 +36,27 @@ final class CalmPhase {
         long deadlineNs = simulation.nowNs() + BOUND_NS;
         settle(deadlineNs);
         propose(deadlineNs);
+        long proposedNs = simulation.nowNs();
         settle(deadlineNs);
+        if (simulation.nowNs() - proposedNs > MERGE_BOUND_NS) {
+            throw new Checker.Violation(
+                    "the merge lags by "
+                            + (simulation.nowNs() - proposedNs) / Simulation.MS
+                            + " ms:"
+                            + cluster.describe());
+        }
     }
 
+    /** Until all clients are answered, and everyone has what is decided by then. */
     private void settle(long deadlineNs) {
-        while (!settled()) {
+        while (cluster.clients().stream().anyMatch(SimClient::busy)) {
+            step(deadlineNs);
+        }
+        long[] decided = new long[cluster.regions() + 1];
+        for (int ring = 0; ring < decided.length; ring++) {
+            decided[ring] = cluster.checker().decided(ring);
+        }
+        while (!reached(decided)) {
             step(deadlineNs);
         }
     }
@@ -50,19 +68,18 @@ final class CalmPhase {
         simulation.runUntil(simulation.nowNs() + STEP_NS);
     }
 
-    /** Everyone executed everything, and everything that concerns a partition was imported. */
-    private boolean settled() {
-        for (SimClient client : cluster.clients()) {
-            if (client.busy()) {
-                return false;
-            }
-        }
+    /** Everyone executed and merged that much, and imported what concerns it of ring global. */
+    private boolean reached(long[] decided) {
         for (SimProcess process : cluster.processes()) {
             int home = process.homeRing();
             ModelState state = process.replica(home).state();
-            if (process.global().applied() != cluster.checker().decided(0)
-                    || state.applied() != cluster.checker().decided(home)
-                    || cluster.checker().nextConcerning(home, state.importedThrough()) >= 0) {
+            long toImport = cluster.checker().nextConcerning(home, state.importedThrough());
+            if (process.global().applied() < decided[0]
+                    || state.applied() < decided[home]
+                    || toImport >= 0 && toImport <= decided[0]
+                    || !process.merge().reached(0, cluster.checker().toMerge(0, decided[0]))
+                    || !process.merge()
+                            .reached(home, cluster.checker().toMerge(home, decided[home]))) {
                 return false;
             }
         }

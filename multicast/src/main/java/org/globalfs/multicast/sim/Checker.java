@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.core.Batch;
+import org.globalfs.multicast.merge.RoundRobin;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>imports: a partition executes exactly the instances of ring 0 that concern it, in their
  *       order. So the order across partitions has no cycle: two partitions execute the instances
  *       that concern both in the order of ring 0, and a local command is in one partition only;
+ *   <li>merged order: the round-robin learners of a group deliver one sequence, the one that {@link
+ *       MergeOrder} works out; all groups' are part of one order of everything;
  *   <li>equal states: the states of a partition at one position have one hash;
  *   <li>acknowledged means decided: what a client was told is in the decided history (and the model
  *       state finds a session's writes without a gap);
@@ -57,12 +60,19 @@ final class Checker {
     }
 
     private final Map<Integer, History> rings = new HashMap<>();
+    private final Map<Integer, MergeOrder.Log> logs = new HashMap<>();
+    private final Map<Integer, MergeOrder> merges = new HashMap<>();
+    private final int turn;
     private final Coverage coverage;
     private final Durability durability;
 
-    Checker(Coverage coverage, Durability durability) {
+    /**
+     * @param turn M of the round-robin learners
+     */
+    Checker(Coverage coverage, Durability durability, int turn) {
         this.coverage = coverage;
         this.durability = durability;
+        this.turn = turn;
     }
 
     Coverage coverage() {
@@ -115,6 +125,7 @@ final class Checker {
                             + " learned what is not on a majority's disks");
         }
         history.decided.add(batch);
+        logs.computeIfAbsent(ring, r -> new MergeOrder.Log()).decided(batch);
         for (Entry entry : batch.entries()) {
             if (entry instanceof Entry.Command command) {
                 command(ring, instance, history, command);
@@ -162,6 +173,12 @@ final class Checker {
                             + next
                             + " is next");
         }
+    }
+
+    /** A round-robin learner delivers this, as the so manieth. */
+    void merged(int group, int process, int index, RoundRobin.Delivered what) {
+        merges.computeIfAbsent(group, g -> new MergeOrder(g, turn, logs))
+                .delivered(process, index, what);
     }
 
     /** A coordinator has a lease from now until then; clients may rely on it although it dies. */
@@ -234,6 +251,16 @@ final class Checker {
     /** The instance of ring 0 that the partition must import after this one, or -1. */
     long nextConcerning(int partition, long after) {
         return history(partition).concerning.after(after);
+    }
+
+    /** The last of these instances that has more than a skip in it. */
+    long toMerge(int ring, long through) {
+        List<Batch> decided = history(ring).decided;
+        long instance = through;
+        while (instance > 0 && MergeOrder.empty(decided.get((int) instance - 1))) {
+            instance--;
+        }
+        return instance;
     }
 
     /** The last instance that any learner learned. */

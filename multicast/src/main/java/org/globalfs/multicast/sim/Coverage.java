@@ -22,7 +22,10 @@ public final class Coverage {
         IMPORTS,
         DUPLICATES_IGNORED,
         WRITES_ACKNOWLEDGED,
-        LEASE_READS
+        LEASE_READS,
+        MERGED,
+        MERGES_TAKEN_OVER,
+        RINGS_LEFT
     }
 
     private final EnumMap<Kind, Long> counts = new EnumMap<>(Kind.class);

@@ -3,6 +3,8 @@ package org.globalfs.multicast.sim;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.globalfs.multicast.MergePosition;
 import org.globalfs.multicast.core.RingCore;
 import org.globalfs.protocol.Dissemination;
 
@@ -14,6 +16,7 @@ import org.globalfs.protocol.Dissemination;
  * @param acknowledges whether a process may tell a client that its write, which it took and
  *     executed, is done
  * @param spreads how a run's rings spread their values
+ * @param resume where a round-robin learner goes on whose state is there
  * @param faultSeconds simulated length of the phase with faults
  */
 record Plan(
@@ -21,6 +24,7 @@ record Plan(
         Supplier<SimDisk> disks,
         Predicate<SimMember> acknowledges,
         Spreads spreads,
+        UnaryOperator<MergePosition> resume,
         int faultSeconds) {
 
     private static final int FAULT_SECONDS = 8;
@@ -37,6 +41,7 @@ record Plan(
                 SimDisk::new,
                 member -> member.ring() == 0 || member.leading(),
                 Plan::eitherWay,
+                UnaryOperator.identity(),
                 FAULT_SECONDS);
     }
 
@@ -47,18 +52,22 @@ record Plan(
     }
 
     Plan withCores(CoreFactory others) {
-        return new Plan(others, disks, acknowledges, spreads, faultSeconds);
+        return new Plan(others, disks, acknowledges, spreads, resume, faultSeconds);
     }
 
     Plan onDisks(Supplier<SimDisk> others) {
-        return new Plan(cores, others, acknowledges, spreads, faultSeconds);
+        return new Plan(cores, others, acknowledges, spreads, resume, faultSeconds);
     }
 
     Plan acknowledgingWhen(Predicate<SimMember> other) {
-        return new Plan(cores, disks, other, spreads, faultSeconds);
+        return new Plan(cores, disks, other, spreads, resume, faultSeconds);
     }
 
     Plan spreading(Dissemination always) {
-        return new Plan(cores, disks, acknowledges, (seed, ring) -> always, faultSeconds);
+        return new Plan(cores, disks, acknowledges, (seed, ring) -> always, resume, faultSeconds);
+    }
+
+    Plan resumingAt(UnaryOperator<MergePosition> other) {
+        return new Plan(cores, disks, acknowledges, spreads, other, faultSeconds);
     }
 }

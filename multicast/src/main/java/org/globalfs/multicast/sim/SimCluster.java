@@ -23,7 +23,8 @@ final class SimCluster {
     private final Plan plan;
     private final Simulation simulation;
     private final Coverage coverage = new Coverage();
-    private final Checker checker = new Checker(coverage, this::durableOnMajority);
+    private final Checker checker;
+    private final Merging merging;
     private final SimNetwork network;
     private final List<SimProcess> processes = new ArrayList<>();
     private final List<SimClient> clients = new ArrayList<>();
@@ -38,6 +39,8 @@ final class SimCluster {
     SimCluster(long seed, Plan plan) {
         this.plan = plan;
         this.simulation = new Simulation(seed);
+        this.merging = Merging.of(seed);
+        this.checker = new Checker(coverage, this::durableOnMajority, merging.turn());
         int[] shape = SHAPES[simulation.below(SHAPES.length)];
         this.regions = shape[0];
         this.perRegion = shape[1];
@@ -110,8 +113,8 @@ final class SimCluster {
                 4000,
                 usual.catchUpDelayNs(),
                 usual.acknowledgedAnywhere(),
-                usual.lambda(),
-                usual.deltaNs(),
+                merging.lambda(),
+                merging.deltaNs(),
                 plan.spreads().of(seed, ring),
                 usual.seed());
     }
@@ -122,6 +125,19 @@ final class SimCluster {
 
     Simulation simulation() {
         return simulation;
+    }
+
+    Merging merging() {
+        return merging;
+    }
+
+    /** The last instance of the ring that no round-robin learner would need again. */
+    long mergedEverywhere(int ring) {
+        long least = Long.MAX_VALUE;
+        for (int id : members[ring]) {
+            least = Math.min(least, process(id).merge().keeps(ring));
+        }
+        return least;
     }
 
     Checker checker() {
@@ -236,6 +252,9 @@ final class SimCluster {
                                 process,
                                 simulation.chance(0.3) ? 0 : process.homeRing(),
                                 newValue());
+                        if (merging.on() && simulation.chance(0.01)) {
+                            process.changeSubscription();
+                        }
                         workload(pauseNs);
                     }
                 });
@@ -279,6 +298,7 @@ final class SimCluster {
                         .append(", imported ")
                         .append(replica.state().importedThrough());
             }
+            text.append(process.merge());
         }
         clients.forEach(client -> text.append("\n  ").append(client));
         return text.toString();

@@ -1,6 +1,7 @@
 package org.globalfs.multicast.sim;
 
 import java.util.List;
+import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.Decision;
@@ -32,6 +33,10 @@ final class SimMember {
     private long syncedAtNs;
     private long tickNs = Long.MAX_VALUE;
     private long nextDelivery;
+
+    /** A checkpoint covers what is decided through here and not handed on yet. */
+    private long installed;
+
     private long leaseInstance = -1;
     private long leaseUntilNs;
     private boolean leading;
@@ -54,6 +59,7 @@ final class SimMember {
         RingCore started =
                 cluster.plan().cores().create(config, disk.recover(), imports, process.localNs());
         nextDelivery = started.decided() + 1;
+        installed = 0;
         return started;
     }
 
@@ -76,7 +82,8 @@ final class SimMember {
     /** While down: the log is gone, the state is not. */
     void loseLog(SimReplica replica) {
         long incident = cluster.simulation().between(1, Long.MAX_VALUE - 1);
-        disk.replace(incident, replica.applied(), replica.lastTimestamp());
+        long applied = Math.min(replica.applied(), process.merge().keeps(ring()));
+        disk.replace(incident, applied, replica.lastTimestamp());
     }
 
     /** Starts with what the disk has and hands the replica what its state misses of it. */
@@ -111,6 +118,11 @@ final class SimMember {
         return taken;
     }
 
+    void propose(Entry entry) {
+        boolean _ = core.onPropose(entry, effects);
+        settle();
+    }
+
     void receive(int from, Message message) {
         cluster.simulation()
                 .note(1, ring() * 100L + process.id(), message.getClass().getName().hashCode());
@@ -126,6 +138,7 @@ final class SimMember {
     void checkpointInstalled(long instance, long lastTimestamp) {
         core.witness(lastTimestamp);
         nextDelivery = Math.max(nextDelivery, instance + 1);
+        installed = instance;
         core.onCheckpointInstalled(instance, effects);
         settle();
     }
@@ -249,6 +262,9 @@ final class SimMember {
 
     private void deliver(Decision decision) {
         cluster.simulation().note(2, ring() * 100L + process.id(), decision.instance());
+        if (decision.instance() < nextDelivery && decision.instance() <= installed) {
+            return;
+        }
         if (decision.instance() != nextDelivery) {
             throw new Checker.Violation(
                     this + " delivers " + decision.instance() + ", due is " + nextDelivery);

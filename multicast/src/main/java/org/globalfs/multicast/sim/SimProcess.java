@@ -22,6 +22,7 @@ final class SimProcess implements ImportSource {
     private final SimReplica global;
     private final SimReplica home;
     private final List<Runnable> held = new ArrayList<>();
+    private final SimMerge merge;
     private ImportFeed feed;
     private long wallSkewMs;
     private int incarnation;
@@ -36,6 +37,7 @@ final class SimProcess implements ImportSource {
         this.wallSkewMs = cluster.simulation().between(0, 2000);
         this.global = new SimReplica(cluster, this, globalConfig);
         this.home = new SimReplica(cluster, this, homeConfig);
+        this.merge = new SimMerge(cluster, this);
         this.feed = new ImportFeed(this, homeRing());
     }
 
@@ -53,6 +55,10 @@ final class SimProcess implements ImportSource {
 
     SimReplica replica(int ring) {
         return ring == 0 ? global : home;
+    }
+
+    SimMerge merge() {
+        return merge;
     }
 
     int homeRing() {
@@ -171,18 +177,27 @@ final class SimProcess implements ImportSource {
         incarnation++;
         feed = new ImportFeed(this, homeRing());
         feed.executed();
+        merge.start();
         int startedIn = incarnation;
         global.member().restart(global, null);
         if (incarnation == startedIn) {
             home.member().restart(home, feed);
         }
         if (incarnation == startedIn) {
+            merge.readable(0, global.member().core().decided());
+            merge.readable(homeRing(), home.member().core().decided());
             scheduleFlush();
         }
     }
 
     boolean propose(int ring, Value value, int[] destinations) {
         return up && !paused && replica(ring).member().propose(value.bytes(), destinations);
+    }
+
+    void changeSubscription() {
+        if (up && !paused) {
+            merge.changeSubscription();
+        }
     }
 
     // ---- the two rings together
@@ -218,6 +233,7 @@ final class SimProcess implements ImportSource {
         after(
                 cluster.simulation().around(600 * Simulation.MS),
                 () -> {
+                    merge.flush();
                     (cluster.simulation().chance(0.5) ? global : home).flush();
                     scheduleFlush();
                 });

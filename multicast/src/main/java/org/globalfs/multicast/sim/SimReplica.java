@@ -135,6 +135,8 @@ final class SimReplica {
 
     void decided(long instance, Batch batch) {
         cluster.checker().decided(member.ring(), process.id(), instance, batch);
+        process.merge().heard(member.ring(), batch);
+        process.merge().readable(member.ring(), instance);
         long last = waiting.isEmpty() ? state.applied() : waiting.getLast().instance();
         if (instance > last) {
             waiting.add(new Decision(instance, batch));
@@ -191,7 +193,8 @@ final class SimReplica {
                     cluster.simulation().chance(0.3)
                             ? 0
                             : cluster.simulation().below(MOST_KEPT_BELOW_CHECKPOINT);
-            member.disk().trim(flushed.applied() - kept);
+            long done = Math.min(flushed.applied(), cluster.mergedEverywhere(member.ring()));
+            member.disk().trim(done - kept);
         }
     }
 
@@ -214,7 +217,11 @@ final class SimReplica {
             }
             install(best);
         }
-        member.checkpointInstalled(state.applied(), state.lastTimestamp());
+        if (!process.merge().fetch(member.ring(), firstAvailable - 1)) {
+            return;
+        }
+        long through = Math.min(state.applied(), process.merge().keeps(member.ring()));
+        member.checkpointInstalled(through, state.lastTimestamp());
         execute();
         answerReads();
     }

@@ -137,4 +137,29 @@ public final class MutantCores {
                         0);
         return new RingCore(config, asNew, imports, nowNs);
     }
+
+    /**
+     * Counts its ring's logical position itself, from its election on, as coordinators do whose
+     * skips say how many instances to skip.
+     */
+    public static RingCore countsAnew(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            @Override
+            Skips newSkips(long electedNs) {
+                return new Skips(config, electedNs) {
+                    private long electedMs = -1;
+
+                    @Override
+                    void want(long position) {}
+
+                    @Override
+                    long target(long hybridMs) {
+                        electedMs = electedMs < 0 ? hybridMs : electedMs;
+                        return config.lambda() * (hybridMs - electedMs) / 1000;
+                    }
+                };
+            }
+        };
+    }
 }

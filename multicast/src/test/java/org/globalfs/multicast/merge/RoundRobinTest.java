@@ -254,4 +254,17 @@ class RoundRobinTest {
         assertThatThrownBy(() -> new MergePosition(1, List.of()))
                 .isInstanceOf(Invariant.Broken.class);
     }
+
+    @Test
+    void whatMayBeBehindAFullBufferIsAskedForToo() {
+        RoundRobin machine = new RoundRobin(1, start(1, 2), 2, 100);
+        machine.offer(1, 1, List.of(new Entry.Skip(50)), 1);
+        machine.heard(1, 900);
+        assertThat(machine.wanted()).isZero();
+        machine.offer(1, 2, List.of(new Entry.Skip(60)), 1);
+        assertThat(machine.wanted()).isEqualTo(901);
+        machine.heard(2, 5000);
+        machine.heard(1, 70);
+        assertThat(machine.wanted()).isEqualTo(901);
+    }
 }

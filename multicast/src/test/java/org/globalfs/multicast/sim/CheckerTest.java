@@ -7,13 +7,15 @@ import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.core.Batch;
+import org.globalfs.multicast.merge.RoundRobin;
 import org.junit.jupiter.api.Test;
 
 /** Shows the checker each thing that must never happen. */
 class CheckerTest {
 
     private boolean durable = true;
-    private final Checker checker = new Checker(new Coverage(), (ring, instance, batch) -> durable);
+    private final Checker checker =
+            new Checker(new Coverage(), (ring, instance, batch) -> durable, 1);
 
     private static Batch batch(long timestamp, int session, int sequence, int... destinations) {
         return new Batch(
@@ -103,5 +105,51 @@ class CheckerTest {
         violates(
                 () -> state.execute(1, batch(5, 3, 2), global, (session, reply) -> {}),
                 "an acknowledged write is lost");
+    }
+
+    private static RoundRobin.Delivered delivered(int ring, long instance) {
+        return new RoundRobin.Delivered(ring, instance, List.of());
+    }
+
+    private void decideInBothRings(int instances) {
+        for (int i = 1; i <= instances; i++) {
+            checker.decided(0, 1, i, batch(i, 0, i));
+            checker.decided(1, 1, i, batch(i, 0, i));
+        }
+    }
+
+    @Test
+    void mergesThatDiffer() {
+        decideInBothRings(3);
+        checker.merged(1, 1, 0, delivered(0, 1));
+        checker.merged(1, 2, 0, delivered(0, 1));
+        checker.merged(1, 1, 1, delivered(1, 1));
+        violates(() -> checker.merged(1, 2, 1, delivered(0, 2)), "process 2 merges");
+        violates(() -> checker.merged(1, 2, 3, delivered(0, 2)), "process 2 is ahead");
+    }
+
+    @Test
+    void aMergeThatDoesNotWait() {
+        decideInBothRings(1);
+        checker.merged(1, 1, 0, delivered(0, 1));
+        checker.merged(1, 1, 1, delivered(1, 1));
+        checker.decided(1, 1, 2, batch(9, 0, 9));
+        violates(() -> checker.merged(1, 1, 2, delivered(1, 2)), "does not wait for ring 0");
+    }
+
+    @Test
+    void aMergeAgainstTheOrderAfterASkip() {
+        checker.decided(0, 1, 1, new Batch(List.of(new Entry.Skip(10))));
+        decideInRing1(2);
+        checker.decided(0, 1, 2, batch(1, 0, 1));
+        checker.merged(1, 1, 0, delivered(0, 1));
+        checker.merged(1, 1, 1, delivered(1, 1));
+        violates(() -> checker.merged(1, 1, 2, delivered(0, 2)), "due is Step[ring=1, instance=2]");
+    }
+
+    private void decideInRing1(int instances) {
+        for (int i = 1; i <= instances; i++) {
+            checker.decided(1, 1, i, batch(i, 0, i));
+        }
     }
 }

@@ -3,6 +3,8 @@ package org.globalfs.multicast.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.globalfs.multicast.ImportSource;
+import org.globalfs.multicast.MergePosition;
+import org.globalfs.multicast.RingPosition;
 import org.globalfs.multicast.core.MutantCores;
 import org.globalfs.multicast.core.PersistedState;
 import org.globalfs.multicast.core.RingConfig;
@@ -31,7 +33,9 @@ class MutantsTest {
         READ_BEFORE_BARRIER,
         LEASE_KEPT_PAST_STEP_DOWN,
         LEASE_GRANTED_UNSEEN_AT_RESTART,
-        LOST_VOTES_IGNORED;
+        LOST_VOTES_IGNORED,
+        SKIP_COUNTER_RESET_AT_TAKE_OVER,
+        TURN_BROKEN_AT_RESUME;
 
         private Plan plan() {
             Plan sound = Plan.production();
@@ -50,6 +54,8 @@ class MutantsTest {
                 case LEASE_KEPT_PAST_STEP_DOWN -> sound.withCores(MutantCores::leaseAfterStepDown);
                 case LEASE_GRANTED_UNSEEN_AT_RESTART -> sound.withCores(MutantCores::unseenLease);
                 case LOST_VOTES_IGNORED -> sound.withCores(MutantCores::careless);
+                case SKIP_COUNTER_RESET_AT_TAKE_OVER -> sound.withCores(MutantCores::countsAnew);
+                case TURN_BROKEN_AT_RESUME -> sound.resumingAt(MutantsTest::atTheNextTurn);
             };
         }
     }
@@ -58,6 +64,21 @@ class MutantsTest {
             RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
         ImportSource hasty = imports == null ? null : new HastyImports(imports);
         return RingCore.recover(config, state, hasty, nowNs);
+    }
+
+    /** Forgets how much of each ring's turn was left. */
+    private static MergePosition atTheNextTurn(MergePosition at) {
+        int turn = at.turn();
+        return new MergePosition(
+                turn,
+                at.rings().stream()
+                        .map(r ->
+                                new RingPosition(
+                                        r.ring(),
+                                        r.instance(),
+                                        (r.position() + turn - 1) / turn * turn,
+                                        r.from()))
+                        .toList());
     }
 
     /** Says that it is durable as soon as something is appended. */
