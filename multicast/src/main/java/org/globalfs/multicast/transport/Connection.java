@@ -3,19 +3,19 @@ package org.globalfs.multicast.transport;
 import java.io.IOException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import org.globalfs.multicast.core.Message;
-import org.globalfs.multicast.wire.MessageCodec;
 import org.globalfs.multicast.wire.WireException;
 import org.jspecify.annotations.Nullable;
 
 /** One TCP connection to a peer: frames in, frames out. Used by the event loop only. */
 final class Connection {
     private static final int BUFFER_BYTES = 64 << 10;
-    private static final int KEPT_BYTES = 1 << 20;
+    private static final int KEPT_BYTES = 4 << 20;
+
+    /** Then other connections get their turn. */
+    private static final int MOST_AT_ONCE_BYTES = 4 << 20;
 
     interface FrameConsumer {
         /** The buffer holds one checked body; its content is gone after the call. */
@@ -24,14 +24,19 @@ final class Connection {
 
     final SocketChannel channel;
     private final Frames frames;
-    private final int maxQueuedBytes;
     private final SelectionKey key;
-    private ByteBuffer in = buffer(BUFFER_BYTES);
 
-    /** Queued bytes are [sent, out.position()). */
-    private ByteBuffer out = buffer(BUFFER_BYTES);
+    /** What arrived and is not handed on yet is [taken, in.position()). */
+    private ByteBuffer in = BufferPool.direct(BUFFER_BYTES);
 
-    private int sent;
+    private int taken;
+
+    /** To the peer. */
+    final SendQueue out;
+
+    /** Something was queued since the last flush. */
+    boolean unflushed;
+
     long lastReceivedNs;
     long lastSentNs;
 
@@ -45,23 +50,19 @@ final class Connection {
             SocketChannel channel,
             Selector selector,
             Frames frames,
-            int maxQueuedBytes,
+            SendQueue out,
             @Nullable Peer dialled,
             long nowNs)
             throws IOException {
         this.channel = channel;
         this.frames = frames;
-        this.maxQueuedBytes = maxQueuedBytes;
+        this.out = out;
         this.dialled = dialled;
         this.lastReceivedNs = nowNs;
         this.lastSentNs = nowNs;
         channel.configureBlocking(false);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         this.key = channel.register(selector, 0, this);
-    }
-
-    private static ByteBuffer buffer(int bytes) {
-        return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     void awaitConnect() {
@@ -74,107 +75,76 @@ final class Connection {
 
     /** Reads what is there and hands on every complete frame. False: the peer closed. */
     boolean receive(FrameConsumer consumer, long nowNs) throws IOException, WireException {
-        int read = channel.read(in);
-        if (read > 0) {
-            lastReceivedNs = nowNs;
+        long total = 0;
+        while (true) {
+            int room = in.remaining();
+            int read = channel.read(in);
+            if (read < 0) {
+                return false;
+            }
+            if (read > 0) {
+                lastReceivedNs = nowNs;
+            }
+            handOn(consumer);
+            total += read;
+            if (read < room || total >= MOST_AT_ONCE_BYTES || !channel.isOpen()) {
+                return true;
+            }
         }
-        in.flip();
+    }
+
+    private void handOn(FrameConsumer consumer) throws WireException {
+        int end = in.position();
+        in.flip().position(taken);
         int frameBytes = Frames.frameBytes(in);
         while (frameBytes > 0 && in.remaining() >= frameBytes) {
             int start = in.position();
             frames.check(in, start, frameBytes);
-            int limit = in.limit();
             in.limit(start + frameBytes).position(start + Frames.HEADER_BYTES);
             consumer.accept(this, in);
             if (!channel.isOpen()) {
-                return true;
+                return;
             }
-            in.limit(limit).position(start + frameBytes);
+            in.limit(end).position(start + frameBytes);
             frameBytes = Frames.frameBytes(in);
         }
-        makeRoom(frameBytes);
-        return read >= 0;
+        taken = in.position();
+        in.limit(in.capacity()).position(end);
+        makeRoom(Math.max(frameBytes, Frames.HEADER_BYTES));
     }
 
+    /** For the rest of a frame that began to arrive, or for the next one. */
     private void makeRoom(int frameBytes) {
-        if (frameBytes > in.capacity()) {
-            in = buffer(frameBytes).put(in);
-        } else if (!in.hasRemaining() && in.capacity() > KEPT_BYTES) {
-            in = buffer(BUFFER_BYTES);
-        } else {
+        if (taken == in.position()) {
+            in = in.capacity() > KEPT_BYTES ? BufferPool.direct(BUFFER_BYTES) : in.clear();
+            taken = 0;
+        } else if (frameBytes > in.capacity()) {
+            int bytes = Math.max(frameBytes, Math.min(2 * in.capacity(), KEPT_BYTES));
+            in = BufferPool.direct(bytes).put(in.flip().position(taken));
+            taken = 0;
+        } else if (in.capacity() - taken < frameBytes || in.remaining() < in.capacity() / 8) {
+            in.flip().position(taken);
             in.compact();
+            taken = 0;
         }
-    }
-
-    /** Queues a frame. False: the queue is full. */
-    boolean queueMessage(int ring, Message message) {
-        if (!reserve(Frames.HEADER_BYTES + 3 + MessageCodec.sizeBound(message))) {
-            return false;
-        }
-        int start = Frames.begin(out);
-        out.put(Frames.RING_MESSAGE).putShort((short) ring);
-        MessageCodec.encode(message, out);
-        frames.end(out, start);
-        return true;
-    }
-
-    /** Queues complete frames. False: the queue is full. */
-    boolean queue(ByteBuffer encoded) {
-        if (!reserve(encoded.remaining())) {
-            return false;
-        }
-        out.put(encoded);
-        return true;
-    }
-
-    private boolean reserve(int bytes) {
-        if (out.remaining() >= bytes) {
-            return true;
-        }
-        int queued = out.position() - sent;
-        if ((long) queued + bytes > maxQueuedBytes) {
-            return false;
-        }
-        ByteBuffer old = out;
-        if (out.capacity() < queued + bytes) {
-            out =
-                    buffer(
-                            (int)
-                                    Math.min(
-                                            maxQueuedBytes,
-                                            Math.max((long) queued + bytes, 2L * old.capacity())));
-            out.put(old.flip().position(sent));
-        } else {
-            out.flip().position(sent);
-            out.compact();
-        }
-        sent = 0;
-        return true;
     }
 
     /** Sends what the socket takes. */
     void flush(long nowNs) throws IOException {
-        int end = out.position();
-        if (end == sent) {
+        if (out.isEmpty()) {
             return;
         }
-        out.flip().position(sent);
-        channel.write(out);
+        out.writeTo(channel);
         lastSentNs = nowNs;
-        boolean done = !out.hasRemaining();
-        sent = done ? 0 : out.position();
-        if (done && out.capacity() > KEPT_BYTES) {
-            out = buffer(BUFFER_BYTES);
-        } else {
-            out.limit(out.capacity()).position(done ? 0 : end);
-        }
-        int wanted = done ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE;
+        int wanted =
+                out.isEmpty() ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE;
         if (key.interestOps() != wanted) {
             key.interestOps(wanted);
         }
     }
 
     void close() {
+        out.clear();
         try {
             channel.close();
         } catch (IOException e) {

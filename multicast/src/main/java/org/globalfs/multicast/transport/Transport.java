@@ -39,16 +39,21 @@ public final class Transport {
     private static final long UPKEEP_NS = 250_000_000L;
     private static final int TEXT_FRAME_BYTES = 70_000;
 
+    /** Up to this size a copy for each peer costs less than a piece of its own in each queue. */
+    private static final int COPIED_BYTES = 8 << 10;
+
     private final TransportOptions options;
     private final MessageReceiver receiver;
     private final Selector selector;
     private final ServerSocketChannel listener;
     private final Frames frames = new Frames();
     private final Map<Integer, Peer> peers = new TreeMap<>();
-    private final Set<Connection> unflushed = new HashSet<>();
+    private final BufferPool pool = new BufferPool();
+    private List<Connection> unflushed = new ArrayList<>();
+    private List<Connection> flushed = new ArrayList<>();
     private final ConcurrentLinkedQueue<Runnable> resolved = new ConcurrentLinkedQueue<>();
     private final List<Connection> greeting = new ArrayList<>();
-    private ByteBuffer scratch = ByteBuffer.allocateDirect(64 << 10).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer scratch = BufferPool.direct(COPIED_BYTES);
     private long nextUpkeepNs;
     private long nextAcceptComplaintNs;
     private long nowNs;
@@ -182,37 +187,52 @@ public final class Transport {
 
     /** Queues a message; {@link #flush} sends it. */
     public void send(int to, int ring, Message message) {
-        Peer peer = peers.get(to);
-        if (peer == null || peer.connection == null) {
-            return;
-        }
-        Connection connection = peer.connection;
-        queued(connection, connection.queueMessage(ring, message));
+        send(List.of(to), ring, message);
     }
 
     /** Queues a message to several peers, encoding it once. */
     public void send(List<Integer> to, int ring, Message message) {
         int bound = Frames.HEADER_BYTES + 3 + MessageCodec.sizeBound(message);
-        if (scratch.capacity() < bound) {
-            scratch = ByteBuffer.allocateDirect(bound).order(ByteOrder.LITTLE_ENDIAN);
+        if (bound <= COPIED_BYTES) {
+            encode(ring, message, scratch.clear());
+            scratch.flip();
+            for (int id : to) {
+                Connection connection = connection(id);
+                if (connection != null) {
+                    queued(connection, connection.out.copy(scratch));
+                }
+            }
+            return;
         }
-        scratch.clear();
-        int start = Frames.begin(scratch);
-        scratch.put(Frames.RING_MESSAGE).putShort((short) ring);
-        MessageCodec.encode(message, scratch);
-        frames.end(scratch, start);
-        scratch.flip();
+        BufferPool.Lease frame = pool.take(bound);
+        encode(ring, message, frame.buffer);
         for (int id : to) {
-            Peer peer = peers.get(id);
-            if (peer != null && peer.connection != null) {
-                queued(peer.connection, peer.connection.queue(scratch.duplicate()));
+            Connection connection = connection(id);
+            if (connection != null) {
+                queued(connection, connection.out.share(frame));
             }
         }
+        frame.release();
+    }
+
+    private @Nullable Connection connection(int to) {
+        Peer peer = peers.get(to);
+        return peer == null ? null : peer.connection;
+    }
+
+    private void encode(int ring, Message message, ByteBuffer frame) {
+        int start = Frames.begin(frame);
+        frame.put(Frames.RING_MESSAGE).putShort((short) ring);
+        MessageCodec.encode(message, frame);
+        frames.end(frame, start);
     }
 
     private void queued(Connection connection, boolean taken) {
         if (taken) {
-            unflushed.add(connection);
+            if (!connection.unflushed) {
+                connection.unflushed = true;
+                unflushed.add(connection);
+            }
         } else {
             overflows.incrementAndGet();
             drop(
@@ -232,19 +252,19 @@ public final class Transport {
         int start = Frames.begin(frame);
         content.put(frame);
         frames.end(frame, start);
-        queued(connection, connection.queue(frame.flip()));
+        queued(connection, connection.out.copy(frame.flip()));
     }
 
     /** Hands everything queued to the sockets. */
     public void flush() {
-        if (unflushed.isEmpty()) {
-            return;
-        }
-        List<Connection> all = List.copyOf(unflushed);
-        unflushed.clear();
+        List<Connection> all = unflushed;
+        unflushed = flushed;
+        flushed = all;
         for (Connection connection : all) {
+            connection.unflushed = false;
             flush(connection);
         }
+        all.clear();
     }
 
     private void flush(Connection connection) {
@@ -301,8 +321,7 @@ public final class Transport {
                 return;
             }
             Connection connection =
-                    new Connection(
-                            channel, selector, frames, options.maxQueuedBytes(), null, nowNs);
+                    new Connection(channel, selector, frames, newQueue(), null, nowNs);
             greeting.add(connection);
             connection.awaitFrames();
         } catch (IOException e) {
@@ -313,6 +332,10 @@ public final class Transport {
                 log.warn("replica {} cannot accept connections: {}", options.self(), e.toString());
             }
         }
+    }
+
+    private SendQueue newQueue() {
+        return new SendQueue(pool, options.maxQueuedBytes());
     }
 
     private void dial(Peer peer) {
@@ -347,8 +370,7 @@ public final class Transport {
         try {
             channel = SocketChannel.open();
             Connection connection =
-                    new Connection(
-                            channel, selector, frames, options.maxQueuedBytes(), peer, nowNs);
+                    new Connection(channel, selector, frames, newQueue(), peer, nowNs);
             peer.dialling = connection;
             connection.awaitConnect();
             if (channel.connect(address)) {
@@ -380,7 +402,6 @@ public final class Transport {
         queueControl(
                 connection,
                 out -> new Hello(Hello.VERSION, options.cluster(), options.self(), to).encode(out));
-        unflushed.remove(connection);
         flush(connection);
     }
 
@@ -462,7 +483,6 @@ public final class Transport {
             complain(peer, "refused: " + reason);
         }
         queueControl(connection, out -> Hello.putText(out.put(Frames.REFUSED), reason));
-        unflushed.remove(connection);
         flush(connection);
         drop(connection, reason);
     }
@@ -488,7 +508,6 @@ public final class Transport {
                     reason);
         }
         connection.close();
-        unflushed.remove(connection);
         greeting.remove(connection);
         Peer dialled = connection.dialled;
         if (dialled != null
