@@ -146,7 +146,7 @@ final class LogRecovery {
                         StoredRecord.SEAL,
                         0,
                         0,
-                        ByteBuffer.allocate(0));
+                        MulticastLog.NOTHING);
         segment.writeFully(seal.flip(), segment.end);
         segment.end += RecordFormat.SEAL_BYTES;
         if (options.durable()) {

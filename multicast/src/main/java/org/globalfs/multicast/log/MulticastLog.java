@@ -34,6 +34,13 @@ public final class MulticastLog implements AutoCloseable {
     private static final int GROWTH = 4;
     private static final int WRITE_BUFFER_BYTES = 1 << 20;
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
+    static final Payload NOTHING = to -> {};
+
+    /** What a record holds. */
+    public interface Payload {
+        /** Writes it at the buffer's position; little-endian. */
+        void writeTo(ByteBuffer to);
+    }
 
     private final LogOptions options;
     private final FolderLock lock;
@@ -91,32 +98,53 @@ public final class MulticastLog implements AutoCloseable {
 
     /** Queues a record; it is neither readable nor durable yet. */
     public void append(int ring, int kind, long ballot, long instance, ByteBuffer payload) {
+        append(
+                ring,
+                kind,
+                ballot,
+                instance,
+                payload.remaining(),
+                to -> to.put(payload.duplicate()));
+        metas.note(ring, kind, ballot, instance, payload);
+    }
+
+    /** As {@link #append}, for a record of an instance: what it holds is written where it stays. */
+    public void appendInstance(
+            int ring, int kind, long ballot, long instance, int mostBytes, Payload payload) {
+        Invariant.check(kind >= StoredRecord.FIRST_INSTANCE_KIND, "%s is no instance", kind);
+        append(ring, kind, ballot, instance, mostBytes, payload);
+        metas.note(ring, kind, ballot, instance, EMPTY);
+    }
+
+    private void append(
+            int ring, int kind, long ballot, long instance, int mostBytes, Payload payload) {
         Invariant.check(ring >= 0 && ring <= 0xffff, "ring number %s out of range", ring);
-        int size = RecordFormat.sizeOf(payload.remaining());
+        int most = RecordFormat.sizeOf(mostBytes);
         try {
-            if (!active.fits(size)) {
-                roll(size);
+            if (!active.fits(most)) {
+                roll(most);
             }
-            encode(ring, kind, ballot, instance, payload, size);
+            encode(ring, kind, ballot, instance, payload, most);
         } catch (IOException e) {
             throw failed("cannot write " + active.file, e);
         }
     }
 
     private void encode(
-            int ring, int kind, long ballot, long instance, ByteBuffer payload, int size)
+            int ring, int kind, long ballot, long instance, Payload payload, int mostBytes)
             throws IOException {
-        if (buffer.remaining() < size) {
+        if (buffer.remaining() < mostBytes) {
             writeOut();
-            if (buffer.capacity() < size) {
-                buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
+            if (buffer.capacity() < mostBytes) {
+                int capacity = Math.max(mostBytes, 2 * buffer.capacity());
+                buffer = ByteBuffer.allocateDirect(capacity).order(ByteOrder.LITTLE_ENDIAN);
             }
         }
         int place = active.end;
+        int before = buffer.position();
         format.encode(buffer, active.sequence(), durable, ring, kind, ballot, instance, payload);
-        active.end += size;
+        active.end += buffer.position() - before;
         unsynced = true;
-        metas.note(ring, kind, ballot, instance, payload);
         if (kind >= StoredRecord.FIRST_INSTANCE_KIND) {
             unindexed.add(new Unindexed(ring, instance, place));
         }
@@ -164,7 +192,7 @@ public final class MulticastLog implements AutoCloseable {
     }
 
     private void roll(int recordBytes) throws IOException {
-        encode(0, StoredRecord.SEAL, 0, 0, EMPTY, RecordFormat.SEAL_BYTES);
+        encode(0, StoredRecord.SEAL, 0, 0, NOTHING, RecordFormat.SEAL_BYTES);
         force();
         List<Segment> dropped = droppable();
         for (Segment segment : dropped) {
@@ -194,7 +222,7 @@ public final class MulticastLog implements AutoCloseable {
                     meta.kind(),
                     meta.ballot(),
                     meta.instance(),
-                    ByteBuffer.wrap(meta.payload()),
+                    to -> to.put(meta.payload()),
                     RecordFormat.sizeOf(meta.payload().length));
         }
         return next;

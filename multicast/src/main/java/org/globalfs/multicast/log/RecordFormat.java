@@ -32,19 +32,20 @@ final class RecordFormat {
             int kind,
             long ballot,
             long instance,
-            ByteBuffer payload) {
+            MulticastLog.Payload payload) {
         int start = to.position();
-        int length = payload.remaining();
         to.putInt(0)
-                .putInt(length)
+                .putInt(0)
                 .putInt(durable)
                 .put((byte) kind)
                 .put((byte) 0)
                 .putShort((short) ring)
                 .putLong(ballot)
-                .putLong(instance)
-                .put(payload.duplicate());
+                .putLong(instance);
+        payload.writeTo(to);
         int end = to.position();
+        int length = end - start - HEADER_BYTES;
+        to.putInt(start + 4, length);
         to.putInt(start, checksum(to, start, end, sequence));
         for (int padding = sizeOf(length) - (end - start); padding > 0; padding--) {
             to.put((byte) 0);

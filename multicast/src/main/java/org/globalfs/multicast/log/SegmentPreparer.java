@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -24,12 +25,16 @@ final class SegmentPreparer {
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 20).asReadOnlyBuffer();
     private static final int SYNC_EVERY_BYTES = 4 << 20;
 
+    /** A checkpoint trims several segments at once; one made anew is written twice. */
+    private static final int MOST_SPARES = 4;
+
     private final LogOptions options;
     private final ThreadPoolExecutor background;
 
     private long wanted = -1;
     private @Nullable Segment ready;
-    private @Nullable Path spare;
+    private final ArrayDeque<Path> spares = new ArrayDeque<>();
+    private long spareNumber;
 
     SegmentPreparer(LogOptions options) {
         this.options = options;
@@ -109,11 +114,11 @@ final class SegmentPreparer {
         background.execute(() -> {
             try {
                 segment.channel.close();
-                if (claimSpare(segment)) {
-                    Path target = spareFile();
+                if (wantsSpare(segment)) {
+                    Path target = options.folder().resolve("spare-" + spareNumber++ + ".tmp");
                     Files.move(segment.file, target, StandardCopyOption.ATOMIC_MOVE);
                     synchronized (this) {
-                        spare = target;
+                        spares.add(target);
                     }
                 } else {
                     Files.deleteIfExists(segment.file);
@@ -124,12 +129,8 @@ final class SegmentPreparer {
         });
     }
 
-    private synchronized boolean claimSpare(Segment segment) {
-        return spare == null && segment.header.capacity() == options.segmentBytes();
-    }
-
-    private Path spareFile() {
-        return options.folder().resolve("spare.tmp");
+    private synchronized boolean wantsSpare(Segment segment) {
+        return spares.size() < MOST_SPARES && segment.header.capacity() == options.segmentBytes();
     }
 
     private synchronized boolean stillWanted(long sequence) {
@@ -143,8 +144,7 @@ final class SegmentPreparer {
         Path unfinished = options.folder().resolve("next-" + sequence + ".tmp");
         Path recycled;
         synchronized (this) {
-            recycled = capacity == options.segmentBytes() ? spare : null;
-            spare = recycled == null ? spare : null;
+            recycled = capacity == options.segmentBytes() ? spares.poll() : null;
         }
         FileChannel channel;
         if (recycled != null) {
@@ -202,22 +202,29 @@ final class SegmentPreparer {
 
     private boolean fill(FileChannel channel, int capacity, java.util.function.BooleanSupplier goOn)
             throws IOException {
-        ByteBuffer zeros = ZEROS.duplicate();
+        if (!options.durable()) {
+            writeZeros(channel, capacity - 1, 1); // nothing is synced: only the size counts
+            return true;
+        }
         int unsynced = 0;
         for (int at = 0; at < capacity; ) {
             if (!goOn.getAsBoolean()) {
                 return false;
             }
-            zeros.clear().limit(Math.min(zeros.capacity(), capacity - at));
-            int written = channel.write(zeros, at);
+            int written = writeZeros(channel, at, capacity - at);
             at += written;
             unsynced += written;
-            if (unsynced >= SYNC_EVERY_BYTES && options.durable()) {
+            if (unsynced >= SYNC_EVERY_BYTES) {
                 channel.force(false);
                 unsynced = 0;
             }
         }
         return true;
+    }
+
+    private static int writeZeros(FileChannel channel, int at, int most) throws IOException {
+        ByteBuffer zeros = ZEROS.duplicate();
+        return channel.write(zeros.limit(Math.min(zeros.capacity(), most)), at);
     }
 
     private Segment finish(

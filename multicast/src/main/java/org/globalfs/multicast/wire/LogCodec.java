@@ -13,7 +13,7 @@ import org.globalfs.protocol.Invariant;
 
 /** Turns what the core wants persisted into records of the log, and back. */
 public final class LogCodec {
-    private ByteBuffer scratch = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer scratch = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
 
     /** Order-preserving form of a ballot in one number. */
     public static long pack(Ballot ballot) {
@@ -36,16 +36,17 @@ public final class LogCodec {
             case LogRecord.Promised r ->
                     log.append(ring, StoredRecord.PROMISED, pack(r.ballot()), 0, empty());
             case LogRecord.Accepted r ->
-                    log.append(
+                    append(
+                            log,
                             ring,
                             StoredRecord.ACCEPTED,
                             pack(r.ballot()),
                             r.instance(),
-                            encoded(r.batch()));
+                            r.batch());
             case LogRecord.Opened r ->
                     log.append(ring, StoredRecord.OPENED, pack(r.ballot()), r.base(), empty());
             case LogRecord.Chosen r ->
-                    log.append(ring, StoredRecord.CHOSEN, 0, r.instance(), encoded(r.batch()));
+                    append(log, ring, StoredRecord.CHOSEN, 0, r.instance(), r.batch());
             case LogRecord.DecidedThrough r ->
                     log.append(
                             ring,
@@ -73,16 +74,15 @@ public final class LogCodec {
         return scratch.clear().putLong(timestamp).flip();
     }
 
-    private ByteBuffer encoded(Batch batch) {
-        int bound = BatchCodec.sizeBound(batch);
-        if (scratch.capacity() < bound) {
-            scratch =
-                    ByteBuffer.allocate(Math.max(bound, scratch.capacity() * 2))
-                            .order(ByteOrder.LITTLE_ENDIAN);
-        }
-        scratch.clear();
-        BatchCodec.encode(batch, scratch);
-        return scratch.flip();
+    private static void append(
+            MulticastLog log, int ring, int kind, long ballot, long instance, Batch batch) {
+        log.appendInstance(
+                ring,
+                kind,
+                ballot,
+                instance,
+                BatchCodec.sizeBound(batch),
+                to -> BatchCodec.encode(batch, to));
     }
 
     /** The batch in an instance's record. */

@@ -96,8 +96,7 @@ class LogFormatTest {
     @Test
     void recordIsAsDocumented() {
         ByteBuffer to = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
-        new RecordFormat()
-                .encode(to, 1, 4096, 7, 64, 11, 12, ByteBuffer.wrap(new byte[] {1, 2, 3}));
+        new RecordFormat().encode(to, 1, 4096, 7, 64, 11, 12, out -> out.put(new byte[] {1, 2, 3}));
         assertThat(to.position()).isEqualTo(40);
         assertThat(to.getInt(4)).isEqualTo(3);
         assertThat(to.getInt(8)).isEqualTo(4096);
