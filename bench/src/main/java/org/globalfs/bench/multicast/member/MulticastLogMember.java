@@ -73,13 +73,15 @@ final class MulticastLogMember implements MeasuredLog {
 
     /** The least that a learner can do, so that ordering is what is measured. */
     private static final class CountingLearner implements Learner {
-        private static final int INSTANCES_A_TRIM = 4096;
+        /** As a state would that is checkpointed now and then. */
+        private static final long BYTES_A_TRIM = 64 << 20;
 
         private final Acknowledged acknowledged;
         private final boolean keepsLog;
         private volatile LongConsumer trim = instance -> {};
         private volatile long applied;
         private volatile long lastTimestamp;
+        private long bytes;
 
         CountingLearner(Acknowledged acknowledged, boolean keepsLog) {
             this.acknowledged = acknowledged;
@@ -105,11 +107,13 @@ final class MulticastLogMember implements MeasuredLog {
             for (Entry entry : entries) {
                 if (entry instanceof Entry.Command command) {
                     lastTimestamp = command.timestamp();
+                    bytes += command.value().length;
                     acknowledged.value(Values.id(command.value()));
                 }
             }
             applied = instance;
-            if (!keepsLog && instance % INSTANCES_A_TRIM == 0) {
+            if (!keepsLog && bytes >= BYTES_A_TRIM) {
+                bytes = 0;
                 trim.accept(instance);
             }
         }
