@@ -37,6 +37,9 @@ final class RatisMember implements MeasuredLog {
     /** What its appenders wait for more entries, for the highest rate. */
     static final int BATCHING_WAIT_MS = 4;
 
+    /** With its 150 ms a busy machine has it elect leaders over and over. */
+    private static final int LEADER_SILENT_MS = 1_000;
+
     private static final RaftGroupId GROUP = RaftGroupId.valueOf(new UUID(0x676c6f62, 0x616c6673));
     private static final String ID_PREFIX = "member-";
 
@@ -44,7 +47,11 @@ final class RatisMember implements MeasuredLog {
     private final RaftServer server;
     private final RaftServer.Division division;
     private final ClientId client = ClientId.randomId();
-    private final ExecutorService submitters = Executors.newVirtualThreadPerTaskExecutor();
+    private final ExecutorService submitter = Executors.newSingleThreadExecutor(task -> {
+                Thread thread = new Thread(task, "submit");
+                thread.setDaemon(true);
+                return thread;
+            });
     private final AtomicLong calls = new AtomicLong();
     private final ConcurrentLinkedQueue<Long> replied = new ConcurrentLinkedQueue<>();
 
@@ -54,8 +61,9 @@ final class RatisMember implements MeasuredLog {
         RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder().toFile()));
         RaftServerConfigKeys.Log.setUseMemory(properties, !options.durable());
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
-        RaftServerConfigKeys.Log.Appender.setWaitTimeMin(
-                properties, TimeDuration.valueOf(waitMs, TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, ms(waitMs));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ms(LEADER_SILENT_MS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, ms(2 * LEADER_SILENT_MS));
         GrpcConfigKeys.Server.setHost(properties, options.address().getHostString());
         GrpcConfigKeys.Server.setPort(properties, options.address().getPort());
         List<RaftPeer> peers = new ArrayList<>();
@@ -75,6 +83,10 @@ final class RatisMember implements MeasuredLog {
                         .build();
         server.start();
         division = server.getDivision(GROUP);
+    }
+
+    private static TimeDuration ms(int ms) {
+        return TimeDuration.valueOf(ms, TimeUnit.MILLISECONDS);
     }
 
     /** The least that a state machine can do. */
@@ -106,11 +118,15 @@ final class RatisMember implements MeasuredLog {
                         .setMessage(Message.valueOf(UnsafeByteOperations.unsafeWrap(value)))
                         .setType(RaftClientRequest.writeRequestType())
                         .build();
-        submitters.execute(() -> submit(request, id));
+        submitter.execute(() -> submit(request, id));
         return true;
     }
 
-    /** Blocks until the log has queued the entry: never on the thread that acknowledges. */
+    /**
+     * Blocks until the log has queued the entry: never on the thread that acknowledges. One thread,
+     * as of a client's stream: what is acknowledged together is then sent and synced together,
+     * where many threads have entries trickle in one by one.
+     */
     private void submit(RaftClientRequest request, long id) {
         try {
             CompletableFuture<RaftClientReply> _ =
@@ -148,7 +164,7 @@ final class RatisMember implements MeasuredLog {
 
     @Override
     public void close() {
-        submitters.shutdown();
+        submitter.shutdown();
         try {
             server.close();
         } catch (IOException e) {
