@@ -41,7 +41,10 @@ final class Grants {
     private static final long MARGIN_MS = 20;
 
     private static final long LEAST_LEASE_MS = 100;
-    private static final long POLL_NS = 250_000_000L;
+
+    /** Several fit the coordinator's lease of 400 ms, so that one that is late does no harm. */
+    private static final long POLL_NS = 100_000_000L;
+
     private static final long LOST_NS = 10_000_000_000L;
 
     private final HostedPartition partition;

@@ -16,7 +16,8 @@ import org.globalfs.protocol.Invariant;
  *     its lease by it
  * @param electionJitterNs spread of the candidates after a lease ends
  * @param windowInstances undecided instances that the coordinator allows itself
- * @param windowBytes undecided bytes that the coordinator allows itself
+ * @param windowBytes undecided bytes that the coordinator allows itself; may all be written before
+ *     the next heartbeat
  * @param batchBytes size at which an instance takes no further entry
  * @param queueBytes size at which further proposals are refused
  * @param catchUpDelayNs how long a missing decided instance may be on its way before a peer is
@@ -67,6 +68,9 @@ public record RingConfig(
     /**
      * The defaults of a ring whose members are at most a few ms apart (regional) or an ocean (ring
      * 0).
+     *
+     * <p>Members of one ring must agree on the lease's length: the coordinator trusts that others
+     * keep what it counts on. A new length therefore needs a new version of the wire protocol.
      */
     public static RingConfig defaults(int ring, int self, int[] members, long seed) {
         boolean global = ring == 0;
@@ -74,12 +78,12 @@ public record RingConfig(
                 ring,
                 self,
                 members,
-                100 * MS,
-                800 * MS,
+                (global ? 100 : 50) * MS,
+                (global ? 800 : 400) * MS,
                 20,
-                (global ? 300 : 150) * MS,
+                (global ? 300 : 50) * MS,
                 64,
-                16 << 20,
+                (global ? 16 : 4) << 20,
                 1 << 20,
                 32 << 20,
                 40 * MS,
@@ -130,6 +134,28 @@ public record RingConfig(
                 lambda,
                 deltaNs,
                 other,
+                seed);
+    }
+
+    /** The same with other times for heartbeats, lease and elections. */
+    public RingConfig withTimes(long heartbeat, long lease, long electionJitter) {
+        return new RingConfig(
+                ring,
+                self,
+                members,
+                heartbeat,
+                lease,
+                driftPermille,
+                electionJitter,
+                windowInstances,
+                windowBytes,
+                batchBytes,
+                queueBytes,
+                catchUpDelayNs,
+                acknowledgedAnywhere,
+                lambda,
+                deltaNs,
+                dissemination,
                 seed);
     }
 

@@ -23,6 +23,9 @@ final class Ring {
     /** A coordinator whose learner lags by more instances takes nothing new. */
     private static final long MOST_UNDELIVERED = 16384;
 
+    /** Heartbeats wait for the end of a turn. */
+    private static final int PROPOSED_BYTES_A_TURN = 4 << 20;
+
     final int number;
     final List<Integer> members;
     final List<Integer> others;
@@ -106,10 +109,13 @@ final class Ring {
 
     // ---- event loop
 
-    /** Hands waiting proposals to the core, as many as it takes. */
+    /** Hands waiting proposals to the core, as many as it takes and one turn should. */
     void propose() {
         stalled = false;
-        for (Entry next = proposals.peek(); next != null; next = proposals.peek()) {
+        int bytes = 0;
+        for (Entry next = proposals.peek();
+                next != null && bytes < PROPOSED_BYTES_A_TURN;
+                next = proposals.peek()) {
             boolean taken =
                     next instanceof Entry.Command command
                             ? core.onPropose(command.value(), command.destinations(), effects)
@@ -119,6 +125,7 @@ final class Ring {
                 return;
             }
             proposals.poll();
+            bytes += next instanceof Entry.Command command ? command.value().length : 0;
             touched = true;
         }
     }

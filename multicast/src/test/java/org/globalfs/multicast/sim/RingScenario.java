@@ -40,6 +40,12 @@ import org.globalfs.protocol.Dissemination;
 final class RingScenario {
 
     private static final long DELAY_NS = Simulation.MS;
+
+    /** Scenarios stay as they are when the defaults are tuned. */
+    private static final long HEARTBEAT_NS = 100 * Simulation.MS;
+
+    private static final long LEASE_NS = 800 * Simulation.MS;
+    private static final long JITTER_NS = 150 * Simulation.MS;
     private static final Set<Class<?>> SHOWN =
             Set.of(
                     Message.PreVote.class,
@@ -115,7 +121,11 @@ final class RingScenario {
     private void ring(int[] ids) {
         for (int id : ids) {
             RingConfig usual = RingConfig.defaults(1, id, ids, id);
-            members.put(id, new Member(usual.with(dissemination)));
+            members.put(
+                    id,
+                    new Member(
+                            usual.with(dissemination)
+                                    .withTimes(HEARTBEAT_NS, LEASE_NS, JITTER_NS)));
         }
         members.values().forEach(Member::start);
     }
