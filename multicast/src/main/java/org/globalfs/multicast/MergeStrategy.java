@@ -18,7 +18,8 @@ public sealed interface MergeStrategy {
      * @param turn M: instances that a ring delivers before it is the next one's turn; the same
      *     wherever rings are merged
      * @param lambda instances a second that a ring counts for at least; above what any ring
-     *     decides, or the merge holds that ring down to it
+     *     decides, or that one waits until the others are asked to follow. It can change at any
+     *     time: the order does not depend on it
      * @param delta how often a coordinator makes up for fewer
      */
     record RoundRobin(int turn, long lambda, Duration delta) implements MergeStrategy {

@@ -13,7 +13,7 @@ import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.BenchMain;
 import org.globalfs.bench.multicast.member.MemberOptions;
 
-/** Three members of one contender, each a process with a folder of its own. */
+/** The members of one contender, each a process with a folder of its own. */
 final class Cluster implements AutoCloseable {
     private static final Duration START = Duration.ofSeconds(60);
     private static final int POLL_MS = 20;
@@ -49,7 +49,7 @@ final class Cluster implements AutoCloseable {
     static Cluster start(Contender contender, Shape shape, Place place, Path parent) {
         Cluster cluster = new Cluster(contender, shape, place, newFolder(parent, contender));
         try {
-            for (int member = 1; member <= Place.MEMBERS; member++) {
+            for (int member = 1; member <= place.members(); member++) {
                 cluster.startMember(member);
             }
             cluster.awaitReady();
@@ -73,7 +73,7 @@ final class Cluster implements AutoCloseable {
                 cluster.startMember(wanted);
                 cluster.awaitReady();
                 Pause.ofMs(1500);
-                for (int member = 1; member <= Place.MEMBERS; member++) {
+                for (int member = 1; member <= place.members(); member++) {
                     if (member != wanted) {
                         cluster.startMember(member);
                     }
@@ -128,13 +128,17 @@ final class Cluster implements AutoCloseable {
         starting.clear();
     }
 
-    /** Waits until all who run name the same coordinator, one that runs. */
+    /**
+     * Waits until all who run name the same coordinator, one that runs. Further members than the
+     * usual ones have another ring.
+     */
     int awaitCoordinator() {
         long deadline = System.nanoTime() + START.toNanos();
         while (System.nanoTime() < deadline) {
             Set<Integer> named =
-                    running.values().stream()
-                            .map(member -> Integer.parseInt(member.ask("coordinator")))
+                    running.entrySet().stream()
+                            .filter(member -> member.getKey() <= Place.MEMBERS)
+                            .map(member -> named(member.getValue()))
                             .collect(Collectors.toSet());
             int first = named.iterator().next();
             if (named.size() == 1 && first != NONE && running.containsKey(first)) {
@@ -143,6 +147,23 @@ final class Cluster implements AutoCloseable {
             Pause.ofMs(POLL_MS);
         }
         throw new BenchFailure("no coordinator was elected in " + START.toSeconds() + " s");
+    }
+
+    private static int named(MemberProcess member) {
+        return Integer.parseInt(member.ask("coordinator"));
+    }
+
+    /** Waits until this member names a coordinator of its ring. */
+    int awaitCoordinatorOf(int member) {
+        long deadline = System.nanoTime() + START.toNanos();
+        while (System.nanoTime() < deadline) {
+            int named = named(member(member));
+            if (named != NONE) {
+                return named;
+            }
+            Pause.ofMs(POLL_MS);
+        }
+        throw new BenchFailure("member " + member + " knows no coordinator");
     }
 
     MemberProcess member(int member) {

@@ -14,12 +14,27 @@ import org.globalfs.bench.BenchFailure;
 final class Loopback implements Place {
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
 
+    private final int members;
+
+    Loopback() {
+        this(MEMBERS);
+    }
+
+    Loopback(int members) {
+        this.members = members;
+    }
+
+    @Override
+    public int members() {
+        return members;
+    }
+
     @Override
     public Map<Integer, InetSocketAddress> freshAddresses() {
         List<ServerSocket> held = new ArrayList<>();
         try {
             Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
-            for (int member = 1; member <= MEMBERS; member++) {
+            for (int member = 1; member <= members; member++) {
                 ServerSocket socket = new ServerSocket(0, 1, LOOPBACK);
                 held.add(socket);
                 addresses.put(member, new InetSocketAddress(LOOPBACK, socket.getLocalPort()));

@@ -2,6 +2,7 @@ package org.globalfs.bench.multicast;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.multicast.LoadMeasurement.Shows;
+import org.globalfs.multicast.MergeStrategy;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -33,7 +35,8 @@ public final class MulticastBench implements Callable<Integer> {
             paramLabel = "NAME",
             description =
                     "Measure only these: durable-64, durable-1, memory, idle, fail-over,"
-                            + " dissemination; with --wan: commit, fail-over, dissemination."
+                            + " dissemination, merge; with --wan: commit, fail-over,"
+                            + " dissemination, merge."
                             + " Default: all.")
     private Set<String> only = Set.of();
 
@@ -69,6 +72,15 @@ public final class MulticastBench implements Callable<Integer> {
     private @Nullable Path wan;
 
     @Option(
+            names = "--turns",
+            split = ",",
+            paramLabel = "M,LAMBDA,DELTA",
+            description =
+                    "The round-robin merge's instances a turn, instances a second, and ms between"
+                            + " skips (default 1,9000,20).")
+    private int[] turns = {1, 9000, 20};
+
+    @Option(
             names = "--folder",
             paramLabel = "DIR",
             description =
@@ -102,7 +114,8 @@ public final class MulticastBench implements Callable<Integer> {
                                 List.of(
                                         new WanCommitMeasurement(lab),
                                         new FailOverMeasurement(),
-                                        new WanDisseminationMeasurement(lab))));
+                                        new WanDisseminationMeasurement(lab),
+                                        MergeMeasurement.inLab(turns(), lab))));
             }
         }
     }
@@ -135,7 +148,14 @@ public final class MulticastBench implements Callable<Integer> {
         });
     }
 
-    private static List<Session.Measurement> onLoopback() {
+    private MergeStrategy.RoundRobin turns() {
+        if (turns.length != 3 || turns[0] < 1 || turns[1] < 1 || turns[2] < 1) {
+            throw new BenchFailure("--turns takes M,LAMBDA,DELTA, each 1 or more");
+        }
+        return new MergeStrategy.RoundRobin(turns[0], turns[1], Duration.ofMillis(turns[2]));
+    }
+
+    private List<Session.Measurement> onLoopback() {
         return List.of(
                 new LoadMeasurement(
                         "durable-64",
@@ -166,7 +186,8 @@ public final class MulticastBench implements Callable<Integer> {
                         null),
                 new IdleMeasurement(),
                 new FailOverMeasurement(),
-                new DisseminationMeasurement());
+                new DisseminationMeasurement(),
+                MergeMeasurement.onLoopback(turns()));
     }
 
     private List<Session.Measurement> chosen(List<Session.Measurement> all) {

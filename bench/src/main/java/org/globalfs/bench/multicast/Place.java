@@ -8,6 +8,11 @@ import java.util.Map;
 interface Place {
     int MEMBERS = 3;
 
+    /** How many members there are, from 1. */
+    default int members() {
+        return MEMBERS;
+    }
+
     Map<Integer, InetSocketAddress> freshAddresses();
 
     /** What goes before the program to run it as this member. */

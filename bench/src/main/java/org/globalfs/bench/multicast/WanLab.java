@@ -115,6 +115,18 @@ final class WanLab implements Place, AutoCloseable {
         return IntStream.rangeClosed(1, MEMBERS).filter(other -> other != member);
     }
 
+    InetAddress address(int member) {
+        return region(member).address();
+    }
+
+    /** The region that is furthest from this one. */
+    int furthest(int member) {
+        return others(member)
+                .boxed()
+                .max(Comparator.comparingDouble(other -> rttMs(member, other)))
+                .orElseThrow();
+    }
+
     @Override
     public Map<Integer, InetSocketAddress> freshAddresses() {
         int port = FIRST_PORT + clusters++;

@@ -55,6 +55,18 @@ class MulticastBenchTest {
     }
 
     @Test
+    void measuresBothMerges() throws IOException {
+        assertThat(table("--quick", "--only=merge", "--turns=2,5000,10", "--folder=" + folder))
+                .containsPattern("without ring global \\| [0-9.]+ ms \\| [0-9.]+ ms \\| –")
+                .containsPattern("merged by home ring \\| [0-9,.]+ ms .* × \\|")
+                .containsPattern("\\(M = 2, lambda = 5,000/s, delta = 10 ms\\) \\| [0-9,.]+ ms")
+                .containsPattern("ring global meanwhile \\| [1-9][0-9,.]*/s");
+        try (Stream<Path> left = Files.list(folder)) {
+            assertThat(left).isEmpty();
+        }
+    }
+
+    @Test
     void namesWhatCanBeMeasured() {
         MulticastBench bench = new MulticastBench();
         new CommandLine(bench).parseArgs("--only=durable-65");

@@ -34,6 +34,8 @@ final class Member implements AutoCloseable {
                             new RatisMember(
                                     options, RatisMember.BATCHING_WAIT_MS, this::acknowledged);
                     case "ratis-latency" -> new RatisMember(options, 0, this::acknowledged);
+                    case String system when MergedLogMember.runs(system) ->
+                            new MergedLogMember(options, this::acknowledged, Member::fatal);
                     default ->
                             throw new IllegalArgumentException(
                                     "unknown system " + options.system());
