@@ -61,7 +61,11 @@ final class MergeMeasurement implements Session.Measurement {
     }
 
     /** What the rounds of one way to merge gave. */
-    private record Latency(Figure p50, Figure p99, String judged50, String judged99) {}
+    private record Latency(Figure p50, Figure p99, String judged50, String judged99) {
+        boolean valid() {
+            return judged50.startsWith(p50.toString());
+        }
+    }
 
     @Override
     public List<Row> run(Session session) {
@@ -138,7 +142,9 @@ final class MergeMeasurement implements Session.Measurement {
                             what,
                             latency.judged50,
                             latency.judged99,
-                            alone == null ? null : latency.p50.median() / alone.p50.median()));
+                            alone == null || !latency.valid() || !alone.valid()
+                                    ? null
+                                    : latency.p50.median() / alone.p50.median()));
             if (loaded) {
                 rows.add(Row.alone("… ring global meanwhile", new Figure("/s", rate).toString()));
             }

@@ -148,7 +148,7 @@ public class RingCore {
             }
             case Message.ForwardEntry m -> {
                 Leadership taking = leadership != null ? leadership : resigned;
-                if (taking != null) {
+                if (taking != null && !(m.entry() instanceof Entry.Import)) {
                     taking.enqueue(m.entry());
                 }
             }

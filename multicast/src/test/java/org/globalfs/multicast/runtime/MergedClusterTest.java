@@ -26,6 +26,7 @@ import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.RingPosition;
 import org.globalfs.protocol.Invariant;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,7 @@ class MergedClusterTest {
 
     @TempDir Path folder;
 
+    private long retainedBytes = 64 << 20;
     private final Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
     private final Map<Integer, Learner> learners = new TreeMap<>();
     private final Map<Integer, MulticastNode> running = new ConcurrentSkipListMap<>();
@@ -53,6 +55,7 @@ class MergedClusterTest {
         private final List<String> told = new ArrayList<>();
         private final Map<Integer, Long> timestamps = new HashMap<>();
         private MergePosition position;
+        private @Nullable Learner peer;
 
         Learner(MergePosition start) {
             this.position = start;
@@ -86,8 +89,17 @@ class MergedClusterTest {
         }
 
         @Override
-        public void behind(int ring, long firstAvailable) {
-            throw new AssertionError("behind " + ring + "." + firstAvailable);
+        public synchronized void behind(int ring, long firstAvailable) {
+            Learner from = peer;
+            if (from == null) {
+                throw new AssertionError("behind " + ring + "." + firstAvailable);
+            }
+            synchronized (from) {
+                told.clear();
+                told.addAll(from.told);
+                timestamps.putAll(from.timestamps);
+                position = from.position;
+            }
         }
 
         synchronized List<String> told() {
@@ -138,7 +150,7 @@ class MergedClusterTest {
                 folder.resolve("node" + node),
                 true,
                 4 << 20,
-                64 << 20);
+                retainedBytes);
     }
 
     private void start(int node) throws IOException {
@@ -253,6 +265,24 @@ class MergedClusterTest {
                     return NODES.stream()
                             .allMatch(n -> (learners.get(n).position().in(0) != null) == follow);
                 });
+    }
+
+    @Test
+    void aMergeBeyondEveryLogTakesOverACheckpointOfBothRings() throws Exception {
+        retainedBytes = 0;
+        startAll(List.of(0, 1));
+        proposeUntilDelivered(1, 0, "before");
+        running.remove(3).crash();
+        String filler = "-".repeat(100_000);
+        for (int i = 0; running.get(1).status(0).firstAvailable() < 100; i++) {
+            propose(running.get(1 + i % 2), i % 2, i + filler);
+            running.forEach(
+                    (node, multicast) -> multicast.checkpointed(learners.get(node).position()));
+        }
+        learners.get(3).peer = learners.get(1);
+        start(3);
+        proposeUntilDelivered(1, 1, "after");
+        assertSameOrder();
     }
 
     @Test

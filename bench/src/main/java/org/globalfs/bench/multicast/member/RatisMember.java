@@ -47,7 +47,8 @@ final class RatisMember implements MeasuredLog {
     private final RaftServer server;
     private final RaftServer.Division division;
     private final ClientId client = ClientId.randomId();
-    private final ExecutorService submitter = Executors.newSingleThreadExecutor(task -> {
+    private final ExecutorService submitter =
+            Executors.newSingleThreadExecutor(task -> {
                 Thread thread = new Thread(task, "submit");
                 thread.setDaemon(true);
                 return thread;
