@@ -10,6 +10,7 @@ service MetadataService {
   metadata.ReadReply read(1: metadata.ReadRequest request)
   metadata.RecallReply recalls(1: metadata.RecallRequest request)
   metadata.ReplicaStatus status(1: metadata.StatusRequest request)
+  metadata.RingChangeReply changeRing(1: metadata.RingChangeRequest request)
   metadata.HashReply stateHash(1: metadata.HashRequest request)
   metadata.CheckpointReply checkpoint(1: metadata.CheckpointRequest request)
   metadata.PieceReply checkpointPiece(1: metadata.PieceRequest request)

@@ -348,6 +348,39 @@ struct RingStatus {
   6: required i64 checkpointed;     // applied instance that outlives a crash without the log
   7: optional i64 importedDurable;  // `imported` as of `checkpointed`
   8: optional bool rejoining;       // lost its log; takes no part until every other member was reached
+  9: optional i32 generation;       // how often the ring's membership has changed
+  10: optional list<i32> acceptors; // replica ids
+  11: optional list<i32> learners;  // replica ids: they follow without a vote
+  12: optional bool serves;         // the replica is one of them, and has all up to when it became one
+}
+
+enum RingChangeKind {
+  ADD = 1      // `replica`, which listens at `address`, follows without a vote
+  PROMOTE = 2  // `replica`, a learner that has caught up, becomes an acceptor
+  REMOVE = 3   // `replica` leaves
+  REPLACE = 4  // `replica` leaves, and the learner `by`, which has caught up, becomes an acceptor
+}
+
+struct RingChangeRequest {
+  1: required i32 ring;
+  2: required RingChangeKind kind;
+  3: required i32 replica;
+  4: optional string address;
+  5: optional i32 by;
+}
+
+enum RingChangeResult {
+  PROPOSED = 1         // a fail-over may still undo it: ask again until it is UNCHANGED
+  UNCHANGED = 2        // in force
+  NOT_COORDINATOR = 3
+  NOT_YET = 4          // another change, or catching up, is under way
+  REFUSED = 5
+}
+
+struct RingChangeReply {
+  1: required RingChangeResult result;
+  2: required string detail;        // for people
+  3: required i32 coordinator;      // replica id, -1 unknown
 }
 
 struct ReplicaStatus {

@@ -41,6 +41,12 @@ public sealed interface Entry {
     /** The point in a home ring's order where its partition executes this instance of ring 0. */
     record Import(long instance) implements Entry {}
 
+    /**
+     * Alone in its instance: from the next instance on the ring has this membership. Nothing after
+     * it is proposed by anyone elected in the membership before.
+     */
+    record Members(Membership membership) implements Entry {}
+
     /** Fills an instance that a new coordinator found without a value. */
     record Noop() implements Entry {}
 

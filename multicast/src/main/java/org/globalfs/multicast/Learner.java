@@ -1,6 +1,7 @@
 package org.globalfs.multicast;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The consumer of one ring's order. Called on the ring's delivery thread only; an exception stops
@@ -19,6 +20,9 @@ public interface Learner {
      * ring go on above it.
      */
     long lastTimestamp();
+
+    /** The newest membership of the ring in what {@link #applied} covers, null if none. */
+    @Nullable Membership membership();
 
     /**
      * Executes one instance. Instances come consecutively from {@code applied() + 1}, without gap.

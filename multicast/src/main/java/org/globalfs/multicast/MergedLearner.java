@@ -1,6 +1,7 @@
 package org.globalfs.multicast;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The consumer of the merged order of several rings. Called on one delivery thread only; an
@@ -22,6 +23,9 @@ public interface MergedLearner {
 
     /** Timestamp of the newest command of the ring in what {@link #position} covers, 0 if none. */
     long lastTimestamp(int ring);
+
+    /** The newest membership of the ring in what {@link #position} covers, null if none. */
+    @Nullable Membership membership(int ring);
 
     /**
      * Executes one instance of a ring: skips, subscriptions and nothing at all are delivered like

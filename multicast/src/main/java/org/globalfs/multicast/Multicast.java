@@ -1,5 +1,7 @@
 package org.globalfs.multicast;
 
+import java.util.concurrent.CompletableFuture;
+
 /**
  * Ordered, durable broadcast to the rings this process belongs to. All methods may be called from
  * any thread and never block on the network or the disk.
@@ -55,6 +57,16 @@ public interface Multicast extends AutoCloseable {
     long leaseRemainingMs(int ring);
 
     RingStatus status(int ring);
+
+    /** Who takes part in the ring, as far as this process has learned. */
+    Membership membership(int ring);
+
+    /**
+     * Begins a change of a ring's membership, if this process is its coordinator. A change that is
+     * {@link MembershipChange.Result#PROPOSED} may still be undone by a fail-over: {@link
+     * #membership} tells when it is in force.
+     */
+    CompletableFuture<MembershipChange.Outcome> change(int ring, MembershipChange change);
 
     /**
      * The state of the ring up to this instance is durable outside the log, which may be trimmed up

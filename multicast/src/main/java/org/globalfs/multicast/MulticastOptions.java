@@ -14,7 +14,8 @@ import org.globalfs.protocol.Dissemination;
  * @param bind where to listen for peers; port 0 takes a free one (tests)
  * @param peers where the other replicas of these rings listen, by replica id; an entry for self is
  *     ignored. Unresolved addresses are looked up at each connection attempt
- * @param rings ring number to the replica ids of its acceptors, this process among them
+ * @param rings ring number to the replica ids of the acceptors that it began with, the same in all
+ *     processes; this one may have to be added to them at run time
  * @param homeRing the region's ring, into which ring 0 is merged, or -1
  * @param folder where the log is; made when absent
  * @param durable false: acknowledge without waiting for the disk (benchmarks only)

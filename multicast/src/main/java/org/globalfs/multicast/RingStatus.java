@@ -5,7 +5,9 @@ import java.util.List;
 /**
  * What one process knows of one ring.
  *
+ * @param generation how often the ring's membership has changed
  * @param members replica ids of the ring's acceptors
+ * @param learners replica ids of those that follow without a vote
  * @param coordinator replica id, or -1 when unknown
  * @param ballot highest ballot seen
  * @param decided highest instance up to which every decision is known here
@@ -18,7 +20,9 @@ import java.util.List;
  */
 public record RingStatus(
         int ring,
+        int generation,
         List<Integer> members,
+        List<Integer> learners,
         int coordinator,
         long ballot,
         long decided,

@@ -29,22 +29,24 @@ final class NearestReplicas {
     }
 
     List<Topology.ReplicaSite> of(int partition) {
+        List<Member> replicas = discovery.members(Role.REPLICA);
+        Topology known = topology.including(replicas);
         List<Topology.ReplicaSite> sites = new ArrayList<>();
-        for (Topology.Region candidate : topology.regions()) {
+        for (Topology.Region candidate : known.regions()) {
             if (partition == Topology.GLOBAL || candidate.partition() == partition) {
                 sites.addAll(candidate.replicas());
             }
         }
         Set<String> announced = new HashSet<>();
-        for (Member member : discovery.members(Role.REPLICA)) {
+        for (Member member : replicas) {
             announced.add(member.id());
         }
-        sites.sort(Comparator.comparingInt(site -> distance(site, announced)));
+        sites.sort(Comparator.comparingInt(site -> distance(known, site, announced)));
         return sites;
     }
 
-    private int distance(Topology.ReplicaSite site, Set<String> announced) {
-        boolean near = topology.regionOf(site.id()).name().equals(region);
+    private int distance(Topology known, Topology.ReplicaSite site, Set<String> announced) {
+        boolean near = known.regionOf(site.id()).name().equals(region);
         int distance = !near ? 2 : site.datacenter().equals(datacenter) ? 0 : 1;
         return announced.contains(Integer.toString(site.id())) ? distance : distance + 3;
     }

@@ -25,28 +25,6 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 final class CrashIT {
-    /**
-     * Writes files of many sizes, each with fsync, and notes each acknowledged one, with its
-     * checksum, in a file outside the file system; runs until it fails or is killed.
-     */
-    private static final String WRITER =
-            """
-            import hashlib, os, random, sys
-            folder, journal, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
-            random.seed(seed)
-            out = os.open(journal, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644)
-            for i in range(100000):
-                name = '%s/f%d-%05d' % (folder, seed, i)
-                body = random.randbytes(random.choice([0, 1, 100, 4096, 16384, 16385, 70000, 1 << 20, 5 << 20]))
-                fd = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
-                view = memoryview(body)
-                while view:
-                    view = view[os.write(fd, view):]
-                os.fsync(fd)
-                os.write(out, ('%s %s\\n' % (hashlib.sha256(body).hexdigest(), os.path.basename(name))).encode())
-                os.close(fd)
-            """;
-
     private LocalCluster cluster;
     private Path scratch;
 
@@ -67,11 +45,11 @@ final class CrashIT {
     @Test
     @Order(1)
     void everyAcknowledgedFsyncSurvivesKillingEverything() throws IOException {
-        Path script = Files.writeString(scratch.resolve("writer.py"), WRITER);
+        FsyncWriter writer = new FsyncWriter(scratch);
         Path folder = cluster.mount("us-west").resolve("crash");
         Shell.bash(Duration.ofSeconds(30), scratch, "mkdir '" + folder + "'").orFail();
         for (int round = 1; round <= 2; round++) {
-            killDuringWrites(script, folder, round);
+            killDuringWrites(writer, folder, round);
         }
         cluster.awaitEqualHashes(Duration.ofMinutes(2));
     }
@@ -112,54 +90,26 @@ final class CrashIT {
         return Collections.nCopies(9, value);
     }
 
-    private void killDuringWrites(Path script, Path folder, int round) throws IOException {
+    private void killDuringWrites(FsyncWriter writer, Path folder, int round) {
         Path journal = scratch.resolve("journal." + round);
         List<CompletableFuture<Shell.Outcome>> writers =
                 List.of(2 * round, 2 * round + 1).stream()
                         .map(seed ->
                                 CompletableFuture.supplyAsync(() ->
-                                        Shell.run(
-                                                Duration.ofMinutes(3),
-                                                scratch,
-                                                List.of(
-                                                        "python3",
-                                                        script.toString(),
-                                                        folder.toString(),
-                                                        journal.toString(),
-                                                        "" + seed))))
+                                        writer.run(Duration.ofMinutes(3), folder, journal, seed)))
                         .toList();
         LocalCluster.await(
                 Duration.ofMinutes(2),
-                () -> lines(journal) >= 60,
+                () -> FsyncWriter.acknowledged(journal) >= 60,
                 () -> "too few files were written");
         cluster.killEverything();
-        for (CompletableFuture<Shell.Outcome> writer : writers) {
-            assertThat(writer.join().exitCode())
+        for (CompletableFuture<Shell.Outcome> each : writers) {
+            assertThat(each.join().exitCode())
                     .as("a writer whose mount died must fail")
                     .isNotIn(0, 124);
         }
         cluster.up();
-        String check =
-                Shell.bash(
-                                Duration.ofMinutes(3),
-                                folder,
-                                "sha256sum --quiet -c '" + journal + "' && echo whole")
-                        .orFail();
-        assertThat(check.strip()).isEqualTo("whole");
-        String other =
-                Shell.bash(
-                                Duration.ofMinutes(3),
-                                cluster.mount("eu-west").resolve("crash"),
-                                "sha256sum --quiet -c '" + journal + "' && echo whole")
-                        .orFail();
-        assertThat(other.strip()).isEqualTo("whole");
-    }
-
-    private static int lines(Path journal) {
-        try {
-            return Files.exists(journal) ? Files.readAllLines(journal).size() : 0;
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
-        }
+        FsyncWriter.check(folder, journal);
+        FsyncWriter.check(cluster.mount("eu-west").resolve("crash"), journal);
     }
 }

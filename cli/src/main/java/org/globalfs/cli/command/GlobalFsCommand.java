@@ -17,6 +17,7 @@ import picocli.CommandLine.Spec;
             QuickstartCommand.class,
             UpCommand.class,
             StatusCommand.class,
+            RingCommand.class,
             StopCommand.class,
             StartCommand.class,
             KillCommand.class,

@@ -22,9 +22,17 @@ public record ClusterStatus(String cluster, List<Region> regions) {
     public record Replica(
             int id, String datacenter, HostPort address, boolean alive, List<Ring> rings) {}
 
-    /** A replica's position in a ring; rejoining: it lost its log and takes no part yet. */
+    /**
+     * A replica's position in a ring.
+     *
+     * @param generation how often the ring's membership has changed, as far as it knows
+     * @param member whether it is one of the ring's members
+     * @param rejoining it lost its log and takes no part yet
+     */
     public record Ring(
             int ring,
+            int generation,
+            boolean member,
             int coordinator,
             long decided,
             long applied,
@@ -35,6 +43,8 @@ public record ClusterStatus(String cluster, List<Region> regions) {
         Ring withHash(Hash found) {
             return new Ring(
                     ring,
+                    generation,
+                    member,
                     coordinator,
                     decided,
                     applied,

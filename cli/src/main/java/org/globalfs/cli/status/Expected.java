@@ -83,6 +83,10 @@ public record Expected(
                             new ClusterStatus.Mount(
                                     member.id(), member.address().host() + ":" + where, true));
         }
-        return new Expected(config.topology(), storage, oracles, mounts);
+        return new Expected(
+                config.topology().including(discovery.members(Role.REPLICA)),
+                storage,
+                oracles,
+                mounts);
     }
 }

@@ -54,6 +54,8 @@ public final class StatusJson {
         Map<String, Object> map =
                 object(
                         "ring", ring.ring(),
+                        "generation", ring.generation(),
+                        "member", ring.member(),
                         "coordinator", ring.coordinator(),
                         "decided", ring.decided(),
                         "applied", ring.applied(),

@@ -113,6 +113,8 @@ public final class StatusProbe {
                 rings.add(
                         new ClusterStatus.Ring(
                                 ring.getRing(),
+                                ring.getGeneration(),
+                                ring.isServes(),
                                 ring.getCoordinator(),
                                 ring.getDecided(),
                                 ring.getApplied(),

@@ -29,6 +29,12 @@ public final class StatusTable {
         Map<Integer, Integer> members = new TreeMap<>();
         for (ClusterStatus.Region region : status.regions()) {
             for (ClusterStatus.Replica replica : region.replicas()) {
+                boolean stranger =
+                        !replica.rings().isEmpty()
+                                && replica.rings().stream().noneMatch(ClusterStatus.Ring::member);
+                if (stranger) {
+                    continue;
+                }
                 replicaNames.put(replica.id(), region.name() + "-" + replica.datacenter());
                 members.merge(0, 1, Integer::sum);
                 members.merge(region.partition(), 1, Integer::sum);
@@ -84,6 +90,7 @@ public final class StatusTable {
                                                 + ring.ring()
                                                 + " at "
                                                 + ring.applied()
+                                                + (ring.member() ? "" : " not a member")
                                                 + (ring.rejoining() ? " rejoining" : "")
                                                 + ring.hash()
                                                         .map(h ->

@@ -42,6 +42,8 @@ class StatusFormatsTest {
                         ? List.of(
                                 new ClusterStatus.Ring(
                                         1,
+                                        0,
+                                        true,
                                         1,
                                         12,
                                         applied,

@@ -6,8 +6,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.rpc.MetadataCalls;
@@ -29,14 +29,14 @@ final class CheckpointFetch {
     private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]*");
     private static final long CALL_TIMEOUT_MS = 60_000;
 
-    private final Map<Integer, List<RpcClient>> peers;
+    private final IntFunction<List<RpcClient>> peers;
     private final Shutdown shutdown;
     private final AtomicInteger takenOver = new AtomicInteger();
 
     /**
      * @param peers for each partition the other replicas of it
      */
-    CheckpointFetch(Map<Integer, List<RpcClient>> peers, Shutdown shutdown) {
+    CheckpointFetch(IntFunction<List<RpcClient>> peers, Shutdown shutdown) {
         this.peers = peers;
         this.shutdown = shutdown;
     }
@@ -53,7 +53,7 @@ final class CheckpointFetch {
      * @throws IOException this replica's own disk fails
      */
     boolean takeOver(HostedPartition partition, long minimum) throws IOException {
-        for (RpcClient peer : peers.getOrDefault(partition.partition(), List.of())) {
+        for (RpcClient peer : peers.apply(partition.partition())) {
             if (shutdown.begun()) {
                 return false;
             }

@@ -7,11 +7,13 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
+import org.globalfs.multicast.Membership;
 import org.globalfs.protocol.Folders;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.VerdictSource;
 import org.globalfs.replica.state.model.Verdict;
 import org.globalfs.replica.state.store.StateOptions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A partition's state as this process holds it. The state itself can be exchanged for a peer's
@@ -99,6 +101,16 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
 
     long importedThrough() {
         return use(PartitionState::importedThrough);
+    }
+
+    /** The newest membership of the ring that was executed here; null while it is the first one. */
+    @Nullable Membership membership() {
+        lock.readLock().lock();
+        try {
+            return state.membership();
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     @Override

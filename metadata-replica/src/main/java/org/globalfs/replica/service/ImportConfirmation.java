@@ -1,6 +1,5 @@
 package org.globalfs.replica.service;
 
-import java.util.List;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcClient;
@@ -14,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets partition 0 forget verdicts that every replica of the home partition has imported for good.
- * A peer that does not answer holds it up: it may need them when it returns.
+ * A peer that does not answer holds it up, until it is removed from the ring: it may need them when
+ * it returns.
  */
 final class ImportConfirmation {
 
@@ -25,15 +25,11 @@ final class ImportConfirmation {
     private final HostedPartition global;
     private final int home;
     private final Flusher own;
-    private final List<RpcClient> peers;
+    private final RingPeers peers;
     private final Multicast multicast;
 
     ImportConfirmation(
-            HostedPartition global,
-            int home,
-            Flusher own,
-            List<RpcClient> peers,
-            Multicast multicast) {
+            HostedPartition global, int home, Flusher own, RingPeers peers, Multicast multicast) {
         this.global = global;
         this.home = home;
         this.own = own;
@@ -47,7 +43,11 @@ final class ImportConfirmation {
         if (!multicast.isCoordinator(home) || through - known < WORTHWHILE_INSTANCES) {
             return;
         }
-        for (RpcClient peer : peers) {
+        if (!peers.knowsAll(home)) {
+            LOG.debug("imports are not confirmed: the address of a member is unknown");
+            return;
+        }
+        for (RpcClient peer : peers.others(home)) {
             try {
                 for (RingStatus ring :
                         peer.call(MetadataCalls.STATUS, new StatusRequest(), CALL_TIMEOUT_MS)

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.VerdictsTrimmedException;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,11 @@ final class PartitionLearner implements Learner {
     @Override
     public long lastTimestamp() {
         return own.use(PartitionState::lastTimestamp);
+    }
+
+    @Override
+    public @Nullable Membership membership() {
+        return own.membership();
     }
 
     @Override

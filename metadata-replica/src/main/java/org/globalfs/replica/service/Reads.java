@@ -17,6 +17,7 @@ final class Reads {
 
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
+    private final RingPeers rings;
     private final int home;
     private final Grants grants;
     private final Multicast multicast;
@@ -24,9 +25,11 @@ final class Reads {
     Reads(
             Map<Integer, HostedPartition> partitions,
             Map<Integer, CausalWait> causal,
+            RingPeers rings,
             int home,
             Grants grants,
             Multicast multicast) {
+        this.rings = rings;
         this.home = home;
         this.grants = grants;
         this.partitions = partitions;
@@ -39,7 +42,7 @@ final class Reads {
         int number = request.getPartition();
         HostedPartition partition = partitions.get(number);
         CausalWait wait = causal.get(number);
-        if (partition == null || wait == null) {
+        if (partition == null || wait == null || !rings.serves(number)) {
             return refuse(number, Status.REDIRECT).setCoordinator(Multicast.NONE);
         }
         long seen = request.getSeen();

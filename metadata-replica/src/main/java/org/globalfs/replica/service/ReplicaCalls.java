@@ -26,16 +26,19 @@ final class ReplicaCalls {
     private final int id;
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, Flusher> flushers;
+    private final RingPeers rings;
     private final Multicast multicast;
 
     ReplicaCalls(
             int id,
             Map<Integer, HostedPartition> partitions,
             Map<Integer, Flusher> flushers,
+            RingPeers rings,
             Multicast multicast) {
         this.id = id;
         this.partitions = partitions;
         this.flushers = flushers;
+        this.rings = rings;
         this.multicast = multicast;
     }
 
@@ -44,12 +47,14 @@ final class ReplicaCalls {
             Reads reads,
             Grants grants,
             CheckpointSource checkpoints,
+            RingChanges changes,
             FatalError fatal) {
         return new RpcServer.Calls()
                 .on(MetadataCalls.UPDATE, fatal.guard(updates::update))
                 .on(MetadataCalls.READ, fatal.guard(reads::read))
                 .on(MetadataCalls.RECALLS, fatal.guard(grants::recalls))
                 .on(MetadataCalls.STATUS, fatal.guard(this::status))
+                .on(MetadataCalls.CHANGE_RING, fatal.guard(changes::change))
                 .on(MetadataCalls.STATE_HASH, fatal.guard(this::stateHash))
                 .on(MetadataCalls.CHECKPOINT, fatal.guard(checkpoints::checkpoint))
                 .on(MetadataCalls.CHECKPOINT_PIECE, fatal.guard(checkpoints::piece))
@@ -57,13 +62,13 @@ final class ReplicaCalls {
     }
 
     private ReplicaStatus status(StatusRequest request) {
-        List<RingStatus> rings = new ArrayList<>();
+        List<RingStatus> answers = new ArrayList<>();
         long sessions = 0;
         for (HostedPartition partition : partitions.values()) {
             int number = partition.partition();
             org.globalfs.multicast.RingStatus ring = multicast.status(number);
             Flusher flusher = Objects.requireNonNull(flushers.get(number));
-            rings.add(
+            answers.add(
                     new RingStatus(
                                     number,
                                     ring.coordinator(),
@@ -72,12 +77,16 @@ final class ReplicaCalls {
                                     partition.importedThrough(),
                                     flusher.flushedInstance())
                             .setImportedDurable(flusher.importedDurable())
-                            .setRejoining(ring.rejoining()));
+                            .setRejoining(ring.rejoining())
+                            .setGeneration(ring.generation())
+                            .setAcceptors(ring.members())
+                            .setLearners(ring.learners())
+                            .setServes(rings.serves(number)));
             if (number != 0) {
                 sessions = partition.use(PartitionState::sessions);
             }
         }
-        return new ReplicaStatus(id, rings, sessions);
+        return new ReplicaStatus(id, answers, sessions);
     }
 
     private HashReply stateHash(HashRequest request) throws InterruptedException {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
@@ -27,7 +26,6 @@ import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
-import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -54,7 +52,6 @@ public final class ReplicaServer implements AutoCloseable {
     private final Shutdown shutdown = new Shutdown();
     private final FatalError fatal;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-    private final List<RpcClient> clients = new ArrayList<>();
     private final Map<Integer, HostedPartition> partitions = new TreeMap<>();
     private IntSupplier checkpointsTakenOver = () -> 0;
     private final Map<Integer, CausalWait> causal = new TreeMap<>();
@@ -103,15 +100,16 @@ public final class ReplicaServer implements AutoCloseable {
         causal.put(home, new CausalWait(own, global));
         CheckpointSource checkpoints =
                 new CheckpointSource(partitions, config.folder().resolve("outgoing"));
-        Map<Integer, List<RpcClient>> peers =
-                Map.of(Topology.GLOBAL, peers(Topology.GLOBAL), home, peers(home));
-
-        CheckpointFetch fetch = new CheckpointFetch(peers, shutdown);
+        Map<Integer, List<Integer>> first = firstAcceptors();
+        RingPeers peers =
+                new RingPeers(config.id(), config.topology(), discovery, first, partitions);
+        opened.push(peers);
+        CheckpointFetch fetch = new CheckpointFetch(peers::others, shutdown);
         checkpointsTakenOver = fetch::takenOver;
         if (discovery.hasServed(config.id())) {
             LogFolder.expectLog(logFolder());
         }
-        Multicast multicast = joinRings(global, own, fetch);
+        Multicast multicast = joinRings(global, own, fetch, first);
         discovery.recordServing(config.id());
         partitions.forEach(
                 (number, p) -> flushers.put(number, new Flusher(p, multicast, config.options())));
@@ -121,23 +119,24 @@ public final class ReplicaServer implements AutoCloseable {
         connectSequels(multicast, driver, grants);
 
         Updates updates =
-                new Updates(config.topology(), partitions, causal, grants, multicast, shutdown);
-        Reads reads = new Reads(partitions, causal, home, grants, multicast);
-        ReplicaCalls calls = new ReplicaCalls(config.id(), partitions, flushers, multicast);
+                new Updates(
+                        config.topology(), partitions, causal, peers, grants, multicast, shutdown);
+        Reads reads = new Reads(partitions, causal, peers, home, grants, multicast);
+        ReplicaCalls calls = new ReplicaCalls(config.id(), partitions, flushers, peers, multicast);
         String name = "metadata replica " + config.id();
         opened.push(
                 RpcServer.start(
                         name,
                         config.bind(),
                         config.site().rpc().port(),
-                        calls.table(updates, reads, grants, checkpoints, fatal)));
-        startUpkeep(
-                multicast,
-                driver,
-                grants,
-                checkpoints,
-                blocks,
-                peers.getOrDefault(home, List.of()));
+                        calls.table(
+                                updates,
+                                reads,
+                                grants,
+                                checkpoints,
+                                new RingChanges(home, multicast),
+                                fatal)));
+        startUpkeep(multicast, driver, grants, checkpoints, blocks, peers);
     }
 
     private HostedPartition hold(int number) throws IOException {
@@ -148,20 +147,23 @@ public final class ReplicaServer implements AutoCloseable {
         return partition;
     }
 
-    private List<RpcClient> peers(int ring) {
-        List<RpcClient> found = new ArrayList<>();
-        for (int member : config.topology().members(ring)) {
-            if (member != config.id()) {
-                Topology.ReplicaSite site = config.topology().replica(member);
-                RpcClient client = new RpcClient(site.rpc().host(), site.rpc().port());
-                found.add(client);
-            }
+    /** As the folder has them: what the topology says later changes no ring. */
+    private Map<Integer, List<Integer>> firstAcceptors() throws IOException {
+        Map<Integer, List<Integer>> configured = new TreeMap<>();
+        boolean changed = false;
+        for (HostedPartition partition : partitions.values()) {
+            int ring = partition.partition();
+            configured.put(ring, Arrays.stream(config.topology().members(ring)).boxed().toList());
+            changed |= partition.membership() != null;
         }
-        clients.addAll(found);
-        return found;
+        return FirstAcceptors.of(config.folder(), configured, changed);
     }
 
-    private Multicast joinRings(HostedPartition global, HostedPartition own, CheckpointFetch fetch)
+    private Multicast joinRings(
+            HostedPartition global,
+            HostedPartition own,
+            CheckpointFetch fetch,
+            Map<Integer, List<Integer>> first)
             throws IOException {
         Map<Integer, Learner> learners = new TreeMap<>();
         learners.put(
@@ -181,7 +183,7 @@ public final class ReplicaServer implements AutoCloseable {
                         (i, entries) -> regionalSequel.join().executed(i, entries),
                         shutdown));
         Multicast multicast =
-                MulticastNode.start(multicastOptions(), learners, imports(global, own), fatal);
+                MulticastNode.start(multicastOptions(first), learners, imports(global, own), fatal);
         opened.push(multicast);
         return multicast;
     }
@@ -190,7 +192,7 @@ public final class ReplicaServer implements AutoCloseable {
         return config.folder().resolve("log");
     }
 
-    private MulticastOptions multicastOptions() {
+    private MulticastOptions multicastOptions(Map<Integer, List<Integer>> first) {
         Topology topology = config.topology();
         Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
         for (Topology.ReplicaSite site : topology.replicas()) {
@@ -198,10 +200,8 @@ public final class ReplicaServer implements AutoCloseable {
                     site.id(),
                     InetSocketAddress.createUnresolved(site.ring().host(), site.ring().port()));
         }
-        Map<Integer, List<Integer>> rings = new TreeMap<>();
         Map<Integer, Dissemination> dissemination = new TreeMap<>();
-        for (int ring : new int[] {Topology.GLOBAL, home}) {
-            rings.put(ring, Arrays.stream(topology.members(ring)).boxed().toList());
+        for (int ring : first.keySet()) {
             dissemination.put(ring, config.rings().dissemination(ring));
         }
         return new MulticastOptions(
@@ -209,7 +209,7 @@ public final class ReplicaServer implements AutoCloseable {
                         config.id(),
                         new InetSocketAddress(config.bind(), config.site().ring().port()),
                         addresses,
-                        rings,
+                        first,
                         home,
                         logFolder(),
                         config.durability() == Durability.DISK,
@@ -252,7 +252,7 @@ public final class ReplicaServer implements AutoCloseable {
             Grants grants,
             CheckpointSource checkpoints,
             BlockDeleter blocks,
-            List<RpcClient> regionalPeers) {
+            RingPeers peers) {
         HostedPartition global = Objects.requireNonNull(partitions.get(Topology.GLOBAL));
         Flusher regionalFlusher = Objects.requireNonNull(flushers.get(home));
         String name = "replica-" + config.id();
@@ -268,8 +268,7 @@ public final class ReplicaServer implements AutoCloseable {
         }
         remote.every(
                         20_000,
-                        new ImportConfirmation(
-                                        global, home, regionalFlusher, regionalPeers, multicast)
+                        new ImportConfirmation(global, home, regionalFlusher, peers, multicast)
                                 ::tick)
                 .every(30_000, checkpoints::dropUnused);
         opened.push(local.start());
@@ -331,7 +330,6 @@ public final class ReplicaServer implements AutoCloseable {
         // Delivery threads may wait for these.
         globalSequel.complete((instance, entries) -> {});
         regionalSequel.complete((instance, entries) -> {});
-        clients.forEach(RpcClient::close);
         while (!opened.isEmpty()) {
             AutoCloseable next = opened.pop();
             try {

@@ -33,6 +33,7 @@ final class Updates {
 
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
+    private final RingPeers rings;
     private final Grants grants;
     private final Multicast multicast;
     private final Shutdown shutdown;
@@ -42,6 +43,7 @@ final class Updates {
             Topology topology,
             Map<Integer, HostedPartition> partitions,
             Map<Integer, CausalWait> causal,
+            RingPeers rings,
             Grants grants,
             Multicast multicast,
             Shutdown shutdown) {
@@ -49,6 +51,7 @@ final class Updates {
         this.grants = grants;
         this.partitions = partitions;
         this.causal = causal;
+        this.rings = rings;
         this.multicast = multicast;
         this.shutdown = shutdown;
     }
@@ -57,7 +60,7 @@ final class Updates {
         long deadlineNs = Deadlines.of(request.isSetWaitMs(), request.getWaitMs());
         Command command = request.getCommand();
         HostedPartition partition = partitions.get(request.getPartition());
-        if (partition == null) {
+        if (partition == null || !rings.serves(request.getPartition())) {
             return redirect(Multicast.NONE);
         }
         if (!acceptable(command)) {

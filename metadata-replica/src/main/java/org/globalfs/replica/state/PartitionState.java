@@ -8,6 +8,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
+import org.globalfs.multicast.wire.MembershipCodec;
+import org.globalfs.multicast.wire.WireException;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.FileSystemStatistics;
@@ -67,6 +70,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      */
     private volatile Visible visible;
 
+    private volatile @Nullable Membership membership;
     private boolean closed;
 
     private record Visible(
@@ -91,6 +95,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
             throw new StateException(
                     "the folder holds partition " + counters.partition + ", not " + partition);
         }
+        membership = storedMembership();
         machine = new Machine(overlay, counters);
         visible = look();
     }
@@ -171,6 +176,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                 case Entry.Import imported ->
                         importFrom(Objects.requireNonNull(verdicts), imported.instance());
                 case Entry.Noop _, Entry.Skip _, Entry.Subscription _ -> {}
+                case Entry.Members members -> change(members.membership());
             }
             index++;
         }
@@ -179,6 +185,26 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         for (Machine.Result outcome : outcomes) {
             results.executed(outcome.session(), outcome.sequence(), outcome.reply());
         }
+    }
+
+    private void change(Membership next) {
+        overlay.put(Table.SYSTEM, Keys.membership(), MembershipCodec.encode(next));
+        membership = next;
+    }
+
+    private @Nullable Membership storedMembership() {
+        byte[] stored = overlay.get(Table.SYSTEM, Keys.membership());
+        try {
+            return stored == null ? null : MembershipCodec.decode(stored);
+        } catch (WireException e) {
+            throw new StateException(
+                    "the membership of ring " + partition + " is damaged: " + e.getMessage());
+        }
+    }
+
+    /** The newest membership of the ring that was executed; null while it is the first one. */
+    public @Nullable Membership membership() {
+        return membership;
     }
 
     /** Before anything is executed, so that nothing has changed when it throws. */

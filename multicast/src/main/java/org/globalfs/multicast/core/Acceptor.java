@@ -99,6 +99,19 @@ final class Acceptor {
         advance();
     }
 
+    /**
+     * From the instance after this one on the ring has another membership. What former members'
+     * ballots put beyond it was never decided.
+     *
+     * @param record what the log is told of it
+     */
+    void enter(long instance, int generation, LogRecord record, Effects effects) {
+        forget(accepted.tailMap(instance, false));
+        pending.clear();
+        promised = Ballot.max(promised, Ballot.floor(generation));
+        promisedPosition = journal.append(record, effects);
+    }
+
     /** The coordinator of the ballot says that everything through the instance is decided. */
     void coordinatorDecided(Ballot ballot, long instance) {
         if (ballot.equals(voting)) {

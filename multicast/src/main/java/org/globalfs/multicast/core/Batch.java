@@ -2,6 +2,8 @@ package org.globalfs.multicast.core;
 
 import java.util.List;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
+import org.jspecify.annotations.Nullable;
 
 /** The value of one instance: entries in order. */
 public final class Batch {
@@ -18,7 +20,8 @@ public final class Batch {
         this.sizeBytes = sum;
     }
 
-    static Batch of(Entry entry) {
+    /** Of a single entry. */
+    public static Batch of(Entry entry) {
         return new Batch(List.of(entry));
     }
 
@@ -29,6 +32,13 @@ public final class Batch {
     /** About what the batch takes on the wire and in the log; the core bounds its memory by it. */
     public int sizeBytes() {
         return sizeBytes;
+    }
+
+    /** The membership that the ring gets with this instance, or null. */
+    public @Nullable Membership membership() {
+        return entries.size() == 1 && entries.getFirst() instanceof Entry.Members members
+                ? members.membership()
+                : null;
     }
 
     /** The highest timestamp among the commands, or 0. */
@@ -45,9 +55,18 @@ public final class Batch {
     static int sizeBytes(Entry entry) {
         return switch (entry) {
             case Entry.Command command -> sizeBytes(command.value(), command.destinations());
+            case Entry.Members members -> sizeBytes(members.membership());
             case Entry.Subscription _ -> 32;
             case Entry.Import _, Entry.Noop _, Entry.Skip _ -> 16;
         };
+    }
+
+    private static int sizeBytes(Membership membership) {
+        int sum = 16;
+        for (Membership.Member member : membership.members()) {
+            sum += 7 + 3 * member.address().length();
+        }
+        return sum;
     }
 
     static int sizeBytes(byte[] value, int[] destinations) {

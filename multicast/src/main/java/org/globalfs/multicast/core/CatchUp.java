@@ -1,6 +1,7 @@
 package org.globalfs.multicast.core;
 
 import java.util.Arrays;
+import org.globalfs.multicast.Membership;
 
 /**
  * Fetches decided instances that this member missed, one request at a time, from any member that
@@ -16,10 +17,17 @@ final class CatchUp {
     private static final long NEVER = Long.MAX_VALUE;
 
     private final RingConfig config;
+    private final Membership members;
     private final int selfRank;
     private final long[] peerDecided;
     private final long[] firstAvailable;
     private final boolean[] useless;
+
+    /**
+     * As told by processes that are no acceptors here: of a membership that is yet to be learned.
+     */
+    private long decidedElsewhere;
+
     private int asked = NOBODY;
     private int next;
     private long deadlineNs;
@@ -28,22 +36,27 @@ final class CatchUp {
     private long pauseUntilNs;
     private long lastTickNs;
 
-    CatchUp(RingConfig config) {
+    CatchUp(RingConfig config, Membership members) {
         this.config = config;
-        this.selfRank = config.rank(config.self());
-        this.peerDecided = new long[config.size()];
-        this.firstAvailable = new long[config.size()];
-        this.useless = new boolean[config.size()];
-        this.next = (selfRank + 1) % config.size();
+        this.members = members;
+        this.selfRank = members.rank(config.self());
+        this.peerDecided = new long[members.size()];
+        this.firstAvailable = new long[members.size()];
+        this.useless = new boolean[members.size()];
+        this.next = Math.max(0, selfRank + 1) % members.size();
     }
 
     void heard(int rank, long decided) {
-        peerDecided[rank] = Math.max(peerDecided[rank], decided);
+        if (rank >= 0) {
+            peerDecided[rank] = Math.max(peerDecided[rank], decided);
+        } else {
+            decidedElsewhere = Math.max(decidedElsewhere, decided);
+        }
     }
 
     /** The furthest decided prefix that any peer has told. */
     long known() {
-        long known = 0;
+        long known = decidedElsewhere;
         for (long decided : peerDecided) {
             known = Math.max(known, decided);
         }
@@ -57,7 +70,7 @@ final class CatchUp {
     void answered(int rank, long from, boolean moved, long decided, long nowNs, Effects effects) {
         if (moved) {
             forgetFailures();
-        } else if (from == decided + 1) {
+        } else if (rank == asked && from == decided + 1) {
             useless[rank] = true;
         }
         if (rank == asked) {
@@ -116,16 +129,16 @@ final class CatchUp {
             return;
         }
         asked = rank;
-        next = (rank + 1) % config.size();
+        next = (rank + 1) % members.size();
         deadlineNs = nowNs + config.leaseNs() / 2;
-        effects.send(config.member(rank), new Message.CatchUpRequest(decided + 1));
+        effects.send(members.acceptor(rank), new Message.CatchUpRequest(decided + 1));
     }
 
     /** Prefers a peer known to have more; else one that may have. */
     private int nextUseful(long decided) {
         int maybe = NOBODY;
-        for (int i = 0; i < config.size(); i++) {
-            int rank = (next + i) % config.size();
+        for (int i = 0; i < members.size(); i++) {
+            int rank = (next + i) % members.size();
             if (rank == selfRank || useless[rank]) {
                 continue;
             }

@@ -4,9 +4,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
+import org.globalfs.multicast.Membership;
+import org.globalfs.multicast.MembershipChange;
+import org.globalfs.multicast.MembershipChange.Result;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +27,10 @@ final class Leadership {
 
     private static final int MAX_QUEUED_IMPORTS = 1024;
     private static final int RESEND_AFTER_HEARTBEATS = 3;
+    private static final int ANSWER_WITHIN_HEARTBEATS = 4;
 
     private final RingConfig config;
+    private final Membership members;
     private final Acceptor acceptor;
     private final Prefix prefix;
     private final VoteCount votes;
@@ -50,9 +57,24 @@ final class Leadership {
     private long majorityEchoNs;
     private long importCursor;
     private boolean importsDue;
+    private long lastHeartbeatNs;
+    private long decidedAtHeartbeat;
+    private final Map<Integer, Ack> acks = new TreeMap<>();
+
+    /** What the ring is to become; nothing is proposed behind it. */
+    private @Nullable Membership change;
+
+    private boolean changeProposed;
+
+    /** When the lease that holds at a change was last extended. */
+    private long frozenEchoNs;
+
+    /** A member's newest answer to a heartbeat, and how far behind that heartbeat it was. */
+    private record Ack(long sentNs, long lag) {}
 
     Leadership(
             RingConfig config,
+            Membership members,
             Acceptor acceptor,
             Prefix prefix,
             VoteCount votes,
@@ -62,6 +84,7 @@ final class Leadership {
             List<Long> readmitted,
             long nowNs) {
         this.config = config;
+        this.members = members;
         this.acceptor = acceptor;
         this.prefix = prefix;
         this.votes = votes;
@@ -71,17 +94,15 @@ final class Leadership {
         this.readmitted = readmitted;
         this.base = prefix.decided() + 1;
         this.next = base;
-        this.selfRank = config.rank(config.self());
-        this.echoedNs = new long[config.size()];
+        this.selfRank = members.rank(config.self());
+        this.echoedNs = new long[members.size()];
         Arrays.fill(echoedNs, nowNs - 2 * config.leaseNs());
         this.heardNs = echoedNs.clone();
-        this.peerDecided = new long[config.size()];
-        this.seenThrough = new long[config.size()];
-        this.movedNs = new long[config.size()];
+        this.peerDecided = new long[members.size()];
+        this.seenThrough = new long[members.size()];
+        this.movedNs = new long[members.size()];
         Arrays.fill(movedNs, nowNs);
-        this.route =
-                new Route(
-                        config, Arrays.stream(config.members()).boxed().toList(), List.of(), nowNs);
+        this.route = new Route(config, members.acceptors(), members.learners(), nowNs);
         this.majorityEchoNs = nowNs;
         this.heartbeatDueNs = nowNs;
         if (imports != null) {
@@ -93,7 +114,14 @@ final class Leadership {
     /** Proposes what phase 1 found, and the barrier. */
     void open(List<Batch> found, Effects effects) {
         List<Batch> batches = new ArrayList<>(found);
-        batches.add(Batch.of(new Entry.Noop()));
+        Membership begun = begunChange(found);
+        if (begun == null) {
+            batches.add(Batch.of(new Entry.Noop()));
+        } else {
+            freezeLease();
+            change = begun;
+            changeProposed = true;
+        }
         effects.send(Outbound.ALL, new Message.Open(ballot, base, batches, readmitted));
         acceptor.open(ballot, base, batches, effects);
         for (Batch batch : batches) {
@@ -103,8 +131,94 @@ final class Leadership {
         barrier = next - 1;
     }
 
+    /** A change that an earlier ballot began is finished, and nothing may come behind it. */
+    private static @Nullable Membership begunChange(List<Batch> found) {
+        for (int i = 0; i < found.size(); i++) {
+            if (found.get(i).membership() != null) {
+                Invariant.check(i == found.size() - 1, "values behind a change of membership");
+                return found.get(i).membership();
+            }
+        }
+        return null;
+    }
+
     Ballot ballot() {
         return ballot;
+    }
+
+    /** Begins a change of the ring's membership, if it is one that can be finished. */
+    MembershipChange.Outcome change(MembershipChange wanted, long nowNs) {
+        Membership next = wanted.applyTo(members);
+        String objection = wanted.objection(members);
+        if (!objection.isEmpty() || next.generation() > Membership.MAX_GENERATION) {
+            String reason = objection.isEmpty() ? "the ring has changed too often" : objection;
+            return new MembershipChange.Outcome(Result.REFUSED, reason);
+        }
+        if (next.equals(members)) {
+            return new MembershipChange.Outcome(Result.UNCHANGED, "");
+        }
+        String wait = whyNotYet(wanted, nowNs);
+        if (!wait.isEmpty()) {
+            return new MembershipChange.Outcome(Result.NOT_YET, wait);
+        }
+        long ready = next.acceptors().stream().filter(id -> reason(id, nowNs).isEmpty()).count();
+        if (ready < next.majority()) {
+            return new MembershipChange.Outcome(
+                    Result.REFUSED,
+                    "only "
+                            + ready
+                            + " of the acceptors that there would then be, "
+                            + next.acceptors()
+                            + ", answer and are up to date: the ring would stand still");
+        }
+        freezeLease();
+        change = next;
+        return new MembershipChange.Outcome(Result.PROPOSED, "");
+    }
+
+    private String whyNotYet(MembershipChange wanted, long nowNs) {
+        if (change != null) {
+            return "another change of the ring is under way";
+        }
+        if (prefix.decided() < barrier) {
+            return "the coordinator was elected just now";
+        }
+        for (int id : wanted.newAcceptors()) {
+            String reason = reason(id, nowNs);
+            if (!reason.isEmpty()) {
+                return reason;
+            }
+        }
+        return "";
+    }
+
+    /** Why a member cannot be relied on to vote at once; empty when it can. */
+    private String reason(int id, long nowNs) {
+        Ack ack = acks.get(id);
+        if (id == config.self()) {
+            return "";
+        }
+        if (ack == null || nowNs - ack.sentNs > ANSWER_WITHIN_HEARTBEATS * config.heartbeatNs()) {
+            return "replica " + id + " does not answer";
+        }
+        return ack.lag > (long) RingCore.LAG_WINDOWS * config.windowInstances()
+                ? "replica " + id + " is " + ack.lag + " instances behind"
+                : "";
+    }
+
+    /**
+     * Whoever decides in the next membership waits for one lease from when it learned of it, so
+     * this one must not last longer than from now.
+     */
+    private void freezeLease() {
+        frozenEchoNs = VoteCount.majorityOf(echoedNs, members.majority());
+    }
+
+    /** Any member, acceptor or not, answers a heartbeat. */
+    void answered(int id, long sentNs, long decided) {
+        if (sentNs == lastHeartbeatNs) {
+            acks.put(id, new Ack(sentNs, decidedAtHeartbeat - decided));
+        }
     }
 
     boolean enqueue(byte[] value, int[] destinations) {
@@ -147,6 +261,13 @@ final class Leadership {
 
     /** Forms instances of what is queued, as far as the window allows. */
     void flush(long nowNs, long wallMs, Effects effects) {
+        if (change != null && !changeProposed) {
+            changeProposed = true;
+            propose(Batch.of(new Entry.Members(change)), effects);
+        }
+        if (change != null) {
+            return;
+        }
         queueImports();
         boolean skip = skips.pending(nowNs, prefix.hybridMs(wallMs));
         while ((!queue.isEmpty() || skip)
@@ -237,7 +358,7 @@ final class Leadership {
 
     /** Whether all members acknowledge heartbeats, but perhaps these. */
     boolean hearsAllBut(Set<Integer> ranks, long nowNs) {
-        for (int rank = 0; rank < config.size(); rank++) {
+        for (int rank = 0; rank < members.size(); rank++) {
             boolean silent = rank != selfRank && nowNs - heardNs[rank] >= config.leaseNs();
             if (silent && !ranks.contains(rank)) {
                 return false;
@@ -253,7 +374,7 @@ final class Leadership {
         }
         echoedNs[rank] = Math.max(echoedNs[rank], sentNs);
         majorityEchoNs =
-                Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, config.majority()));
+                Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, members.majority()));
     }
 
     boolean heartbeatDue(long nowNs) {
@@ -262,11 +383,13 @@ final class Leadership {
 
     void heartbeat(long nowNs, Effects effects) {
         heartbeatDueNs = nowNs + config.heartbeatNs();
+        lastHeartbeatNs = nowNs;
+        decidedAtHeartbeat = prefix.decided();
         importsDue();
         acknowledged(selfRank, nowNs, prefix.decided(), nowNs);
         effects.send(
                 Outbound.ALL, new Message.Heartbeat(ballot, prefix.decided(), next - 1, nowNs));
-        for (int rank = 0; rank < config.size(); rank++) {
+        for (int rank = 0; rank < members.size(); rank++) {
             if (rank != selfRank) {
                 resend(rank, nowNs, effects);
             }
@@ -307,9 +430,9 @@ final class Leadership {
             route.broken(rank, nowNs);
         }
         if (through == 0) {
-            sendOpen(config.member(rank), effects);
+            sendOpen(members.acceptor(rank), effects);
         } else {
-            sendProposals(config.member(rank), through, effects);
+            sendProposals(members.acceptor(rank), through, effects);
         }
     }
 
@@ -350,7 +473,8 @@ final class Leadership {
      * faster.
      */
     long leaseUntilNs() {
-        long echoed = VoteCount.majorityOf(echoedNs, config.majority());
+        long echoed =
+                change != null ? frozenEchoNs : VoteCount.majorityOf(echoedNs, members.majority());
         return echoed + config.leaseNs() - config.leaseNs() / 1000 * config.driftPermille();
     }
 

@@ -1,5 +1,8 @@
 package org.globalfs.multicast.core;
 
+import org.globalfs.multicast.Membership;
+import org.jspecify.annotations.Nullable;
+
 /**
  * What an acceptor keeps on disk, appended in the order in which it is emitted. After a crash the
  * log must be a prefix of what was appended, at least as long as the last completed sync; {@link
@@ -53,8 +56,18 @@ public sealed interface LogRecord {
     record VotesLost(long incident) implements LogRecord {}
 
     /**
-     * A checkpoint replaced everything through this instance: what the log has of it need not be
-     * decided or complete.
+     * Everything through this instance is decided, and its newest record in this log is the decided
+     * value; from the next one on the ring has this membership. Votes above the instance that were
+     * given before are void. Comes before any other record that says that the instance is decided,
+     * but a {@link Chosen} with the membership in it. Like a promise it must outlive the trimming
+     * of the log.
      */
-    record StartAfter(long instance, long lastTimestamp) implements LogRecord {}
+    record Members(long instance, Membership membership) implements LogRecord {}
+
+    /**
+     * A checkpoint replaced everything through this instance: what the log has of it need not be
+     * decided or complete. With the newest membership in it, if any, as in {@link Members}.
+     */
+    record StartAfter(long instance, long lastTimestamp, @Nullable Membership membership)
+            implements LogRecord {}
 }

@@ -2,6 +2,8 @@ package org.globalfs.multicast.core;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.globalfs.multicast.Membership;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the records appended so far promise for ever: each new segment of a log begins with it, so
@@ -20,6 +22,7 @@ public final class LogSummary {
     private long decided;
     private long lastTimestamp;
     private long incident;
+    private LogRecord.@Nullable Members members;
 
     /** Takes each record once it is appended (or replayed), oldest first. */
     public void add(LogRecord record) {
@@ -33,10 +36,26 @@ public final class LogSummary {
                 opened = o.ballot();
                 base = o.base();
             }
-            case LogRecord.Chosen c -> decided(c.instance(), c.batch().lastTimestamp());
+            case LogRecord.Chosen c -> {
+                members(c.instance(), c.batch().membership());
+                decided(c.instance(), c.batch().lastTimestamp());
+            }
             case LogRecord.DecidedThrough d -> decided(d.instance(), d.lastTimestamp());
-            case LogRecord.StartAfter s -> decided(s.instance(), s.lastTimestamp());
+            case LogRecord.StartAfter s -> {
+                members(s.instance(), s.membership());
+                decided(s.instance(), s.lastTimestamp());
+            }
             case LogRecord.VotesLost v -> incident = v.incident();
+            case LogRecord.Members m -> {
+                members(m.instance(), m.membership());
+                decided(m.instance(), 0);
+            }
+        }
+    }
+
+    private void members(long instance, @Nullable Membership next) {
+        if (next != null) {
+            members = new LogRecord.Members(instance, next);
         }
     }
 
@@ -55,6 +74,9 @@ public final class LogSummary {
         records.add(new LogRecord.Opened(opened, base));
         records.add(new LogRecord.DecidedThrough(decided, lastTimestamp));
         records.add(new LogRecord.VotesLost(incident));
+        if (members != null) {
+            records.add(members);
+        }
         return records;
     }
 }

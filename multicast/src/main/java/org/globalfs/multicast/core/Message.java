@@ -12,9 +12,9 @@ public sealed interface Message {
 
     /**
      * Would you vote for me? Asked before a ballot is used up, so that a cut-off member disturbs
-     * nobody.
+     * nobody. Only members of the same generation can say yes.
      */
-    record PreVote(long attempt, long decided) implements Message {}
+    record PreVote(int generation, long attempt, long decided) implements Message {}
 
     record PreVoteReply(long attempt, boolean granted, Ballot promised, long decided)
             implements Message {}

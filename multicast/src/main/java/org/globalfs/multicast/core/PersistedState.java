@@ -3,10 +3,13 @@ package org.globalfs.multicast.core;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
+import org.globalfs.multicast.Membership;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An acceptor's state as its log tells it.
  *
+ * @param membership the newest that is decided; null while it is the one that the ring began with
  * @param incident in which earlier votes were lost, see {@link LogRecord.VotesLost}; 0: none
  */
 public record PersistedState(
@@ -16,11 +19,12 @@ public record PersistedState(
         long decided,
         long lastTimestamp,
         List<AcceptedValue> accepted,
-        long incident) {
+        long incident,
+        @Nullable Membership membership) {
 
     /** Of a member that never ran. */
     public static final PersistedState FRESH =
-            new PersistedState(Ballot.NONE, Ballot.NONE, 1, 0, 0, List.of(), 0);
+            new PersistedState(Ballot.NONE, Ballot.NONE, 1, 0, 0, List.of(), 0, null);
 
     public PersistedState {
         accepted = List.copyOf(accepted);
@@ -36,6 +40,7 @@ public record PersistedState(
         private long decided;
         private long lastTimestamp;
         private long incident;
+        private @Nullable Membership membership;
 
         public void add(LogRecord record) {
             switch (record) {
@@ -55,10 +60,17 @@ public record PersistedState(
                         open(o);
                     }
                 }
-                case LogRecord.Chosen c -> decidedThrough(c.instance(), c.batch().lastTimestamp());
+                case LogRecord.Chosen c -> {
+                    members(c.instance(), c.batch().membership());
+                    decidedThrough(c.instance(), c.batch().lastTimestamp());
+                }
                 case LogRecord.DecidedThrough d -> decidedThrough(d.instance(), d.lastTimestamp());
-                case LogRecord.StartAfter s -> decidedThrough(s.instance(), s.lastTimestamp());
+                case LogRecord.StartAfter s -> {
+                    members(s.instance(), s.membership());
+                    decidedThrough(s.instance(), s.lastTimestamp());
+                }
                 case LogRecord.VotesLost v -> incident = v.incident();
+                case LogRecord.Members m -> members(m.instance(), m.membership());
             }
         }
 
@@ -70,6 +82,17 @@ public record PersistedState(
             unopened.values().removeIf(value -> !value.ballot().equals(opened));
             accepted.putAll(unopened);
             unopened.clear();
+        }
+
+        private void members(long instance, @Nullable Membership next) {
+            if (next != null
+                    && (membership == null || next.generation() > membership.generation())) {
+                membership = next;
+                promised = Ballot.max(promised, Ballot.floor(next.generation()));
+                accepted.clear();
+                unopened.clear();
+                decidedThrough(instance, 0);
+            }
         }
 
         private void decidedThrough(long instance, long timestamp) {
@@ -87,7 +110,8 @@ public record PersistedState(
                     decided,
                     lastTimestamp,
                     new ArrayList<>(accepted.values()),
-                    incident);
+                    incident,
+                    membership);
         }
     }
 }

@@ -2,6 +2,7 @@ package org.globalfs.multicast.core;
 
 import java.util.Map;
 import java.util.TreeMap;
+import org.globalfs.multicast.Membership;
 
 /** Which members lost their votes and lately asked to take part again. */
 final class Rejoins {
@@ -9,11 +10,13 @@ final class Rejoins {
     private record Asked(long incident, long atNs) {}
 
     private final RingConfig config;
+    private final Membership members;
     private final Map<Integer, Asked> asked = new TreeMap<>();
     private long pauseUntilNs;
 
-    Rejoins(RingConfig config) {
+    Rejoins(RingConfig config, Membership members) {
         this.config = config;
+        this.members = members;
     }
 
     void heard(int rank, long incident, long nowNs) {
@@ -33,10 +36,10 @@ final class Rejoins {
      * them, and so that every majority has one of the others.
      */
     boolean possible(Map<Integer, Long> open, long nowNs) {
-        int others = config.size() - open.size();
+        int others = members.size() - open.size();
         return nowNs >= pauseUntilNs
-                && others >= config.majority()
-                && open.size() < config.majority();
+                && others >= members.majority()
+                && open.size() < members.majority();
     }
 
     /** An attempt stops the ring for a round trip: a failing one is not repeated at once. */

@@ -1,6 +1,6 @@
 package org.globalfs.multicast.core;
 
-import java.util.Arrays;
+import org.globalfs.multicast.Membership;
 import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.Invariant;
 
@@ -9,7 +9,7 @@ import org.globalfs.protocol.Invariant;
  *
  * @param ring the ring's number, and its partition's
  * @param self this member's replica id
- * @param members the replica ids of all acceptors, ascending
+ * @param members the replica ids of the acceptors that the ring began with
  * @param heartbeatNs how often the coordinator shows that it lives
  * @param leaseNs how long a member that acknowledged a heartbeat votes for nobody else
  * @param driftPermille by how much two members' clock rates may differ; the coordinator shortens
@@ -54,9 +54,6 @@ public record RingConfig(
 
     public RingConfig {
         members = members.clone();
-        Arrays.sort(members);
-        Invariant.check(
-                Arrays.binarySearch(members, self) >= 0, "member %s is not in ring %s", self, ring);
         Invariant.check(
                 heartbeatNs > 0 && leaseNs > 2 * heartbeatNs, "lease must span several heartbeats");
         Invariant.check(
@@ -164,20 +161,8 @@ public record RingConfig(
         return members.clone();
     }
 
-    int majority() {
-        return members.length / 2 + 1;
-    }
-
-    int size() {
-        return members.length;
-    }
-
-    /** Position of a member in ascending order, or -1 for a stranger. */
-    int rank(int member) {
-        return Arrays.binarySearch(members, member);
-    }
-
-    int member(int rank) {
-        return members[rank];
+    /** What the ring began with. */
+    Membership initial() {
+        return Membership.initial(members);
     }
 }

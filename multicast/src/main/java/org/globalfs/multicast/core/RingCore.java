@@ -1,9 +1,12 @@
 package org.globalfs.multicast.core;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
+import org.globalfs.multicast.Membership;
+import org.globalfs.multicast.MembershipChange;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
@@ -44,12 +47,13 @@ public class RingCore {
     private final Journal journal = new Journal();
     private final Prefix prefix;
     private final Acceptor acceptor;
-    private final VoteCount votes;
-    private final CatchUp catchUp;
+    private Membership members;
+    private VoteCount votes;
+    private CatchUp catchUp;
     private final GrantedLease lease;
     private final Jitter jitter;
     private final LostVotes lostVotes;
-    private final Rejoins rejoins;
+    private Rejoins rejoins;
     private @Nullable Candidacy candidacy;
     private @Nullable Leadership leadership;
 
@@ -68,10 +72,11 @@ public class RingCore {
         this.imports = imports;
         this.prefix = new Prefix(state.decided(), state.lastTimestamp());
         this.acceptor = new Acceptor(journal, prefix, state);
-        this.votes = new VoteCount(config);
-        this.catchUp = new CatchUp(config);
+        this.members = state.membership() == null ? config.initial() : state.membership();
+        this.votes = new VoteCount(members);
+        this.catchUp = new CatchUp(config, members);
         this.lostVotes = new LostVotes(state.incident());
-        this.rejoins = new Rejoins(config);
+        this.rejoins = new Rejoins(config, members);
         boolean fresh =
                 state.promised().equals(Ballot.NONE)
                         && state.decided() == 0
@@ -79,7 +84,10 @@ public class RingCore {
         this.lease = new GrantedLease(config.leaseNs(), fresh, nowNs);
         this.jitter = new Jitter(config.seed(), config.electionJitterNs());
         this.highestRound = state.promised().round();
-        long turn = config.electionJitterNs() * config.rank(config.self()) / config.size();
+        long turn =
+                config.electionJitterNs()
+                        * Math.max(0, members.rank(config.self()))
+                        / members.size();
         this.electionNs = lease.untilNs() + turn;
         this.lastTickNs = nowNs;
     }
@@ -121,10 +129,14 @@ public class RingCore {
         return true;
     }
 
-    /** A message of another member; one from a stranger is ignored. */
+    /** A message of another process. */
     public void onMessage(int from, Message message, long nowNs, Effects effects) {
-        int rank = config.rank(from);
-        if (rank < 0 || from == config.self()) {
+        int rank = members.rank(from);
+        if (from == config.self()) {
+            return;
+        }
+        if (rank < 0) {
+            onForeign(from, message, effects);
             return;
         }
         switch (message) {
@@ -137,28 +149,89 @@ public class RingCore {
             case Message.Accept m -> onAccept(m, nowNs, effects);
             case Message.Voted m -> onVoted(rank, m, nowNs, effects);
             case Message.Heartbeat m -> onHeartbeat(from, m, nowNs, effects);
-            case Message.HeartbeatAck m -> onHeartbeatAck(rank, m, nowNs, effects);
+            case Message.HeartbeatAck m -> onHeartbeatAck(from, m, nowNs, effects);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
-            case Message.CatchUpReply m -> onCatchUpReply(rank, m, nowNs, effects);
+            case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
             case Message.Rejoin m -> onRejoin(rank, m, nowNs, effects);
             case Message.TooOld m -> {
                 catchUp.heard(rank, m.decided());
                 catchUp.tooOld(
                         rank, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
             }
-            case Message.ForwardEntry m -> {
-                Leadership taking = leadership != null ? leadership : resigned;
-                if (taking != null && !(m.entry() instanceof Entry.Import)) {
-                    taking.enqueue(m.entry());
-                }
-            }
-            case Message.Forward m -> {
-                Leadership taking = leadership != null ? leadership : resigned;
-                if (taking != null) {
-                    taking.enqueue(m.value(), m.destinations());
-                }
-            }
+            case Message.Forward m -> onForward(m);
+            case Message.ForwardEntry m -> onForward(m);
         }
+    }
+
+    private void onForward(Message.Forward m) {
+        Leadership taking = leadership != null ? leadership : resigned;
+        if (taking != null) {
+            taking.enqueue(m.value(), m.destinations());
+        }
+    }
+
+    private void onForward(Message.ForwardEntry m) {
+        Leadership taking = leadership != null ? leadership : resigned;
+        boolean forAll = m.entry() instanceof Entry.Skip || m.entry() instanceof Entry.Subscription;
+        if (taking != null && forAll) {
+            taking.enqueue(m.entry());
+        }
+    }
+
+    /**
+     * From a process that is no acceptor of this membership: a learner; one that was left behind by
+     * a change and has to be told; or one of a membership that this member has yet to learn of.
+     */
+    private void onForeign(int from, Message message, Effects effects) {
+        switch (message) {
+            case Message.Forward m -> onForward(m);
+            case Message.ForwardEntry m -> onForward(m);
+            case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
+            case Message.HeartbeatAck m -> {
+                if (leadership != null && leadership.ballot().equals(m.ballot())) {
+                    leadership.answered(from, m.sentNs(), m.decided());
+                }
+            }
+            case Message.CatchUpReply m -> catchUp.heard(-1, m.decided());
+            case Message.PreVote m -> tell(from, m.decided(), effects);
+            case Message.Rejoin m -> tell(from, m.decided(), effects);
+            case Message.Prepare m -> hear(m.ballot(), m.decided());
+            case Message.Open m -> hear(m.ballot(), m.base() - 1);
+            case Message.Accept m -> hear(m.ballot(), m.decided());
+            case Message.Voted m -> hear(m.ballot(), m.decided());
+            case Message.Heartbeat m -> hear(m.ballot(), m.decided());
+            default -> {}
+        }
+    }
+
+    private void tell(int from, long decided, Effects effects) {
+        if (decided < prefix.decided()) {
+            effects.send(from, new Message.CatchUpReply(decided + 1, List.of(), prefix.decided()));
+        }
+        catchUp.heard(members.rank(from), decided);
+    }
+
+    private void hear(Ballot ballot, long decided) {
+        if (ballot.generation() > members.generation()) {
+            catchUp.heard(-1, decided);
+        }
+    }
+
+    /**
+     * Begins a change of the ring's membership. It is in force once {@link #membership} says so;
+     * until then a fail-over may have undone it. Only the coordinator takes it on.
+     */
+    public MembershipChange.Outcome onChange(MembershipChange change, long nowNs) {
+        if (leadership == null) {
+            return new MembershipChange.Outcome(
+                    MembershipChange.Result.NOT_COORDINATOR, "the coordinator is another replica");
+        }
+        return leadership.change(change, nowNs);
+    }
+
+    /** Whether this member's promises and votes count. */
+    private boolean takesPart() {
+        return members.rank(config.self()) >= 0 && !lostVotes.outside();
     }
 
     /**
@@ -181,13 +254,25 @@ public class RingCore {
                 lease.grant(config.self(), nowNs);
                 leadership.heartbeat(nowNs, effects);
             }
-        } else if (lostVotes.outside()) {
-            lostVotes.ask(config, prefix.decided(), nowNs, effects);
-        } else {
+        } else if (takesPart()) {
             tickElection(nowNs, effects);
+        } else {
+            lostVotes.ask(config, prefix.decided(), nowNs, effects);
+            askForNews(nowNs, effects);
         }
         catchUp.tick(prefix.decided(), nowNs, effects);
         prefix.log(journal, effects);
+    }
+
+    /**
+     * Who is no acceptor, and hears from no coordinator, may have missed that it became one: the
+     * acceptors of the membership before may know, and have nothing more to say by themselves.
+     */
+    private void askForNews(long nowNs, Effects effects) {
+        if (members.rank(config.self()) < 0 && nowNs >= electionNs) {
+            electionNs = nowNs + config.leaseNs();
+            effects.send(Outbound.ALL, new Message.CatchUpRequest(prefix.decided() + 1));
+        }
     }
 
     /** The log is durable through {@link Effects#position}. */
@@ -212,14 +297,24 @@ public class RingCore {
     /**
      * The learner fetched a checkpoint of a peer through this instance; the log may drop everything
      * through it.
+     *
+     * @param membership the newest that the checkpoint covers; null when it is the one that the
+     *     ring began with
      */
-    public void onCheckpointInstalled(long instance, Effects effects) {
+    public void onCheckpointInstalled(
+            long instance, @Nullable Membership membership, long nowNs, Effects effects) {
         catchUp.checkpointInstalled();
         if (instance > prefix.decided()) {
             follow(coordinator == config.self() ? -1 : coordinator);
             prefix.jumpTo(instance);
             acceptor.forgetThrough(instance);
-            journal.append(new LogRecord.StartAfter(instance, prefix.lastTimestamp()), effects);
+            LogRecord record =
+                    new LogRecord.StartAfter(instance, prefix.lastTimestamp(), membership);
+            if (membership != null && membership.generation() > members.generation()) {
+                enter(instance, membership, record, nowNs, effects);
+            } else {
+                journal.append(record, effects);
+            }
         }
     }
 
@@ -238,7 +333,7 @@ public class RingCore {
             leadership.flush(nowNs, wallMs, effects);
             voteDue |= journal.appended() > before;
         }
-        if (voteDue && !lostVotes.outside() && acceptor.voting().equals(acceptor.promised())) {
+        if (voteDue && takesPart() && acceptor.voting().equals(acceptor.promised())) {
             effects.vote(
                     new Message.Voted(acceptor.voting(), acceptor.through(), prefix.decided()));
         }
@@ -272,7 +367,7 @@ public class RingCore {
                         highestRound,
                         nowNs + 2 * config.heartbeatNs(),
                         nowNs + config.leaseNs());
-        if (config.majority() == 1) {
+        if (members.majority() == 1) {
             prepare(candidacy, nowNs, effects);
         } else {
             canvass(nowNs, effects);
@@ -286,7 +381,9 @@ public class RingCore {
         switch (current.stage()) {
             case PRE_VOTE ->
                     effects.send(
-                            Outbound.ALL, new Message.PreVote(current.attempt, prefix.decided()));
+                            Outbound.ALL,
+                            new Message.PreVote(
+                                    members.generation(), current.attempt, prefix.decided()));
             case PREPARE ->
                     effects.sendAfterPersist(
                             Outbound.ALL, new Message.Prepare(current.ballot(), prefix.decided()));
@@ -301,10 +398,11 @@ public class RingCore {
     }
 
     private void onPreVote(int from, Message.PreVote m, long nowNs, Effects effects) {
-        catchUp.heard(config.rank(from), m.decided());
+        catchUp.heard(members.rank(from), m.decided());
         boolean granted =
                 leadership == null
-                        && !lostVotes.outside()
+                        && takesPart()
+                        && m.generation() == members.generation()
                         && !lease.forbids(from, nowNs)
                         && m.decided() + (long) LAG_WINDOWS * config.windowInstances()
                                 >= prefix.decided();
@@ -322,7 +420,7 @@ public class RingCore {
     }
 
     private void onPreVoteReply(int from, Message.PreVoteReply m, long nowNs, Effects effects) {
-        catchUp.heard(config.rank(from), m.decided());
+        catchUp.heard(members.rank(from), m.decided());
         highestRound = Math.max(highestRound, m.promised().round());
         Candidacy current = candidacy;
         if (current == null
@@ -333,7 +431,7 @@ public class RingCore {
         current.sawRound(m.promised().round());
         if (m.granted()) {
             current.support(from);
-            if (current.supporters() >= config.majority()) {
+            if (current.supporters() >= members.majority()) {
                 prepare(current, nowNs, effects);
             }
         }
@@ -341,7 +439,7 @@ public class RingCore {
 
     /** A ballot that no one has used: above everything seen, durable before anybody hears of it. */
     Ballot newBallot(long highestRoundSeen) {
-        return new Ballot(highestRoundSeen + 1, config.self());
+        return new Ballot(members.generation(), highestRoundSeen + 1, config.self());
     }
 
     Skips newSkips(long nowNs) {
@@ -349,7 +447,7 @@ public class RingCore {
     }
 
     int promisesNeeded() {
-        return config.majority();
+        return members.majority();
     }
 
     private void prepare(Candidacy current, long nowNs, Effects effects) {
@@ -386,9 +484,18 @@ public class RingCore {
     }
 
     private void onPrepare(int from, Message.Prepare m, long nowNs, Effects effects) {
-        catchUp.heard(config.rank(from), m.decided());
+        catchUp.heard(members.rank(from), m.decided());
         Ballot ballot = m.ballot();
-        if (ballot.node() != from || lease.forbids(from, nowNs) || lostVotes.outside()) {
+        if (ballot.node() != from
+                || ballot.generation() > members.generation()
+                || lease.forbids(from, nowNs)
+                || lostVotes.outside()) {
+            return;
+        }
+        if (!takesPart()) {
+            if (ballot.above(acceptor.promised())) {
+                follow(-1);
+            }
             return;
         }
         highestRound = Math.max(highestRound, ballot.round());
@@ -405,7 +512,7 @@ public class RingCore {
     }
 
     private void onPromise(int from, Message.Promise m, long nowNs, Effects effects) {
-        catchUp.heard(config.rank(from), m.decided());
+        catchUp.heard(members.rank(from), m.decided());
         Candidacy current = candidacy;
         if (current != null
                 && current.stage() == Candidacy.Stage.PREPARE
@@ -421,7 +528,7 @@ public class RingCore {
         int needed =
                 current.readmitted().isEmpty()
                         ? promisesNeeded()
-                        : config.size() - current.readmitted().size();
+                        : members.size() - current.readmitted().size();
         if (current.supporters() >= needed) {
             current.catchUp(nowNs + config.leaseNs());
             leadIfCaughtUp(nowNs, effects);
@@ -445,6 +552,7 @@ public class RingCore {
         Leadership elected =
                 new Leadership(
                         config,
+                        members,
                         acceptor,
                         prefix,
                         votes,
@@ -491,18 +599,7 @@ public class RingCore {
                 && rejoins.possible(open, nowNs)
                 && current.hearsAllBut(open.keySet(), nowNs)) {
             rejoins.attempted(nowNs);
-            follow(-1);
-            resigned = current;
-            Candidacy again =
-                    new Candidacy(
-                            ++attempts,
-                            config.self(),
-                            highestRound,
-                            nowNs,
-                            nowNs + config.leaseNs());
-            again.readmit(open.values());
-            candidacy = again;
-            prepare(again, nowNs, effects);
+            standAgain(current, open.values(), nowNs, effects);
         }
     }
 
@@ -518,7 +615,8 @@ public class RingCore {
 
     /** Takes a coordinator's word as its follower; false when its ballot is an old one. */
     private boolean heed(int from, Ballot ballot, long decided, Effects effects) {
-        if (ballot.node() != from) {
+        if (ballot.node() != from || ballot.generation() > members.generation()) {
+            catchUp.heard(members.rank(from), decided);
             return false;
         }
         if (ballot.below(acceptor.promised())) {
@@ -530,7 +628,7 @@ public class RingCore {
         acceptor.promise(ballot, effects);
         acceptor.coordinatorDecided(ballot, decided);
         votes.decidedInBallot(ballot, decided);
-        catchUp.heard(config.rank(from), decided);
+        catchUp.heard(members.rank(from), decided);
         return true;
     }
 
@@ -549,7 +647,11 @@ public class RingCore {
 
     private void onAccept(Message.Accept m, long nowNs, Effects effects) {
         int proposer = m.ballot().node();
-        if (proposer == config.self() || config.rank(proposer) < 0) {
+        if (members.rank(proposer) < 0) {
+            hear(m.ballot(), m.decided());
+            return;
+        }
+        if (proposer == config.self()) {
             return;
         }
         if (heed(proposer, m.ballot(), m.decided(), effects)) {
@@ -597,11 +699,13 @@ public class RingCore {
         countOwnVote();
         decide(nowNs, effects);
         long through = m.ballot().equals(acceptor.voting()) ? acceptor.durableThrough() : 0;
-        if (lostVotes.outside()) {
+        boolean learner = members.contains(config.self()) && members.rank(config.self()) < 0;
+        if (!takesPart() && !learner) {
             return;
         }
         Message.HeartbeatAck ack =
-                new Message.HeartbeatAck(m.ballot(), m.sentNs(), through, prefix.decided());
+                new Message.HeartbeatAck(
+                        m.ballot(), m.sentNs(), learner ? 0 : through, prefix.decided());
         if (acceptor.promiseIsDurable()) {
             effects.send(from, ack);
         } else {
@@ -609,9 +713,11 @@ public class RingCore {
         }
     }
 
-    private void onHeartbeatAck(int rank, Message.HeartbeatAck m, long nowNs, Effects effects) {
+    private void onHeartbeatAck(int from, Message.HeartbeatAck m, long nowNs, Effects effects) {
+        int rank = members.rank(from);
         catchUp.heard(rank, m.decided());
         if (leadership != null && leadership.ballot().equals(m.ballot())) {
+            leadership.answered(from, m.sentNs(), m.decided());
             leadership.acknowledged(rank, m.sentNs(), m.decided(), nowNs);
             votes.vote(rank, m.ballot(), m.through());
             decide(nowNs, effects);
@@ -619,10 +725,10 @@ public class RingCore {
     }
 
     private void countOwnVote() {
-        if (lostVotes.outside()) {
+        if (!takesPart()) {
             return;
         }
-        votes.vote(config.rank(config.self()), acceptor.voting(), acceptor.durableThrough());
+        votes.vote(members.rank(config.self()), acceptor.voting(), acceptor.durableThrough());
     }
 
     private void decide(long nowNs, Effects effects) {
@@ -631,7 +737,7 @@ public class RingCore {
             if (value == null || value.ballot().below(votes.ballot())) {
                 break;
             }
-            decided(value.instance(), value.batch(), effects);
+            decided(value.instance(), value.batch(), nowNs, effects);
         }
         if (lostVotes.over(prefix.decided())) {
             journal.append(lostVotes.end(), effects);
@@ -641,7 +747,7 @@ public class RingCore {
         leadIfCaughtUp(nowNs, effects);
     }
 
-    private void decided(long instance, Batch batch, Effects effects) {
+    private void decided(long instance, Batch batch, long nowNs, Effects effects) {
         prefix.decide(instance);
         prefix.witness(batch.lastTimestamp());
         acceptor.forgetThrough(instance);
@@ -649,6 +755,55 @@ public class RingCore {
             leadership.decided(instance, batch);
         }
         effects.deliver(new Decision(instance, batch));
+        Membership next = batch.membership();
+        if (next != null) {
+            Invariant.check(
+                    next.generation() == members.generation() + 1, "%s after %s", next, members);
+            enter(instance, next, new LogRecord.Members(instance, next), nowNs, effects);
+        }
+    }
+
+    // ---- membership
+
+    /**
+     * Everything through the instance is decided, and from the next one on others may be the ones
+     * who decide. Ballots of the new generation begin with phase 1, of the new members, so nothing
+     * carries over but the decided prefix; and as nobody proposes anything behind a change in the
+     * generation before, nothing of that generation can be decided there. A member takes part in
+     * the new generation only once it has the whole prefix, which is durable before its first
+     * promise.
+     *
+     * <p>The coordinator's lease holds across the change: whoever enters waits for a lease, and the
+     * coordinator extends its own no more once it has proposed the change. So memberships need not
+     * intersect.
+     */
+    private void enter(
+            long instance, Membership next, LogRecord record, long nowNs, Effects effects) {
+        Leadership former = leadership;
+        acceptor.enter(instance, next.generation(), record, effects);
+        members = next;
+        votes = new VoteCount(next);
+        catchUp = new CatchUp(config, next);
+        rejoins = new Rejoins(config, next);
+        lease.grant(coordinator, nowNs);
+        follow(next.rank(coordinator) >= 0 ? coordinator : -1);
+        electionNs = lease.untilNs() + jitter.nextNs();
+        if (former != null && takesPart()) {
+            standAgain(former, List.of(), nowNs, effects);
+        }
+    }
+
+    /** A coordinator begins another ballot, without asking whether it may. */
+    private void standAgain(
+            Leadership former, Collection<Long> readmitting, long nowNs, Effects effects) {
+        follow(-1);
+        resigned = former;
+        Candidacy again =
+                new Candidacy(
+                        ++attempts, config.self(), highestRound, nowNs, nowNs + config.leaseNs());
+        again.readmit(readmitting);
+        candidacy = again;
+        prepare(again, nowNs, effects);
     }
 
     // ---- catch-up
@@ -661,8 +816,8 @@ public class RingCore {
         }
     }
 
-    private void onCatchUpReply(int rank, Message.CatchUpReply m, long nowNs, Effects effects) {
-        catchUp.heard(rank, m.decided());
+    private void onCatchUpReply(int from, Message.CatchUpReply m, long nowNs, Effects effects) {
+        catchUp.heard(members.rank(from), m.decided());
         long before = prefix.decided();
         long instance = m.from();
         for (Batch batch : m.batches()) {
@@ -672,7 +827,11 @@ public class RingCore {
             instance++;
         }
         boolean moved = prefix.decided() > before;
-        catchUp.answered(rank, m.from(), moved, prefix.decided(), nowNs, effects);
+        int rank = members.rank(from);
+        if (rank >= 0) {
+            catchUp.heard(rank, m.decided());
+            catchUp.answered(rank, m.from(), moved, prefix.decided(), nowNs, effects);
+        }
         if (moved && candidacy != null && candidacy.stage() == Candidacy.Stage.CATCH_UP) {
             candidacy.extend(nowNs + config.leaseNs());
         }
@@ -690,10 +849,15 @@ public class RingCore {
             journal.append(new LogRecord.Chosen(instance, batch), effects);
             prefix.loggedThrough(instance);
         }
-        decided(instance, batch, effects);
+        decided(instance, batch, nowNs, effects);
     }
 
     // ---- what the caller may ask
+
+    /** Who takes part in what follows the decided prefix. */
+    public Membership membership() {
+        return members;
+    }
 
     /** Replica id of the coordinator as far as known, or -1. */
     public int coordinator() {
@@ -749,7 +913,7 @@ public class RingCore {
             due = Math.min(due, leadership.nextTickNs());
         } else if (candidacy != null) {
             due = Math.min(due, Math.min(candidacy.resendNs(), candidacy.deadlineNs()));
-        } else if (!lostVotes.outside()) {
+        } else if (takesPart()) {
             due = Math.min(due, electionNs);
         }
         return Math.min(due, catchUp.nextTickNs(prefix.decided()));

@@ -1,29 +1,30 @@
 package org.globalfs.multicast.core;
 
 import java.util.Arrays;
+import org.globalfs.multicast.Membership;
 
 /**
- * Counts the votes of the highest ballot that votes were seen in.
+ * Counts the votes of the highest ballot of this membership that votes were seen in.
  *
  * <p>An instance through which a majority voted is chosen, whoever learns it: each of the majority
  * accepted it in the ballot or had been told by the ballot's coordinator that it is decided.
  */
 final class VoteCount {
 
-    private final RingConfig config;
+    private final Membership members;
     private final long[] through;
     private Ballot ballot = Ballot.NONE;
     private long chosen;
 
-    VoteCount(RingConfig config) {
-        this.config = config;
-        this.through = new long[config.size()];
+    VoteCount(Membership members) {
+        this.members = members;
+        this.through = new long[members.size()];
     }
 
     void vote(int rank, Ballot inBallot, long votedThrough) {
         if (enter(inBallot) && votedThrough > through[rank]) {
             through[rank] = votedThrough;
-            chosen = Math.max(chosen, majorityOf(through, config.majority()));
+            chosen = Math.max(chosen, majorityOf(through, members.majority()));
         }
     }
 
@@ -35,6 +36,9 @@ final class VoteCount {
     }
 
     private boolean enter(Ballot inBallot) {
+        if (inBallot.generation() != members.generation()) {
+            return false;
+        }
         if (inBallot.above(ballot)) {
             ballot = inBallot;
             chosen = 0;

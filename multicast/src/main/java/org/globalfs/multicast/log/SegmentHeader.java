@@ -11,7 +11,7 @@ import org.globalfs.multicast.log.LogException.Reason;
 record SegmentHeader(long sequence, int capacity, int node, String cluster) {
     static final int BYTES = 4096;
     static final long MAGIC = 0x474653_4D4C4F47L; // "GFSMLOG"
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     private static final int CRC_AT = BYTES - 4;
     private static final int NAME_AT = 36;
 

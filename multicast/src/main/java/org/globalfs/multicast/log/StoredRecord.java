@@ -31,6 +31,11 @@ public record StoredRecord(int ring, int kind, long ballot, long instance, byte[
     public static final int VOTES_LOST = 5;
 
     /**
+     * {@code instance}: decided through here; from the next one on the ring has this membership.
+     */
+    public static final int MEMBERS = 6;
+
+    /**
      * {@code instance}: the log itself dropped everything of the ring through here, all of it
      * checkpointed and so decided.
      */

@@ -61,6 +61,7 @@ final class Delivery extends DeliveryThread {
         long applied = learner.applied();
         input.delivered(applied);
         next = applied + 1;
-        listener.checkpointInstalled(input.ring, applied, learner.lastTimestamp());
+        listener.checkpointInstalled(
+                input.ring, applied, learner.lastTimestamp(), learner.membership());
     }
 }

@@ -2,6 +2,8 @@ package org.globalfs.multicast.runtime;
 
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.globalfs.multicast.Membership;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,7 +15,8 @@ abstract class DeliveryThread {
     /** What the delivery reports, from its thread. */
     interface Listener {
         /** The learner took over a checkpoint through this instance. */
-        void checkpointInstalled(int ring, long instance, long lastTimestamp);
+        void checkpointInstalled(
+                int ring, long instance, long lastTimestamp, @Nullable Membership membership);
     }
 
     private final String what;

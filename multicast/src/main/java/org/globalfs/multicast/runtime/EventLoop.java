@@ -1,10 +1,14 @@
 package org.globalfs.multicast.runtime;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
+import org.globalfs.multicast.MembershipChange;
 import org.globalfs.multicast.core.Decision;
 import org.globalfs.multicast.core.Effects;
 import org.globalfs.multicast.core.LogRecord;
@@ -15,6 +19,7 @@ import org.globalfs.multicast.log.MulticastLog;
 import org.globalfs.multicast.transport.MessageReceiver;
 import org.globalfs.multicast.transport.Transport;
 import org.globalfs.multicast.wire.LogCodec;
+import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,9 +66,22 @@ final class EventLoop implements Runnable, MessageReceiver {
         Ring[] table = new Ring[highest + 1];
         for (Ring ring : rings) {
             table[ring.number] = ring;
+            introduce(net, ring.membership());
             witness(ring);
         }
         byNumber = table;
+    }
+
+    /** Members that were added at run time say themselves where they listen. */
+    private static void introduce(Transport net, Membership membership) {
+        for (Membership.Member member : membership.members()) {
+            if (!member.address().isEmpty()) {
+                HostPort address = HostPort.parse(member.address());
+                net.introduce(
+                        member.id(),
+                        InetSocketAddress.createUnresolved(address.host(), address.port()));
+            }
+        }
     }
 
     private Transport net() {
@@ -181,6 +199,9 @@ final class EventLoop implements Runnable, MessageReceiver {
             }
             ring.core.flush(nowNs, wallMs, ring.effects);
             ring.publish(nowNs);
+            if (ring.membershipChanged()) {
+                introduce(net(), ring.membership());
+            }
             send(ring, ring.effects.sendNow());
             for (LogRecord record : ring.effects.persist()) {
                 codec.append(log, ring.number, record);
@@ -276,11 +297,12 @@ final class EventLoop implements Runnable, MessageReceiver {
     }
 
     /** Any thread: the ring's learner took over a peer's checkpoint. */
-    void checkpointInstalled(int number, long instance, long lastTimestamp) {
+    void checkpointInstalled(
+            int number, long instance, long lastTimestamp, @Nullable Membership membership) {
         execute(() -> {
             Ring ring = byNumber[number];
             ring.core.witness(lastTimestamp);
-            ring.core.onCheckpointInstalled(instance, ring.effects);
+            ring.core.onCheckpointInstalled(instance, membership, nowNs, ring.effects);
             ring.touched = true;
         });
     }
@@ -291,6 +313,17 @@ final class EventLoop implements Runnable, MessageReceiver {
             Ring ring = byNumber[number];
             ring.touched |= ring.core.onPropose(new Entry.Skip(position), ring.effects);
         });
+    }
+
+    /** Any thread. */
+    CompletableFuture<MembershipChange.Outcome> change(int number, MembershipChange change) {
+        CompletableFuture<MembershipChange.Outcome> outcome = new CompletableFuture<>();
+        execute(() -> {
+            Ring ring = byNumber[number];
+            outcome.complete(ring.core.onChange(change, nowNs));
+            ring.touched = true;
+        });
+        return outcome;
     }
 
     /** Any thread: ring 0 has more for this ring to import. */

@@ -5,10 +5,12 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.log.LogException;
@@ -160,7 +162,17 @@ public final class LogFolder {
     }
 
     private boolean repairable() {
-        return options.rings().values().stream().allMatch(m -> m.size() >= LEAST_MEMBERS);
+        for (Map.Entry<Integer, Learner> ring : learners.entrySet()) {
+            Membership membership = ring.getValue().membership();
+            int acceptors =
+                    membership == null
+                            ? options.rings().getOrDefault(ring.getKey(), List.of()).size()
+                            : membership.size();
+            if (acceptors < LEAST_MEMBERS) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean hasSegments() throws IOException {
@@ -196,7 +208,8 @@ public final class LogFolder {
                 codec.append(
                         fresh,
                         ring,
-                        new LogRecord.StartAfter(learner.applied(), learner.lastTimestamp()));
+                        new LogRecord.StartAfter(
+                                learner.applied(), learner.lastTimestamp(), learner.membership()));
             });
             fresh.sync();
         } finally {

@@ -197,9 +197,13 @@ final class MergedDelivery extends DeliveryThread {
         for (RingInput each : inputs.values()) {
             long at = instance(each.ring);
             if (at != Long.MAX_VALUE) {
-                listener.checkpointInstalled(each.ring, at, learner.lastTimestamp(each.ring));
+                listener.checkpointInstalled(
+                        each.ring,
+                        at,
+                        learner.lastTimestamp(each.ring),
+                        learner.membership(each.ring));
             } else if (each == input) {
-                listener.checkpointInstalled(ring, firstAvailable - 1, 0);
+                listener.checkpointInstalled(ring, firstAvailable - 1, 0, learner.membership(ring));
             }
         }
     }

@@ -7,11 +7,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
+import org.globalfs.multicast.MembershipChange;
 import org.globalfs.multicast.MergePosition;
 import org.globalfs.multicast.MergeStrategy;
 import org.globalfs.multicast.MergedLearner;
@@ -182,7 +185,7 @@ public final class MulticastNode implements Multicast {
         core.witness(learner.lastTimestamp());
         mlog.checkpointed(number, learner.applied());
         RingInput input = new RingInput(number, mlog, core.decided(), learner.applied());
-        return new Ring(number, self, members, core, input);
+        return new Ring(number, self, core, input);
     }
 
     private DeliveryThread delivery(RingInput input, Learner learner) {
@@ -190,8 +193,8 @@ public final class MulticastNode implements Multicast {
                 self,
                 input,
                 learner,
-                (ring, instance, timestamp) -> {
-                    loop.checkpointInstalled(ring, instance, timestamp);
+                (ring, instance, timestamp, membership) -> {
+                    loop.checkpointInstalled(ring, instance, timestamp, membership);
                     if (ring == 0) {
                         globalExecuted(instance);
                     }
@@ -273,8 +276,17 @@ public final class MulticastNode implements Multicast {
 
     @Override
     public RingStatus status(int ring) {
-        return ring(ring)
-                .status(self, loop.now(), mlog.firstAvailable(ring), transport.connected());
+        return ring(ring).status(loop.now(), mlog.firstAvailable(ring), transport.connected());
+    }
+
+    @Override
+    public Membership membership(int ring) {
+        return ring(ring).membership();
+    }
+
+    @Override
+    public CompletableFuture<MembershipChange.Outcome> change(int ring, MembershipChange change) {
+        return loop.change(ring(ring).number, change);
     }
 
     @Override

@@ -5,10 +5,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.AcceptedValue;
+import org.globalfs.multicast.core.Ballot;
+import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.PersistedState;
 import org.globalfs.multicast.log.StoredRecord;
 import org.globalfs.multicast.wire.LogCodec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the records of a recovered log into each ring's state, as {@link PersistedState.Replay}
@@ -25,6 +29,7 @@ final class RecoveredRings {
         private long decided;
         private long lastTimestamp;
         private long incident;
+        private @Nullable Membership membership;
 
         void add(StoredRecord record) {
             promised = Math.max(promised, record.ballot());
@@ -40,13 +45,22 @@ final class RecoveredRings {
                         open(record);
                     }
                 }
-                case StoredRecord.CHOSEN ->
-                        decidedThrough(record.instance(), LogCodec.batch(record).lastTimestamp());
-                case StoredRecord.DECIDED_THROUGH, StoredRecord.START_AFTER ->
+                case StoredRecord.CHOSEN -> {
+                    Batch batch = LogCodec.batch(record);
+                    members(record.instance(), batch.membership());
+                    decidedThrough(record.instance(), batch.lastTimestamp());
+                }
+                case StoredRecord.START_AFTER -> {
+                    members(record.instance(), LogCodec.startMembership(record));
+                    decidedThrough(record.instance(), LogCodec.timestamp(record));
+                }
+                case StoredRecord.DECIDED_THROUGH ->
                         decidedThrough(record.instance(), LogCodec.timestamp(record));
                 // The record that calls the dropped votes decided may not have reached the disk.
                 case StoredRecord.TRIMMED -> decidedThrough(record.instance(), 0);
                 case StoredRecord.VOTES_LOST -> incident = record.instance();
+                case StoredRecord.MEMBERS ->
+                        members(record.instance(), LogCodec.membership(record));
                 default -> {}
             }
         }
@@ -60,6 +74,19 @@ final class RecoveredRings {
             unopened.values().removeIf(vote -> vote.ballot() != opened);
             accepted.putAll(unopened);
             unopened.clear();
+        }
+
+        private void members(long instance, @Nullable Membership newest) {
+            if (newest != null
+                    && (membership == null || newest.generation() > membership.generation())) {
+                membership = newest;
+                promised = Math.max(promised, LogCodec.pack(new Ballot(newest.generation(), 0, 0)));
+                witness(accepted);
+                accepted.clear();
+                witness(unopened);
+                unopened.clear();
+                decidedThrough(instance, 0);
+            }
         }
 
         /**
@@ -97,7 +124,8 @@ final class RecoveredRings {
                     decided,
                     lastTimestamp,
                     votes,
-                    incident);
+                    incident,
+                    membership);
         }
     }
 

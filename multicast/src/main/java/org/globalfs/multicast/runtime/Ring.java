@@ -3,6 +3,7 @@ package org.globalfs.multicast.runtime;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.RingStatus;
 import org.globalfs.multicast.core.Effects;
@@ -27,8 +28,10 @@ final class Ring {
     private static final int PROPOSED_BYTES_A_TURN = 4 << 20;
 
     final int number;
-    final List<Integer> members;
-    final List<Integer> others;
+
+    /** To whom messages for all go: everybody but this process. */
+    List<Integer> others;
+
     final RingCore core;
     final RingInput input;
     final Effects effects = new Effects();
@@ -47,11 +50,14 @@ final class Ring {
     private volatile long decided;
     private volatile long ballot;
     private volatile boolean rejoining;
+    private volatile Membership membership;
+    private final int self;
 
-    Ring(int number, int self, List<Integer> members, RingCore core, RingInput input) {
+    Ring(int number, int self, RingCore core, RingInput input) {
         this.number = number;
-        this.members = members.stream().sorted().toList();
-        this.others = this.members.stream().filter(m -> m != self).toList();
+        this.self = self;
+        this.membership = core.membership();
+        this.others = membership.others(self);
         this.core = core;
         this.input = input;
         this.decided = core.decided();
@@ -85,18 +91,25 @@ final class Ring {
         return leading ? Math.max(0, leaseUntilNs - nowNs) : 0;
     }
 
-    RingStatus status(int self, long nowNs, long firstAvailable, Iterable<Integer> reachable) {
+    Membership membership() {
+        return membership;
+    }
+
+    RingStatus status(long nowNs, long firstAvailable, Iterable<Integer> reachable) {
         List<Integer> connected = new ArrayList<>();
         connected.add(self);
+        Membership now = membership;
         for (int peer : reachable) {
-            if (members.contains(peer)) {
+            if (now.contains(peer)) {
                 connected.add(peer);
             }
         }
         connected.sort(null);
         return new RingStatus(
                 number,
-                members,
+                now.generation(),
+                now.acceptors(),
+                now.learners(),
                 coordinator,
                 ballot,
                 decided,
@@ -132,6 +145,18 @@ final class Ring {
 
     boolean hasNewProposals() {
         return !stalled && !proposals.isEmpty();
+    }
+
+    /** Whether the ring's membership is another one than at the last call; then it is published. */
+    boolean membershipChanged() {
+        Membership now = core.membership();
+        if (now.generation() == membership.generation()) {
+            return false;
+        }
+        log.info("ring {}: its membership is now {}", number, now);
+        membership = now;
+        others = now.others(self);
+        return true;
     }
 
     /**

@@ -3,8 +3,10 @@ package org.globalfs.multicast.runtime;
 import java.util.List;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.MergedLearner;
 import org.globalfs.multicast.RingPosition;
+import org.jspecify.annotations.Nullable;
 
 /** What a merged learner has of one ring. */
 record RingView(int ring, MergedLearner merged) implements Learner {
@@ -18,6 +20,11 @@ record RingView(int ring, MergedLearner merged) implements Learner {
     @Override
     public long lastTimestamp() {
         return merged.lastTimestamp(ring);
+    }
+
+    @Override
+    public @Nullable Membership membership() {
+        return merged.membership(ring);
     }
 
     @Override

@@ -49,7 +49,7 @@ final class CalmPhase {
 
     /** Until all clients are answered, and everyone has what is decided by then. */
     private void settle(long deadlineNs) {
-        while (cluster.clients().stream().anyMatch(SimClient::busy)) {
+        while (cluster.clients().stream().anyMatch(SimClient::busy) || cluster.operator().mend()) {
             step(deadlineNs);
         }
         long[] decided = new long[cluster.regions() + 1];
@@ -72,6 +72,16 @@ final class CalmPhase {
     private boolean reached(long[] decided) {
         for (SimProcess process : cluster.processes()) {
             int home = process.homeRing();
+            boolean follows = cluster.checker().membership(0).contains(process.id());
+            if (!follows) {
+                continue;
+            }
+            if (!cluster.checker().membership(home).contains(process.id())) {
+                if (process.global().applied() < decided[0]) {
+                    return false;
+                }
+                continue;
+            }
             ModelState state = process.replica(home).state();
             long toImport = cluster.checker().nextConcerning(home, state.importedThrough());
             if (process.global().applied() < decided[0]
@@ -90,13 +100,18 @@ final class CalmPhase {
         List<Ballot> ballots = ballots();
         List<Proposed> taken = new ArrayList<>();
         for (SimProcess process : cluster.processes()) {
+            if (!cluster.checker().membership(process.homeRing()).contains(process.id())) {
+                continue;
+            }
             for (int i = 0; i < VALUES_A_PROCESS; i++) {
                 int ring = i == 0 ? 0 : process.homeRing();
                 Proposed proposed = new Proposed(process, ring, cluster.newValue());
                 while (!cluster.propose(process, ring, proposed.value)) {
                     step(deadlineNs);
                 }
-                taken.add(proposed);
+                if (isLed(process, ring)) {
+                    taken.add(proposed);
+                }
             }
         }
         long boundNs = simulation.nowNs() + PROPOSAL_BOUND_NS;
@@ -112,12 +127,19 @@ final class CalmPhase {
         }
     }
 
+    /** Whether whom the process takes for the coordinator is one: not if it was just deposed. */
+    private boolean isLed(SimProcess process, int ring) {
+        int coordinator = process.replica(ring).member().core().coordinator();
+        return coordinator > 0
+                && cluster.process(coordinator).replica(ring).member().core().leading();
+    }
+
     /** The highest promise in each ring. */
     private List<Ballot> ballots() {
         List<Ballot> ballots = new ArrayList<>();
         for (int ring = 0; ring <= cluster.regions(); ring++) {
             Ballot highest = Ballot.NONE;
-            for (int id : cluster.members(ring)) {
+            for (int id : cluster.replicas(ring)) {
                 Ballot ballot = cluster.process(id).replica(ring).member().core().ballot();
                 highest = ballot.compareTo(highest) > 0 ? ballot : highest;
             }

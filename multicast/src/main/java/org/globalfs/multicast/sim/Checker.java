@@ -6,7 +6,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.merge.RoundRobin;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,7 @@ final class Checker {
         private final Set<Long> values = new HashSet<>();
         private final List<Long> hashes = new ArrayList<>();
         private final Positions concerning = new Positions();
+        private final TreeMap<Long, Membership> memberships = new TreeMap<>();
         private long lastTimestamp;
         private long acknowledged;
         private long version;
@@ -81,6 +84,21 @@ final class Checker {
 
     private History history(int ring) {
         return rings.computeIfAbsent(ring, r -> new History());
+    }
+
+    /** What the ring begins with. */
+    void begin(int ring, Membership membership) {
+        history(ring).memberships.put(1L, membership);
+    }
+
+    /** Who decides the instance. */
+    Membership membershipAt(int ring, long instance) {
+        return history(ring).memberships.floorEntry(instance).getValue();
+    }
+
+    /** Who decides the next instance. */
+    Membership membership(int ring) {
+        return history(ring).memberships.lastEntry().getValue();
     }
 
     /** Some learner learned that the ring decided this. */
@@ -129,8 +147,19 @@ final class Checker {
         for (Entry entry : batch.entries()) {
             if (entry instanceof Entry.Command command) {
                 command(ring, instance, history, command);
+            } else if (entry instanceof Entry.Members members) {
+                change(history, instance, members.membership());
             }
         }
+    }
+
+    private void change(History history, long instance, Membership next) {
+        Membership former = history.memberships.lastEntry().getValue();
+        check(
+                next.generation() == former.generation() + 1,
+                "membership " + next + " follows " + former);
+        history.memberships.put(instance + 1, next);
+        coverage.count(Coverage.Kind.CHANGES_IN_FORCE);
     }
 
     private void command(int ring, long instance, History history, Entry.Command command) {

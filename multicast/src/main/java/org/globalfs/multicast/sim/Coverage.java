@@ -18,6 +18,8 @@ public final class Coverage {
         PAUSES,
         CLOCK_JUMPS,
         VALUES_PASSED_ON,
+        CHANGES_PROPOSED,
+        CHANGES_IN_FORCE,
         CHECKPOINTS_FETCHED,
         IMPORTS,
         DUPLICATES_IGNORED,

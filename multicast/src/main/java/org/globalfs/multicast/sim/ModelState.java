@@ -4,8 +4,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.Batch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A partition's replicated state, as small as the properties allow: how far it is, a hash of all it
@@ -29,6 +32,7 @@ final class ModelState {
     private long lastTimestamp;
     private long version;
     private long hash = 17;
+    private final TreeMap<Long, Membership> memberships;
     private final Map<Integer, Reply> sessions;
     private final List<Batch> executed;
     private final Map<Integer, Positions> concerning;
@@ -36,6 +40,7 @@ final class ModelState {
     ModelState(int partition, Checker checker) {
         this.partition = partition;
         this.checker = checker;
+        this.memberships = new TreeMap<>();
         this.sessions = new HashMap<>();
         this.executed = new ArrayList<>();
         this.concerning = new HashMap<>();
@@ -49,6 +54,7 @@ final class ModelState {
         this.lastTimestamp = other.lastTimestamp;
         this.version = other.version;
         this.hash = other.hash;
+        this.memberships = new TreeMap<>(other.memberships);
         this.sessions = new HashMap<>(other.sessions);
         this.executed = new ArrayList<>(other.executed);
         this.concerning = new HashMap<>();
@@ -69,6 +75,12 @@ final class ModelState {
 
     long lastTimestamp() {
         return lastTimestamp;
+    }
+
+    /** The newest membership of the ring in what was executed through the instance, or null. */
+    @Nullable Membership membershipAt(long instance) {
+        Map.Entry<Long, Membership> newest = memberships.floorEntry(instance);
+        return newest == null ? null : newest.getValue();
     }
 
     long version() {
@@ -100,6 +112,10 @@ final class ModelState {
                 case Entry.Command command -> command(instance, command, answers);
                 case Entry.Import imported -> executeImport(imported.instance(), global);
                 case Entry.Noop _, Entry.Skip _, Entry.Subscription _ -> fold(1);
+                case Entry.Members members -> {
+                    memberships.put(instance, members.membership());
+                    fold(members.membership().hashCode());
+                }
             }
         }
         if (partition == 0) {

@@ -1,5 +1,6 @@
 package org.globalfs.multicast.sim;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,9 +73,10 @@ final class SimClient {
     }
 
     private SimProcess target() {
-        int[] members = cluster.members(ring);
+        List<Integer> replicas = cluster.replicas(ring);
         boolean follow = hint > 0 && cluster.simulation().chance(0.9);
-        return cluster.process(follow ? hint : members[cluster.simulation().below(members.length)]);
+        return cluster.process(
+                follow ? hint : replicas.get(cluster.simulation().below(replicas.size())));
     }
 
     private long delayNs() {

@@ -1,7 +1,9 @@
 package org.globalfs.multicast.sim;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.core.RingConfig;
@@ -28,9 +30,12 @@ final class SimCluster {
     private final SimNetwork network;
     private final List<SimProcess> processes = new ArrayList<>();
     private final List<SimClient> clients = new ArrayList<>();
-    private final int[][] members;
+    private final int[][] initial;
+    private final int[][] replicas;
+    private final SimOperator operator;
     private final int regions;
     private final int perRegion;
+    private final int spares;
     private final long syncMeanNs;
     private final double faultiness;
     private boolean working = true;
@@ -44,21 +49,31 @@ final class SimCluster {
         int[] shape = SHAPES[simulation.below(SHAPES.length)];
         this.regions = shape[0];
         this.perRegion = shape[1];
+        // A run has changes of membership or round-robin learners, not both.
+        this.spares = merging.on() ? 0 : simulation.below(3);
         this.network = new SimNetwork(simulation, distances());
         this.syncMeanNs =
                 simulation.chance(0.7)
                         ? simulation.between(50_000, 5 * Simulation.MS)
                         : simulation.between(5, 80) * Simulation.MS;
         this.faultiness = simulation.between(2, 10) / 10.0;
-        this.members = new int[regions + 1][];
-        members[0] = ids(1, regions * perRegion);
+        this.initial = new int[regions + 1][];
+        this.replicas = new int[regions + 1][];
+        int slots = perRegion + spares;
+        replicas[0] = ids(1, regions * slots);
         for (int region = 1; region <= regions; region++) {
-            members[region] = ids((region - 1) * perRegion + 1, perRegion);
+            replicas[region] = ids((region - 1) * slots + 1, slots);
+            initial[region] = ids((region - 1) * slots + 1, perRegion);
         }
+        initial[0] = Arrays.stream(initial, 1, regions + 1).flatMapToInt(Arrays::stream).toArray();
+        for (int ring = 0; ring <= regions; ring++) {
+            checker.begin(ring, Membership.initial(initial[ring]));
+        }
+        this.operator = new SimOperator(this);
         int window = (int) simulation.between(2, 16);
         int batchBytes = (int) simulation.between(40, 400);
-        for (int id : members[0]) {
-            int home = (id - 1) / perRegion + 1;
+        for (int id : replicas[0]) {
+            int home = (id - 1) / slots + 1;
             processes.add(
                     new SimProcess(
                             this,
@@ -85,11 +100,12 @@ final class SimCluster {
     /** Regions next door, or an ocean apart. */
     private long[][] distances() {
         long apartNs = simulation.chance(0.5) ? 0 : simulation.between(5, 60) * Simulation.MS;
-        int count = regions * perRegion + 1;
+        int slots = perRegion + spares;
+        int count = regions * slots + 1;
         long[][] distances = new long[count][count];
         for (int a = 1; a < count; a++) {
             for (int b = 1; b < count; b++) {
-                boolean sameRegion = (a - 1) / perRegion == (b - 1) / perRegion;
+                boolean sameRegion = (a - 1) / slots == (b - 1) / slots;
                 distances[a][b] = sameRegion ? 0 : apartNs;
             }
         }
@@ -98,11 +114,11 @@ final class SimCluster {
 
     /** The defaults, with limits so small that they are met. */
     private RingConfig config(int ring, int id, int window, int batchBytes, long seed) {
-        RingConfig usual = RingConfig.defaults(ring, id, members[ring], seed * 31 + id);
+        RingConfig usual = RingConfig.defaults(ring, id, initial[ring], seed * 31 + id);
         return new RingConfig(
                 ring,
                 id,
-                members[ring],
+                initial[ring],
                 usual.heartbeatNs(),
                 usual.leaseNs(),
                 usual.driftPermille(),
@@ -134,7 +150,7 @@ final class SimCluster {
     /** The last instance of the ring that no round-robin learner would need again. */
     long mergedEverywhere(int ring) {
         long least = Long.MAX_VALUE;
-        for (int id : members[ring]) {
+        for (int id : replicas[ring]) {
             least = Math.min(least, process(id).merge().keeps(ring));
         }
         return least;
@@ -164,9 +180,18 @@ final class SimCluster {
         return regions;
     }
 
-    /** Replica ids of the ring's members. */
-    int[] members(int ring) {
-        return members[ring];
+    /** Ids of the processes that the ring has, had or may get as members. */
+    List<Integer> replicas(int ring) {
+        return Arrays.stream(replicas[ring]).boxed().toList();
+    }
+
+    /** How many acceptors the ring began with. */
+    int initialAcceptors(int ring) {
+        return initial[ring].length;
+    }
+
+    SimOperator operator() {
+        return operator;
     }
 
     SimProcess process(int id) {
@@ -196,16 +221,17 @@ final class SimCluster {
 
     private boolean durableOnMajority(int ring, long instance, Batch batch) {
         int have = 0;
-        for (int id : members[ring]) {
+        Membership membership = checker.membershipAt(ring, instance);
+        for (int id : membership.acceptors()) {
             SimDisk disk = process(id).replica(ring).member().disk();
             have += disk.votesLost() || disk.durable(instance, batch) ? 1 : 0;
         }
-        return have > members[ring].length / 2;
+        return have >= membership.majority();
     }
 
     @Nullable ModelState furthest(int ring, int except) {
         ModelState best = null;
-        for (int id : members[ring]) {
+        for (int id : replicas[ring]) {
             ModelState candidate = process(id).replica(ring).flushed();
             boolean serves = id != except && process(id).up();
             if (serves && (best == null || candidate.applied() > best.applied())) {
@@ -233,6 +259,7 @@ final class SimCluster {
         clients.forEach(SimClient::start);
         workload(simulation.between(4, 30) * Simulation.MS);
         new Weather(this).start();
+        operator.start();
         simulation.runUntil(plan.faultSeconds() * Simulation.SECOND);
         working = false;
     }
@@ -299,6 +326,9 @@ final class SimCluster {
                         .append(replica.state().importedThrough());
             }
             text.append(process.merge());
+        }
+        for (int ring = 0; ring <= regions; ring++) {
+            text.append("\n  ring ").append(ring).append(": ").append(checker.membership(ring));
         }
         clients.forEach(client -> text.append("\n  ").append(client));
         return text.toString();

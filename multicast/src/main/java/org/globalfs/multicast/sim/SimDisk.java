@@ -4,10 +4,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.core.LogSummary;
 import org.globalfs.multicast.core.PersistedState;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A ring member's log: a crash keeps what was synced and a random part of what was appended after
@@ -47,6 +49,7 @@ class SimDisk {
             case LogRecord.Opened o -> {}
             case LogRecord.DecidedThrough d -> {}
             case LogRecord.VotesLost v -> votesLost = v.incident() != 0;
+            case LogRecord.Members m -> {}
         }
     }
 
@@ -87,14 +90,14 @@ class SimDisk {
     }
 
     /** The disk is replaced by an empty one; the state machine's is not. */
-    void replace(long incident, long applied, long lastTimestamp) {
+    void replace(long incident, long applied, long lastTimestamp, @Nullable Membership membership) {
         trimmed += records.size();
         records.clear();
         newest.clear();
         append(
                 List.of(
                         new LogRecord.VotesLost(incident),
-                        new LogRecord.StartAfter(applied, lastTimestamp)));
+                        new LogRecord.StartAfter(applied, lastTimestamp, membership)));
         durable = records.size();
     }
 
@@ -156,6 +159,7 @@ class SimDisk {
             case LogRecord.Opened o -> 0;
             case LogRecord.DecidedThrough d -> d.instance();
             case LogRecord.VotesLost v -> 0;
+            case LogRecord.Members m -> m.instance();
         };
     }
 

@@ -3,6 +3,8 @@ package org.globalfs.multicast.sim;
 import java.util.List;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
+import org.globalfs.multicast.Membership;
+import org.globalfs.multicast.MembershipChange;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.Decision;
 import org.globalfs.multicast.core.Effects;
@@ -83,7 +85,8 @@ final class SimMember {
     void loseLog(SimReplica replica) {
         long incident = cluster.simulation().between(1, Long.MAX_VALUE - 1);
         long applied = Math.min(replica.applied(), process.merge().keeps(ring()));
-        disk.replace(incident, applied, replica.lastTimestamp());
+        disk.replace(
+                incident, applied, replica.lastTimestamp(), replica.state().membershipAt(applied));
     }
 
     /** Starts with what the disk has and hands the replica what its state misses of it. */
@@ -135,11 +138,18 @@ final class SimMember {
         settle();
     }
 
-    void checkpointInstalled(long instance, long lastTimestamp) {
+    void change(MembershipChange change) {
+        if (core.onChange(change, process.localNs()).result() == MembershipChange.Result.PROPOSED) {
+            cluster.coverage().count(Coverage.Kind.CHANGES_PROPOSED);
+        }
+        settle();
+    }
+
+    void checkpointInstalled(long instance, long lastTimestamp, @Nullable Membership membership) {
         core.witness(lastTimestamp);
         nextDelivery = Math.max(nextDelivery, instance + 1);
         installed = instance;
-        core.onCheckpointInstalled(instance, effects);
+        core.onCheckpointInstalled(instance, membership, process.localNs(), effects);
         settle();
     }
 
@@ -278,15 +288,12 @@ final class SimMember {
                 && accept.ballot().node() != config.self()) {
             cluster.coverage().count(Coverage.Kind.VALUES_PASSED_ON);
         }
-        for (int rank = 0; rank < cluster.members(ring()).length; rank++) {
-            int member = cluster.members(ring())[rank];
-            boolean meant =
-                    outbound.to() == Outbound.ALL
-                            ? member != config.self()
-                            : member == outbound.to();
-            if (meant) {
-                cluster.send(ring(), config.self(), member, outbound.message());
-            }
+        if (outbound.to() != Outbound.ALL) {
+            cluster.send(ring(), config.self(), outbound.to(), outbound.message());
+            return;
+        }
+        for (int member : core.membership().others(config.self())) {
+            cluster.send(ring(), config.self(), member, outbound.message());
         }
     }
 

@@ -76,7 +76,7 @@ final class SimMerge {
 
     /** Takes the furthest checkpoint of the group. */
     private void takeOver() {
-        for (int id : cluster.members(group)) {
+        for (int id : cluster.replicas(group)) {
             State other = cluster.process(id).merge().flushed;
             state = other.delivered > state.delivered ? other : state;
         }

@@ -3,6 +3,7 @@ package org.globalfs.multicast.sim;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.multicast.ImportSource;
+import org.globalfs.multicast.MembershipChange;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.core.RingConfig;
 import org.globalfs.multicast.merge.ImportFeed;
@@ -188,6 +189,10 @@ final class SimProcess implements ImportSource {
             merge.readable(homeRing(), home.member().core().decided());
             scheduleFlush();
         }
+    }
+
+    void change(int ring, MembershipChange change) {
+        run(incarnation, () -> replica(ring).member().change(change));
     }
 
     boolean propose(int ring, Value value, int[] destinations) {

@@ -221,7 +221,7 @@ final class SimReplica {
             return;
         }
         long through = Math.min(state.applied(), process.merge().keeps(member.ring()));
-        member.checkpointInstalled(through, state.lastTimestamp());
+        member.checkpointInstalled(through, state.lastTimestamp(), state.membershipAt(through));
         execute();
         answerReads();
     }

@@ -76,7 +76,8 @@ final class Weather {
     /** One at a time, and in rings that can spare one. */
     private void loseLog(SimProcess process) {
         boolean spared =
-                cluster.members(process.homeRing()).length >= 3
+                cluster.checker().membership(process.homeRing()).size() >= 3
+                        && cluster.checker().membership(0).size() >= 3
                         && cluster.processes().stream().noneMatch(SimProcess::votesLost);
         if (spared && process.up()) {
             crash(process);
@@ -86,14 +87,14 @@ final class Weather {
     }
 
     private void powerFailure(int region) {
-        for (int id : cluster.members(region)) {
+        for (int id : cluster.replicas(region)) {
             crash(cluster.process(id));
         }
     }
 
     private void crashCoordinator() {
         int ring = simulation.below(cluster.regions() + 1);
-        for (int id : cluster.members(ring)) {
+        for (int id : cluster.replicas(ring)) {
             SimProcess process = cluster.process(id);
             if (process.up() && process.replica(ring).member().leading()) {
                 crash(process);
@@ -127,7 +128,7 @@ final class Weather {
 
     private void isolateRegion(int region) {
         int direction = simulation.below(3);
-        for (int id : cluster.members(region)) {
+        for (int id : cluster.replicas(region)) {
             for (SimProcess other : cluster.processes()) {
                 if (other.homeRing() != region) {
                     cut(cluster.process(id), other, direction);

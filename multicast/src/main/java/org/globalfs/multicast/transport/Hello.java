@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** First frame in both directions of a connection. */
 record Hello(int version, String cluster, int from, int to) {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     private static final int MAGIC = 0x47464D43; // "GFMC"
 
     void encode(ByteBuffer out) {

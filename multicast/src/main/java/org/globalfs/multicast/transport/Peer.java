@@ -9,7 +9,7 @@ final class Peer {
     private static final long MAX_BACKOFF_NS = 250_000_000L;
 
     final int id;
-    final InetSocketAddress address;
+    InetSocketAddress address;
 
     /** Greeted and usable. */
     @Nullable Connection connection;

@@ -52,6 +52,10 @@ public final class Transport {
     private List<Connection> unflushed = new ArrayList<>();
     private List<Connection> flushed = new ArrayList<>();
     private final ConcurrentLinkedQueue<Runnable> resolved = new ConcurrentLinkedQueue<>();
+
+    /** Unknown replicas that were refused: reported once each, they try again and again. */
+    private final Set<Integer> strangers = new HashSet<>();
+
     private final List<Connection> greeting = new ArrayList<>();
     private final ByteBuffer scratch = BufferPool.direct(COPIED_BYTES);
     private long nextUpkeepNs;
@@ -183,6 +187,21 @@ public final class Transport {
             }
         }
         flush();
+    }
+
+    /** A process that the configuration does not know, or that has moved. */
+    public void introduce(int id, InetSocketAddress address) {
+        if (id == options.self()) {
+            return;
+        }
+        Peer known = peers.get(id);
+        if (known == null) {
+            known = new Peer(id, address);
+            known.nextDialNs = nowNs;
+            peers.put(id, known);
+        } else {
+            known.address = address;
+        }
     }
 
     /** Queues a message; {@link #flush} sends it. */
@@ -441,7 +460,10 @@ public final class Transport {
         Peer peer = peers.get(hello.from());
         String refusal = hello.refusal(options.cluster(), options.self());
         if (refusal == null && peer == null) {
-            refusal = "replica " + hello.from() + " is not in this replica's topology";
+            refusal =
+                    "replica "
+                            + hello.from()
+                            + " is not in this replica's topology, nor in its rings yet";
         }
         if (refusal == null && connection.dialled != null && connection.dialled != peer) {
             refusal =
@@ -478,7 +500,9 @@ public final class Transport {
     private void refuse(Connection connection, Hello hello, String reason) {
         Peer peer = connection.dialled != null ? connection.dialled : peers.get(hello.from());
         if (peer == null) {
-            log.error("replica {} refuses {}: {}", options.self(), nameOf(connection), reason);
+            if (strangers.add(hello.from())) {
+                log.warn("replica {} refuses {}: {}", options.self(), nameOf(connection), reason);
+            }
         } else {
             complain(peer, "refused: " + reason);
         }

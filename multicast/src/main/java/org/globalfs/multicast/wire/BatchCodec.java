@@ -16,6 +16,7 @@ public final class BatchCodec {
     private static final byte IMPORT = 2;
     private static final byte SKIP = 3;
     private static final byte SUBSCRIPTION = 4;
+    private static final byte MEMBERS = 5;
     private static final int[] NO_DESTINATIONS = {};
 
     private BatchCodec() {}
@@ -41,6 +42,8 @@ public final class BatchCodec {
                 to.put(COMMAND).putLong(command.timestamp());
                 putValue(to, command.value(), command.destinations());
             }
+            case Entry.Members members ->
+                    MembershipCodec.put(to.put(MEMBERS), members.membership());
             case Entry.Skip skip -> to.put(SKIP).putLong(skip.position());
             case Entry.Subscription change ->
                     to.put(SUBSCRIPTION)
@@ -80,6 +83,7 @@ public final class BatchCodec {
                 int[] destinations = destinations(from);
                 yield new Entry.Command(timestamp, value(from), destinations);
             }
+            case MEMBERS -> new Entry.Members(MembershipCodec.get(from));
             case SKIP -> new Entry.Skip(from.getLong());
             case SUBSCRIPTION ->
                     new Entry.Subscription(

@@ -3,6 +3,9 @@ package org.globalfs.multicast.wire;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.Consumer;
+import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.Ballot;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.LogRecord;
@@ -10,9 +13,12 @@ import org.globalfs.multicast.log.LogException;
 import org.globalfs.multicast.log.MulticastLog;
 import org.globalfs.multicast.log.StoredRecord;
 import org.globalfs.protocol.Invariant;
+import org.jspecify.annotations.Nullable;
 
 /** Turns what the core wants persisted into records of the log, and back. */
 public final class LogCodec {
+    private static final int ROUND_BITS = 32;
+
     private final ByteBuffer scratch = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
 
     /** Order-preserving form of a ballot in one number. */
@@ -21,14 +27,19 @@ public final class LogCodec {
                 ballot.node() >= 0
                         && ballot.node() <= 0xffff
                         && ballot.round() >= 0
-                        && ballot.round() < 1L << 47,
+                        && ballot.round() < 1L << ROUND_BITS
+                        && ballot.generation() >= 0
+                        && ballot.generation() <= Membership.MAX_GENERATION,
                 "ballot %s out of range",
                 ballot);
-        return ballot.round() << 16 | ballot.node();
+        return (long) ballot.generation() << 48 | ballot.round() << 16 | ballot.node();
     }
 
     public static Ballot unpack(long packed) {
-        return new Ballot(packed >>> 16, (int) (packed & 0xffff));
+        return new Ballot(
+                (int) (packed >>> 48),
+                packed >>> 16 & (1L << ROUND_BITS) - 1,
+                (int) (packed & 0xffff));
     }
 
     public void append(MulticastLog log, int ring, LogRecord record) {
@@ -60,9 +71,16 @@ public final class LogCodec {
                             StoredRecord.START_AFTER,
                             0,
                             r.instance(),
-                            encoded(r.lastTimestamp()));
+                            encoded(r.lastTimestamp(), r.membership()));
             case LogRecord.VotesLost r ->
                     log.append(ring, StoredRecord.VOTES_LOST, 0, r.incident(), empty());
+            case LogRecord.Members r ->
+                    log.append(
+                            ring,
+                            StoredRecord.MEMBERS,
+                            0,
+                            r.instance(),
+                            encoded(buffer -> {}, r.membership()));
         }
     }
 
@@ -85,11 +103,49 @@ public final class LogCodec {
                 to -> BatchCodec.encode(batch, to));
     }
 
+    private ByteBuffer encoded(long timestamp, @Nullable Membership membership) {
+        return membership == null
+                ? encoded(timestamp)
+                : encoded(buffer -> buffer.putLong(timestamp), membership);
+    }
+
+    /** Rare, and kept by the log: a buffer of its own. */
+    private static ByteBuffer encoded(Consumer<ByteBuffer> head, Membership membership) {
+        Batch batch = Batch.of(new Entry.Members(membership));
+        ByteBuffer to =
+                ByteBuffer.allocate(8 + BatchCodec.sizeBound(batch)).order(ByteOrder.LITTLE_ENDIAN);
+        head.accept(to);
+        BatchCodec.encode(batch, to);
+        return to.flip();
+    }
+
     /** The batch in an instance's record. */
     public static Batch batch(StoredRecord record) {
         try {
             return BatchCodec.decode(
                     ByteBuffer.wrap(record.payload()).order(ByteOrder.LITTLE_ENDIAN));
+        } catch (WireException | BufferUnderflowException e) {
+            throw unreadable(record, e);
+        }
+    }
+
+    /** The membership in a record that has one. */
+    public static Membership membership(StoredRecord record) {
+        Membership membership = batch(record).membership();
+        if (membership == null) {
+            throw unreadable(record, new WireException("no membership"));
+        }
+        return membership;
+    }
+
+    /** The membership in a {@link StoredRecord#START_AFTER}, if it has one. */
+    public static @Nullable Membership startMembership(StoredRecord record) {
+        ByteBuffer payload = ByteBuffer.wrap(record.payload()).order(ByteOrder.LITTLE_ENDIAN);
+        if (payload.remaining() <= 8) {
+            return null;
+        }
+        try {
+            return BatchCodec.decode(payload.position(8)).membership();
         } catch (WireException | BufferUnderflowException e) {
             throw unreadable(record, e);
         }

@@ -29,7 +29,7 @@ public final class MessageCodec {
     private static final int FORWARD_ENTRY = 20;
 
     private static final int FIXED_BYTES = 80;
-    private static final int BALLOT_BYTES = 12;
+    private static final int BALLOT_BYTES = 8;
 
     private MessageCodec() {}
 
@@ -68,7 +68,11 @@ public final class MessageCodec {
 
     public static void encode(Message message, ByteBuffer to) {
         switch (message) {
-            case Message.PreVote m -> kind(to, PRE_VOTE).putLong(m.attempt()).putLong(m.decided());
+            case Message.PreVote m ->
+                    kind(to, PRE_VOTE)
+                            .putInt(m.generation())
+                            .putLong(m.attempt())
+                            .putLong(m.decided());
             case Message.PreVoteReply m -> {
                 kind(to, PRE_VOTE_REPLY).putLong(m.attempt()).put((byte) (m.granted() ? 1 : 0));
                 ballot(to, m.promised()).putLong(m.decided());
@@ -138,7 +142,7 @@ public final class MessageCodec {
     }
 
     private static ByteBuffer ballot(ByteBuffer to, Ballot ballot) {
-        return to.putLong(ballot.round()).putInt(ballot.node());
+        return to.putLong(LogCodec.pack(ballot));
     }
 
     /** Reads one message, which must end where the buffer does. */
@@ -161,7 +165,7 @@ public final class MessageCodec {
     private static Message decodeOne(ByteBuffer from) throws WireException {
         int kind = from.get();
         return switch (kind) {
-            case PRE_VOTE -> new Message.PreVote(from.getLong(), from.getLong());
+            case PRE_VOTE -> new Message.PreVote(from.getInt(), from.getLong(), from.getLong());
             case PRE_VOTE_REPLY ->
                     new Message.PreVoteReply(
                             from.getLong(), from.get() != 0, ballot(from), from.getLong());
@@ -255,7 +259,11 @@ public final class MessageCodec {
         return new Message.Promise(ballot, decided, lastTimestamp, opened, base, accepted);
     }
 
-    private static Ballot ballot(ByteBuffer from) {
-        return new Ballot(from.getLong(), from.getInt());
+    private static Ballot ballot(ByteBuffer from) throws WireException {
+        long packed = from.getLong();
+        if (packed < 0) {
+            throw new WireException("a ballot that makes no sense");
+        }
+        return LogCodec.unpack(packed);
     }
 }

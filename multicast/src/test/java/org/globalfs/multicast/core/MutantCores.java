@@ -36,6 +36,17 @@ public final class MutantCores {
         };
     }
 
+    /** Thinks of the ring as large as it began: after it has grown, two quorums need not meet. */
+    public static RingCore quorumOfTheFirstMembers(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            @Override
+            int promisesNeeded() {
+                return config.members().length / 2 + 1;
+            }
+        };
+    }
+
     /** Forgets what it promised and accepted when it restarts, as if the log were never read. */
     public static RingCore forgetful(
             RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
@@ -47,7 +58,8 @@ public final class MutantCores {
                         state.decided(),
                         state.lastTimestamp(),
                         java.util.List.of(),
-                        0);
+                        0,
+                        state.membership());
         return new RingCore(config, forgot, imports, nowNs);
     }
 
@@ -134,7 +146,8 @@ public final class MutantCores {
                         state.decided(),
                         state.lastTimestamp(),
                         state.accepted(),
-                        0);
+                        0,
+                        state.membership());
         return new RingCore(config, asNew, imports, nowNs);
     }
 

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.Ballot;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.LogRecord;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * ever.
  */
 class LogFormatTest {
-    private static final String GOLDEN = "golden/multicast-log-1.bin";
+    private static final String GOLDEN = "golden/multicast-log-2.bin";
     private static final Ballot BALLOT = new Ballot(3, 2);
 
     @TempDir Path folder;
@@ -39,6 +40,13 @@ class LogFormatTest {
                             new Entry.Import(17),
                             new Entry.Noop()));
 
+    private static final Membership MEMBERSHIP =
+            new Membership(
+                    3,
+                    List.of(
+                            new Membership.Member(1, true, ""),
+                            new Membership.Member(9, false, "host:7")));
+
     private static List<LogRecord> records() {
         return List.of(
                 new LogRecord.Promised(BALLOT),
@@ -46,7 +54,10 @@ class LogFormatTest {
                 new LogRecord.Opened(BALLOT, 8),
                 new LogRecord.DecidedThrough(8, 99),
                 new LogRecord.Chosen(9, BATCH),
-                new LogRecord.StartAfter(20, 100));
+                new LogRecord.StartAfter(20, 100, null),
+                new LogRecord.VotesLost(77),
+                new LogRecord.Members(30, MEMBERSHIP),
+                new LogRecord.StartAfter(40, 101, MEMBERSHIP));
     }
 
     private LogOptions options() {
@@ -69,6 +80,10 @@ class LogFormatTest {
         }
         byte[] written = Arrays.copyOf(segment, (end + 7) & ~7);
         assertThat(segment).hasSize(1 << 20);
+        if (Boolean.getBoolean("globalfs.golden.write")) {
+            Files.write(Path.of("src/test/resources").resolve(GOLDEN), written);
+            return;
+        }
         assertThat(written).isEqualTo(golden());
     }
 
@@ -86,11 +101,30 @@ class LogFormatTest {
                         StoredRecord.OPENED,
                         StoredRecord.DECIDED_THROUGH,
                         StoredRecord.CHOSEN,
+                        StoredRecord.START_AFTER,
+                        StoredRecord.VOTES_LOST,
+                        StoredRecord.MEMBERS,
                         StoredRecord.START_AFTER);
         assertThat(found).allMatch(r -> r.ring() == 1);
         assertThat(LogCodec.unpack(found.get(0).ballot())).isEqualTo(BALLOT);
         assertThat(LogCodec.batch(found.get(1))).usingRecursiveComparison().isEqualTo(BATCH);
         assertThat(LogCodec.timestamp(found.get(3))).isEqualTo(99);
+        assertThat(LogCodec.startMembership(found.get(5))).isNull();
+        assertThat(LogCodec.membership(found.get(7))).isEqualTo(MEMBERSHIP);
+        assertThat(LogCodec.startMembership(found.get(8))).isEqualTo(MEMBERSHIP);
+        assertThat(LogCodec.timestamp(found.get(8))).isEqualTo(101);
+    }
+
+    @Test
+    void readsWhatVersion1Wrote() throws IOException {
+        Files.write(
+                SegmentPreparer.fileOf(folder, 1),
+                Arrays.copyOf(golden("golden/multicast-log-1.bin"), 1 << 20));
+        List<StoredRecord> found = new ArrayList<>();
+        MulticastLog.open(options(), found::add).close();
+        assertThat(found).hasSize(6);
+        assertThat(LogCodec.batch(found.get(1))).isEqualTo(BATCH);
+        assertThat(LogCodec.unpack(found.get(0).ballot())).isEqualTo(BALLOT);
     }
 
     @Test
@@ -108,8 +142,12 @@ class LogFormatTest {
     }
 
     private static byte[] golden() throws IOException {
-        try (InputStream in = LogFormatTest.class.getClassLoader().getResourceAsStream(GOLDEN)) {
-            assertThat(in).as(GOLDEN).isNotNull();
+        return golden(GOLDEN);
+    }
+
+    private static byte[] golden(String name) throws IOException {
+        try (InputStream in = LogFormatTest.class.getClassLoader().getResourceAsStream(name)) {
+            assertThat(in).as(name).isNotNull();
             return in.readAllBytes();
         }
     }

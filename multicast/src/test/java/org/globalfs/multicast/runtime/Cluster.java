@@ -28,6 +28,7 @@ final class Cluster implements AutoCloseable {
     final Path folder;
     final Map<Integer, List<Integer>> rings;
     final Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
+    private final Map<Integer, InetSocketAddress> spares = new TreeMap<>();
     final Map<Integer, MulticastNode> running = new ConcurrentSkipListMap<>();
 
     /** By node, then ring. Survives restarts, as a state on disk would. */
@@ -70,6 +71,17 @@ final class Cluster implements AutoCloseable {
         }
     }
 
+    /** A process that no configuration but its own knows of, to be added to the ring. */
+    String spare(int node, int ring) throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            spares.put(
+                    node,
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), socket.getLocalPort()));
+        }
+        learners.put(node, new TreeMap<>(Map.of(ring, new RecordingLearner())));
+        return "127.0.0.1:" + spares.get(node).getPort();
+    }
+
     MulticastNode start(int node) throws IOException {
         Map<Integer, List<Integer>> own = new HashMap<>();
         learners.get(node).keySet().forEach(ring -> own.put(ring, rings.get(ring)));
@@ -79,7 +91,7 @@ final class Cluster implements AutoCloseable {
                         new MulticastOptions(
                                         "test",
                                         node,
-                                        addresses.get(node),
+                                        addresses.getOrDefault(node, spares.get(node)),
                                         addresses,
                                         own,
                                         homeRings.getOrDefault(node, -1),

@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.MergePosition;
 import org.globalfs.multicast.MergeStrategy;
 import org.globalfs.multicast.MergedLearner;
@@ -54,6 +55,7 @@ class MergedClusterTest {
     private static final class Learner implements MergedLearner {
         private final List<String> told = new ArrayList<>();
         private final Map<Integer, Long> timestamps = new HashMap<>();
+        private final Map<Integer, Membership> memberships = new HashMap<>();
         private MergePosition position;
         private @Nullable Learner peer;
 
@@ -77,10 +79,17 @@ class MergedClusterTest {
         }
 
         @Override
+        public synchronized @Nullable Membership membership(int ring) {
+            return memberships.get(ring);
+        }
+
+        @Override
         public synchronized void deliver(
                 int ring, long instance, List<Entry> entries, MergePosition after) {
             for (Entry entry : entries) {
-                if (entry instanceof Entry.Command command) {
+                if (entry instanceof Entry.Members changed) {
+                    memberships.put(ring, changed.membership());
+                } else if (entry instanceof Entry.Command command) {
                     timestamps.put(ring, command.timestamp());
                     told.add(ring + "." + instance + " " + new String(command.value(), UTF_8));
                 }

@@ -8,12 +8,15 @@ import java.util.function.BiConsumer;
 import java.util.function.LongConsumer;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
+import org.jspecify.annotations.Nullable;
 
 /** Keeps what it was told, and checks that nothing is missing, doubled or out of order. */
 final class RecordingLearner implements Learner {
     private final List<String> values = new ArrayList<>();
     private long applied;
     private long lastTimestamp;
+    private @Nullable Membership membership;
     BiConsumer<Long, List<Entry>> onDelivered = (instance, entries) -> {};
     LongConsumer onBehind =
             first -> {
@@ -28,6 +31,11 @@ final class RecordingLearner implements Learner {
     @Override
     public synchronized long lastTimestamp() {
         return lastTimestamp;
+    }
+
+    @Override
+    public synchronized @Nullable Membership membership() {
+        return membership;
     }
 
     @Override
@@ -48,6 +56,7 @@ final class RecordingLearner implements Learner {
                     }
                     case Entry.Import i -> values.add("import " + i.instance());
                     case Entry.Noop _, Entry.Skip _, Entry.Subscription _ -> {}
+                    case Entry.Members m -> membership = m.membership();
                 }
             }
             applied = instance;
@@ -67,6 +76,7 @@ final class RecordingLearner implements Learner {
             values.addAll(peer.values);
             applied = peer.applied;
             lastTimestamp = peer.lastTimestamp;
+            membership = peer.membership;
         }
     }
 

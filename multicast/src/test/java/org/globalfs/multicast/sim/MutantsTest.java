@@ -35,7 +35,8 @@ class MutantsTest {
         LEASE_GRANTED_UNSEEN_AT_RESTART,
         LOST_VOTES_IGNORED,
         SKIP_COUNTER_RESET_AT_TAKE_OVER,
-        TURN_BROKEN_AT_RESUME;
+        TURN_BROKEN_AT_RESUME,
+        QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE;
 
         private Plan plan() {
             Plan sound = Plan.production();
@@ -56,6 +57,8 @@ class MutantsTest {
                 case LOST_VOTES_IGNORED -> sound.withCores(MutantCores::careless);
                 case SKIP_COUNTER_RESET_AT_TAKE_OVER -> sound.withCores(MutantCores::countsAnew);
                 case TURN_BROKEN_AT_RESUME -> sound.resumingAt(MutantsTest::atTheNextTurn);
+                case QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE ->
+                        sound.withCores(MutantCores::quorumOfTheFirstMembers);
             };
         }
     }

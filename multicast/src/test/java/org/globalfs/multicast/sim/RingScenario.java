@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.MembershipChange;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.Decision;
 import org.globalfs.multicast.core.Effects;
@@ -34,6 +35,9 @@ import org.globalfs.protocol.Dissemination;
  *       gets no such message; {@code lose nothing}.
  *   <li>{@code stop-disk 2}, {@code start-disk 2}: syncs hang. {@code trim 1 20}: member 1's log
  *       drops what it can through 20. {@code install 3 20}: member 3's learner took a checkpoint.
+ *   <li>{@code spare 4}: a process that is no member starts. {@code change 1 add 4}, {@code change
+ *       1 promote 4}, {@code change 1 remove 2}, {@code change 1 replace 2 4}: member 1 is asked
+ *       to.
  *   <li>{@code trace Voted}: shows such messages too. {@code state}: one line a member.
  * </ul>
  */
@@ -82,6 +86,8 @@ final class RingScenario {
             case "run" ->
                     simulation.runUntil(
                             simulation.nowNs() + Long.parseLong(words[1]) * Simulation.MS);
+            case "spare" -> spare(Integer.parseInt(words[1]));
+            case "change" -> change(member(words[1]), words);
             case "propose" -> propose(member(words[1]), List.of(words).subList(2, words.length));
             case "crash" -> member(words[1]).crash();
             case "restart" -> member(words[1]).start();
@@ -96,7 +102,8 @@ final class RingScenario {
             case "trim" -> member(words[1]).disk.trim(Long.parseLong(words[2]));
             case "install" -> {
                 Member member = member(words[1]);
-                member.core.onCheckpointInstalled(Long.parseLong(words[2]), member.effects);
+                member.core.onCheckpointInstalled(
+                        Long.parseLong(words[2]), null, simulation.nowNs(), member.effects);
                 member.settle();
             }
             case "trace" -> traced.add(words[1]);
@@ -128,6 +135,27 @@ final class RingScenario {
                                     .withTimes(HEARTBEAT_NS, LEASE_NS, JITTER_NS)));
         }
         members.values().forEach(Member::start);
+    }
+
+    private void spare(int id) {
+        int[] first = members.values().iterator().next().config.members();
+        Member spare = new Member(RingConfig.defaults(1, id, first, id));
+        members.put(id, spare);
+        spare.start();
+    }
+
+    private void change(Member member, String[] words) {
+        int id = Integer.parseInt(words[3]);
+        MembershipChange change =
+                switch (words[2]) {
+                    case "add" -> new MembershipChange.AddLearner(id, "");
+                    case "promote" -> new MembershipChange.Promote(id);
+                    case "remove" -> new MembershipChange.Remove(id);
+                    default -> new MembershipChange.Replace(id, Integer.parseInt(words[4]));
+                };
+        MembershipChange.Outcome outcome = member.core.onChange(change, simulation.nowNs());
+        tell(member.id() + ": " + outcome.result() + " " + outcome.detail());
+        member.settle();
     }
 
     private void propose(Member member, List<String> values) {
@@ -181,7 +209,7 @@ final class RingScenario {
 
     private static String text(Message message) {
         return message.toString()
-                .replaceAll("Ballot\\[round=(\\d+), node=(\\d+)]", "$1.$2")
+                .replaceAll("PreVote\\[generation=0, ", "PreVote[")
                 .replaceAll("AcceptedValue\\[instance=(\\d+), ballot=([\\d.]+), batch=", "[$1 $2 ")
                 .replaceAll("Command\\[\\d+, (\\d+) bytes, \\[]]", "Command[$1 bytes]")
                 .replaceAll("lastTimestamp=\\d+, ", "");
@@ -239,7 +267,7 @@ final class RingScenario {
         }
 
         void loseLog(long incident) {
-            disk.replace(incident, core.decided(), core.lastTimestamp());
+            disk.replace(incident, core.decided(), core.lastTimestamp(), core.membership());
         }
 
         private void tick(int of) {
@@ -296,12 +324,11 @@ final class RingScenario {
         }
 
         private void send(Outbound outbound) {
-            for (int to : config.members()) {
-                boolean meant = outbound.to() == Outbound.ALL ? to != id() : to == outbound.to();
-                if (meant) {
-                    RingScenario.this.send(id(), to, outbound.message());
-                }
-            }
+            List<Integer> to =
+                    outbound.to() == Outbound.ALL
+                            ? core.membership().others(id())
+                            : List.of(outbound.to());
+            to.forEach(other -> RingScenario.this.send(id(), other, outbound.message()));
         }
 
         private void answer(ReadDecided read) {
@@ -346,12 +373,13 @@ final class RingScenario {
             }
             return String.format(
                     Locale.ROOT,
-                    "%d coordinator %d, promised %s, decided %d, read at %d",
+                    "%d coordinator %d, promised %s, decided %d, read at %d%s",
                     id(),
                     core.coordinator(),
                     core.ballot(),
                     core.decided(),
-                    core.leaseInstance(simulation.nowNs()));
+                    core.leaseInstance(simulation.nowNs()),
+                    core.membership().generation() == 0 ? "" : ", " + core.membership());
         }
     }
 }

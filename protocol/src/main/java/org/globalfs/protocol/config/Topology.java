@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.discovery.Member;
 
 /**
  * Which metadata replicas exist and where, the same on every server: election and ordering depend
@@ -23,8 +24,20 @@ public record Topology(String cluster, List<Region> regions) {
         }
     }
 
-    /** One metadata replica's place: where its rings and its clients reach it. */
-    public record ReplicaSite(int id, String datacenter, HostPort ring, HostPort rpc) {}
+    /**
+     * One metadata replica's place: where its rings and its clients reach it.
+     *
+     * @param added it is none of those that the rings began with, but was, or is to be, added to
+     *     them later
+     */
+    public record ReplicaSite(
+            int id, String datacenter, HostPort ring, HostPort rpc, boolean added) {
+
+        /** One that the rings begin with. */
+        public ReplicaSite(int id, String datacenter, HostPort ring, HostPort rpc) {
+            this(id, datacenter, ring, rpc, false);
+        }
+    }
 
     public Topology {
         regions = List.copyOf(regions);
@@ -69,7 +82,10 @@ public record Topology(String cluster, List<Region> regions) {
         throw Invariant.broken("replica %s is not in the topology", id);
     }
 
-    /** Ids of a ring's acceptors: all replicas for the global ring, else its region's. */
+    /**
+     * Ids of the acceptors that a ring begins with: all replicas for the global ring, else its
+     * region's.
+     */
     public int[] members(int ring) {
         List<ReplicaSite> sites =
                 ring == GLOBAL
@@ -77,7 +93,41 @@ public record Topology(String cluster, List<Region> regions) {
                         : region(ring)
                                 .orElseThrow(() -> Invariant.broken("no ring %s", ring))
                                 .replicas();
-        return sites.stream().mapToInt(ReplicaSite::id).sorted().toArray();
+        return sites.stream()
+                .filter(site -> !site.added)
+                .mapToInt(ReplicaSite::id)
+                .sorted()
+                .toArray();
+    }
+
+    /**
+     * With the announced replicas that are not in it, in regions that are: those added since the
+     * configuration was written.
+     */
+    public Topology including(List<Member> announced) {
+        List<Region> wider = new ArrayList<>();
+        Set<Integer> known = new HashSet<>();
+        replicas().forEach(site -> known.add(site.id));
+        for (Region region : regions) {
+            List<ReplicaSite> sites = new ArrayList<>(region.replicas);
+            for (Member member : announced) {
+                String ring = member.attributes().get("ring");
+                if (member.region().equals(region.name) && ring != null) {
+                    int id = Integer.parseInt(member.id());
+                    if (known.add(id)) {
+                        sites.add(
+                                new ReplicaSite(
+                                        id,
+                                        member.datacenter(),
+                                        HostPort.parse(ring),
+                                        member.address(),
+                                        true));
+                    }
+                }
+            }
+            wider.add(new Region(region.name, region.partition, sites));
+        }
+        return new Topology(cluster, wider);
     }
 
     static Topology read(String cluster, Yaml parent) throws ConfigException {
@@ -102,7 +152,8 @@ public record Topology(String cluster, List<Region> regions) {
                                 (int) site.integer("id", 1, 0xffff),
                                 ServerConfig.name(site, "datacenter"),
                                 site.address("ring"),
-                                site.address("rpc"));
+                                site.address("rpc"),
+                                site.flag("added", false));
                 site.finish();
                 if (!ids.add(replica.id)) {
                     throw site.error("id", replica.id + " is another replica's: number each once");
@@ -118,6 +169,11 @@ public record Topology(String cluster, List<Region> regions) {
             yaml.finish();
             if (replicas.isEmpty()) {
                 throw yaml.error("replicas", "is empty: a region needs at least one replica");
+            }
+            if (replicas.stream().allMatch(ReplicaSite::added)) {
+                throw yaml.error(
+                        "replicas",
+                        "has only replicas with 'added: true': a ring begins with at least one other");
             }
             regions.add(new Region(name, partition, replicas));
         }

@@ -13,6 +13,8 @@ import org.globalfs.protocol.wire.RecallRequest;
 import org.globalfs.protocol.wire.ReleaseReply;
 import org.globalfs.protocol.wire.ReleaseRequest;
 import org.globalfs.protocol.wire.ReplicaStatus;
+import org.globalfs.protocol.wire.RingChangeReply;
+import org.globalfs.protocol.wire.RingChangeRequest;
 import org.globalfs.protocol.wire.StatusRequest;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.UpdateRequest;
@@ -28,6 +30,8 @@ public final class MetadataCalls {
             new RpcMethod<>("recalls", RecallRequest::new, RecallReply::new);
     public static final RpcMethod<StatusRequest, ReplicaStatus> STATUS =
             new RpcMethod<>("status", StatusRequest::new, ReplicaStatus::new);
+    public static final RpcMethod<RingChangeRequest, RingChangeReply> CHANGE_RING =
+            new RpcMethod<>("changeRing", RingChangeRequest::new, RingChangeReply::new);
     public static final RpcMethod<HashRequest, HashReply> STATE_HASH =
             new RpcMethod<>("stateHash", HashRequest::new, HashReply::new);
 

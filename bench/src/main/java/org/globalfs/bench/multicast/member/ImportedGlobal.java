@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.Multicast;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,12 @@ final class ImportedGlobal implements Learner, ImportSource {
     @Override
     public long lastTimestamp() {
         return lastTimestamp;
+    }
+
+    /** Never changed here. */
+    @Override
+    public @Nullable Membership membership() {
+        return null;
     }
 
     @Override
@@ -106,6 +113,12 @@ final class ImportedGlobal implements Learner, ImportSource {
         @Override
         public long lastTimestamp() {
             return regionTimestamp;
+        }
+
+        /** Never changed here. */
+        @Override
+        public @Nullable Membership membership() {
+            return null;
         }
 
         @Override

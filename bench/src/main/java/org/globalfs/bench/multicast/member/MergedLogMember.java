@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.MergePosition;
 import org.globalfs.multicast.MergeStrategy;
 import org.globalfs.multicast.MergedLearner;
@@ -156,6 +157,12 @@ public final class MergedLogMember implements MeasuredLog {
         @Override
         public long lastTimestamp(int of) {
             return timestamps.getOrDefault(of, 0L);
+        }
+
+        /** Never changed here. */
+        @Override
+        public @Nullable Membership membership(int ring) {
+            return null;
         }
 
         @Override

@@ -8,9 +8,11 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Learner;
+import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.runtime.MulticastNode;
+import org.jspecify.annotations.Nullable;
 
 /** GlobalFS's multicast; the load is on the first of its rings, the others are idle. */
 final class MulticastLogMember implements MeasuredLog {
@@ -100,6 +102,12 @@ final class MulticastLogMember implements MeasuredLog {
         @Override
         public long lastTimestamp() {
             return lastTimestamp;
+        }
+
+        /** Never changed here. */
+        @Override
+        public @Nullable Membership membership() {
+            return null;
         }
 
         @Override

@@ -15,7 +15,12 @@ public final class Keys {
 
     private Keys() {}
 
-    /** Key of the only record of {@link Table#SYSTEM}. */
+    /** Key of the ring's membership in {@link Table#SYSTEM}, once it has changed. */
+    public static byte[] membership() {
+        return new byte[] {'m', 'e', 'm', 'b', 'e', 'r', 's'};
+    }
+
+    /** Key of the counters in {@link Table#SYSTEM}. */
     public static byte[] system() {
         return new byte[] {'s', 't', 'a', 't', 'e'};
     }

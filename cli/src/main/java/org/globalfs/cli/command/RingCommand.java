@@ -1,0 +1,129 @@
+package org.globalfs.cli.command;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.cli.cluster.ClusterFolder;
+import org.globalfs.cli.ring.RingOperator;
+import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.ServerConfig;
+import org.globalfs.protocol.config.Topology;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** Shows and changes which metadata replicas take part in which ring. */
+@Command(
+        name = "ring",
+        description = "Show and change which metadata replicas order what, while they serve.",
+        mixinStandardHelpOptions = true)
+final class RingCommand implements Runnable {
+    private static final long ZOOKEEPER_TIMEOUT_MS = 5_000;
+
+    @Spec private CommandSpec spec;
+    @Mixin private DataOption data = new DataOption();
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "A server's YAML file, for a cluster that is not in a local folder.")
+    private @Nullable Path config;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            description = "How long each step may take (default: ${DEFAULT-VALUE}).",
+            defaultValue = "600",
+            scope = ScopeType.INHERIT)
+    private int timeoutSeconds;
+
+    @Override
+    public void run() {
+        throw new ParameterException(
+                spec.commandLine(), "say what to do: list, add, promote, remove or replace");
+    }
+
+    @Command(
+            name = "list",
+            description = "Show each ring's members and coordinator.",
+            mixinStandardHelpOptions = true)
+    int list() throws Exception {
+        operator().list().forEach(System.out::println);
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "add",
+            description =
+                    "Add a running replica to ring 0 and its region's ring; it decides once it has caught up.",
+            mixinStandardHelpOptions = true)
+    int add(
+            @Parameters(paramLabel = "REPLICA") int replica,
+            @Option(names = "--learner", description = "It follows only, without a vote.")
+                    boolean learner)
+            throws Exception {
+        operator().add(replica, learner);
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "promote",
+            description = "Make a learner decide, once it has caught up.",
+            mixinStandardHelpOptions = true)
+    int promote(@Parameters(paramLabel = "REPLICA") int replica) throws Exception {
+        operator().promote(replica);
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "remove",
+            description = "Take a replica, running or not, out of its rings.",
+            mixinStandardHelpOptions = true)
+    int remove(@Parameters(paramLabel = "REPLICA") int replica) throws Exception {
+        operator().remove(replica);
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "replace",
+            description = "Let a running replica take another's place in its rings.",
+            mixinStandardHelpOptions = true)
+    int replace(
+            @Parameters(index = "0", paramLabel = "OLD") int old,
+            @Parameters(index = "1", paramLabel = "NEW") int by)
+            throws Exception {
+        operator().replace(old, by);
+        return ExitCode.OK;
+    }
+
+    private RingOperator operator() throws Failure, ConfigException, IOException {
+        ServerConfig server = config == null ? ofFolder(data.open()) : ServerConfig.read(config);
+        try (ZooKeeperDiscovery discovery =
+                ZooKeeperDiscovery.connect(
+                        server.zookeeper(), server.cluster(), ZOOKEEPER_TIMEOUT_MS)) {
+            Topology known = server.topology().including(discovery.members(Role.REPLICA));
+            return new RingOperator(known, timeoutSeconds * 1000L, System.out::println);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.ZOOKEEPER, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static ServerConfig ofFolder(ClusterFolder folder) throws ConfigException, Failure {
+        for (String name : folder.servers()) {
+            ServerConfig server = ServerConfig.read(folder.config(name));
+            if (server.roles().needsTopology()) {
+                return server;
+            }
+        }
+        throw new Failure(ExitCode.CONFIG, folder.root() + " has no server with replicas");
+    }
+}
