@@ -153,7 +153,8 @@ public final class MutantCores {
 
     /**
      * Counts its ring's logical position itself, from its election on, as coordinators do whose
-     * skips say how many instances to skip.
+     * skips say how many instances to skip. Learners that say where they wait would make up for it,
+     * so it does not hear them; that alone goes unnoticed while clocks do not jump.
      */
     public static RingCore countsAnew(
             RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
