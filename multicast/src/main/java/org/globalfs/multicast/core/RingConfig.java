@@ -81,7 +81,7 @@ public record RingConfig(
                 (global ? 300 : 50) * MS,
                 64,
                 (global ? 16 : 4) << 20,
-                1 << 20,
+                256 << 10,
                 32 << 20,
                 40 * MS,
                 global,

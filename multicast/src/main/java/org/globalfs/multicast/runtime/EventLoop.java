@@ -191,7 +191,6 @@ final class EventLoop implements Runnable, MessageReceiver {
 
     private void round() {
         long wallMs = System.currentTimeMillis();
-        boolean appended = false;
         boolean sync = false;
         for (Ring ring : rings) {
             if (!ring.touched) {
@@ -203,14 +202,11 @@ final class EventLoop implements Runnable, MessageReceiver {
                 introduce(net(), ring.membership());
             }
             send(ring, ring.effects.sendNow());
-            for (LogRecord record : ring.effects.persist()) {
-                codec.append(log, ring.number, record);
-                appended = true;
-            }
             sync |= ring.effects.needsSync();
         }
         net().flush();
         deliver();
+        boolean appended = append();
         if (sync) {
             log.sync();
             nowNs = now();
@@ -223,6 +219,19 @@ final class EventLoop implements Runnable, MessageReceiver {
             }
         }
         net().flush();
+    }
+
+    private boolean append() {
+        boolean appended = false;
+        for (Ring ring : rings) {
+            if (ring.touched) {
+                for (LogRecord record : ring.effects.persist()) {
+                    codec.append(log, ring.number, record);
+                    appended = true;
+                }
+            }
+        }
+        return appended;
     }
 
     /**

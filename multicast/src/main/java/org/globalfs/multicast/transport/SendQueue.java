@@ -35,6 +35,10 @@ final class SendQueue {
         return bytes == 0;
     }
 
+    long bytes() {
+        return bytes;
+    }
+
     /** Adds a copy of these bytes. False: there is no room. */
     boolean copy(ByteBuffer frame) {
         int length = frame.remaining();

@@ -42,6 +42,9 @@ public final class Transport {
     /** Up to this size a copy for each peer costs less than a piece of its own in each queue. */
     private static final int COPIED_BYTES = 8 << 10;
 
+    /** Peers work on the first large frames while further ones are encoded. */
+    private static final int FLUSHED_AT_BYTES = 256 << 10;
+
     private final TransportOptions options;
     private final MessageReceiver receiver;
     private final Selector selector;
@@ -229,6 +232,9 @@ public final class Transport {
             Connection connection = connection(id);
             if (connection != null) {
                 queued(connection, connection.out.share(frame));
+                if (connection.out.bytes() >= FLUSHED_AT_BYTES) {
+                    flush(connection);
+                }
             }
         }
         frame.release();
