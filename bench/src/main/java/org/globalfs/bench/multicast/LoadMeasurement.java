@@ -11,6 +11,16 @@ import org.jspecify.annotations.Nullable;
  * throughout and are warmed up alike.
  */
 final class LoadMeasurement implements Session.Measurement {
+    /** With less, nobody expects anything to be warm. */
+    private static final int LEAST_WARM_UP_MS = 30_000;
+
+    private static final int WARM_UP_PARTS = 6;
+
+    /** So many times the warm-up asked for, at most. */
+    private static final int MOST_WARM_UPS = 5;
+
+    private static final double RISE = 1.05;
+
     /** What a row shows of the rounds. */
     enum Shows {
         RATE,
@@ -95,7 +105,7 @@ final class LoadMeasurement implements Session.Measurement {
                 clusters.add(cluster);
                 rounds.add(new ArrayList<>());
                 session.progress(contender.title() + ": warming up");
-                round(cluster, session, session.warmUpMs());
+                warmUp(cluster, session);
             }
             for (int number = 1; number <= session.rounds(); number++) {
                 for (int i = 0; i < clusters.size(); i++) {
@@ -114,6 +124,38 @@ final class LoadMeasurement implements Session.Measurement {
         } finally {
             clusters.forEach(Cluster::close);
         }
+    }
+
+    /**
+     * Until the rate stands still: some need minutes, and as long as they do, their figures say
+     * more of the compiler than of them.
+     */
+    private void warmUp(Cluster cluster, Session session) {
+        if (session.warmUpMs() < LEAST_WARM_UP_MS) {
+            round(cluster, session, session.warmUpMs());
+            return;
+        }
+        List<Double> rates = new ArrayList<>();
+        do {
+            rates.add(round(cluster, session, session.warmUpMs() / WARM_UP_PARTS).rate());
+        } while (rates.size() < MOST_WARM_UPS * WARM_UP_PARTS && rises(rates));
+        session.progress(
+                "warm after %d s: %,.0f/s"
+                        .formatted(
+                                rates.size() * session.warmUpMs() / WARM_UP_PARTS / 1000,
+                                rates.getLast()));
+    }
+
+    private static boolean rises(List<Double> rates) {
+        int half = WARM_UP_PARTS / 2;
+        int now = rates.size();
+        return now < WARM_UP_PARTS
+                || sum(rates.subList(now - half, now))
+                        > RISE * sum(rates.subList(now - 2 * half, now - half));
+    }
+
+    private static double sum(List<Double> rates) {
+        return rates.stream().mapToDouble(Double::doubleValue).sum();
     }
 
     private Round round(Cluster cluster, Session session, int lengthMs) {

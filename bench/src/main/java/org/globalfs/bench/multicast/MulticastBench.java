@@ -43,7 +43,9 @@ public final class MulticastBench implements Callable<Integer> {
     @Option(
             names = "--warm-up",
             paramLabel = "SECONDS",
-            description = "Load before the first figure, for each cluster (default 60).")
+            description =
+                    "Load before the first figure, for each cluster (default 60); under a steady"
+                            + " load up to five times as long, while the rate still rises.")
     private int warmUpSeconds = 60;
 
     @Option(

@@ -124,9 +124,8 @@ final class RatisMember implements MeasuredLog {
     }
 
     /**
-     * Blocks until the log has queued the entry: never on the thread that acknowledges. One thread,
-     * as of a client's stream: what is acknowledged together is then sent and synced together,
-     * where many threads have entries trickle in one by one.
+     * May block until the log has queued the entry: never on the thread that acknowledges. One
+     * thread hands in all, in order, as a client's stream does.
      */
     private void submit(RaftClientRequest request, long id) {
         try {
