@@ -23,6 +23,9 @@ final class MergeMeasurement implements Session.Measurement {
     private static final int GLOBAL_OUTSTANDING = 64;
     private static final int SIZE_BYTES = 200;
 
+    /** Between regional commands, so that it is not the processors that they wait for. */
+    private static final int PAUSE_MS = 5;
+
     /** A stall is a figure, not a loss. */
     private static final int RETRY_MS = 5_000;
 
@@ -70,7 +73,7 @@ final class MergeMeasurement implements Session.Measurement {
     @Override
     public List<Row> run(Session session) {
         List<Row> rows = new ArrayList<>();
-        String command = where + ": a regional command, 1 outstanding × 200 B, ";
+        String command = where + ": a regional command of 200 B, ";
         Latency alone =
                 measure(
                         session,
@@ -113,9 +116,9 @@ final class MergeMeasurement implements Session.Measurement {
             MemberProcess region = cluster.member(LEADER);
             MemberProcess other = cluster.member(place.members());
             if (loaded) {
-                load(other, GLOBAL_OUTSTANDING);
+                load(other, GLOBAL_OUTSTANDING, 0);
             }
-            load(region, 1);
+            load(region, 1, PAUSE_MS);
             Pause.ofMs(session.warmUpMs());
             place.watch();
             List<Double> p50 = new ArrayList<>();
@@ -177,7 +180,7 @@ final class MergeMeasurement implements Session.Measurement {
         return new Latency(p50, p99, judged, valid ? p99.toString() : judged);
     }
 
-    private static void load(MemberProcess member, int outstanding) {
-        member.ask("start %d %d %d quiet".formatted(outstanding, SIZE_BYTES, RETRY_MS));
+    private static void load(MemberProcess member, int outstanding, int pauseMs) {
+        member.ask("start %d %d %d quiet %d".formatted(outstanding, SIZE_BYTES, RETRY_MS, pauseMs));
     }
 }

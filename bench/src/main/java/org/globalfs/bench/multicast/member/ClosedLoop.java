@@ -19,6 +19,7 @@ final class ClosedLoop implements AutoCloseable {
     private final long firstSequence;
     private final int sizeBytes;
     private final long retryNs;
+    private final long pauseNs;
     private final LongConsumer announce;
     private final Thread ticker;
 
@@ -27,6 +28,7 @@ final class ClosedLoop implements AutoCloseable {
     private final int[] attempts;
     private final long[] firstProposedNs;
     private final long[] proposedNs;
+    private final boolean[] resting;
     private final Histogram latenciesNs = new Histogram(LONGEST_NS, 3);
     private int coordinator;
     private long markedNs;
@@ -37,6 +39,7 @@ final class ClosedLoop implements AutoCloseable {
     /**
      * @param firstSequence above that of every earlier load of this origin
      * @param retryNs after which a value without acknowledgement is proposed again
+     * @param pauseNs from an acknowledgement to the next value, about
      * @param announce told the id of each acknowledged value
      */
     ClosedLoop(
@@ -46,17 +49,20 @@ final class ClosedLoop implements AutoCloseable {
             int outstanding,
             int sizeBytes,
             long retryNs,
+            long pauseNs,
             LongConsumer announce) {
         this.log = log;
         this.origin = origin;
         this.firstSequence = firstSequence;
         this.sizeBytes = Math.max(sizeBytes, Values.LEAST_BYTES);
         this.retryNs = retryNs;
+        this.pauseNs = pauseNs;
         this.announce = announce;
         sequences = new long[outstanding];
         attempts = new int[outstanding];
         firstProposedNs = new long[outstanding];
         proposedNs = new long[outstanding];
+        resting = new boolean[outstanding];
         ticker = Thread.ofPlatform().name("load").daemon().unstarted(this::tick);
     }
 
@@ -88,7 +94,13 @@ final class ClosedLoop implements AutoCloseable {
         longestGapNs = Math.max(longestGapNs, now - lastNs);
         lastNs = now;
         announce.accept(id);
-        next(slot, sequence + sequences.length, now);
+        if (pauseNs == 0) {
+            next(slot, sequence + sequences.length, now);
+        } else {
+            sequences[slot] = sequence + sequences.length;
+            resting[slot] = true;
+            firstProposedNs[slot] = now + pauseNs;
+        }
     }
 
     private void next(int slot, long sequence, long now) {
@@ -124,7 +136,12 @@ final class ClosedLoop implements AutoCloseable {
         }
         long now = System.nanoTime();
         for (int slot = 0; slot < sequences.length && !stopped; slot++) {
-            if (changed || now - proposedNs[slot] >= retryNs) {
+            if (resting[slot]) {
+                if (now >= firstProposedNs[slot]) {
+                    resting[slot] = false;
+                    next(slot, sequences[slot], now);
+                }
+            } else if (changed || now - proposedNs[slot] >= retryNs) {
                 propose(slot, now);
             }
         }

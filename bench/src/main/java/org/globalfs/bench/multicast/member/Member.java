@@ -87,6 +87,7 @@ final class Member implements AutoCloseable {
                         Integer.parseInt(words[1]),
                         Integer.parseInt(words[2]),
                         Long.parseLong(words[3]) * 1_000_000,
+                        words.length > 5 ? Long.parseLong(words[5]) * 1_000_000 : 0,
                         announce);
                 yield "ok";
             }
@@ -109,7 +110,8 @@ final class Member implements AutoCloseable {
         };
     }
 
-    private void start(int outstanding, int sizeBytes, long retryNs, LongConsumer announce) {
+    private void start(
+            int outstanding, int sizeBytes, long retryNs, long pauseNs, LongConsumer announce) {
         ClosedLoop loop =
                 new ClosedLoop(
                         log,
@@ -118,6 +120,7 @@ final class Member implements AutoCloseable {
                         outstanding,
                         sizeBytes,
                         retryNs,
+                        pauseNs,
                         announce);
         load = loop;
         loop.start();

@@ -48,7 +48,8 @@ class ClosedLoopTest {
 
     private ClosedLoop loop(long firstSequence, int outstanding) {
         ClosedLoop loop =
-                new ClosedLoop(log, 2, firstSequence, outstanding, 200, NEVER_NS, announced::add);
+                new ClosedLoop(
+                        log, 2, firstSequence, outstanding, 200, NEVER_NS, 0, announced::add);
         loop.start();
         return loop;
     }
@@ -56,6 +57,26 @@ class ClosedLoopTest {
     private static long acknowledged(ClosedLoop loop) {
         String first = Arrays.asList(loop.measured().split(" ")).getFirst();
         return Long.parseLong(first.substring("acknowledged=".length()));
+    }
+
+    @Test
+    void restsBeforeTheNextValueIfTold() {
+        for (long pauseNs : new long[] {NEVER_NS, 1}) {
+            int before = log.proposed().size();
+            try (ClosedLoop loop =
+                    new ClosedLoop(log, 2, 0, 1, 200, NEVER_NS, pauseNs, announced::add)) {
+                loop.start();
+                loop.acknowledged(log.proposed().getLast());
+                assertThat(acknowledged(loop)).isEqualTo(1);
+                long deadline = System.nanoTime() + 10_000_000_000L;
+                while (pauseNs == 1
+                        && log.proposed().size() < before + 2
+                        && System.nanoTime() < deadline) {
+                    Thread.onSpinWait();
+                }
+                assertThat(log.proposed()).hasSize(before + (pauseNs == 1 ? 2 : 1));
+            }
+        }
     }
 
     @Test
