@@ -27,7 +27,6 @@ final class Leadership {
 
     private static final int MAX_QUEUED_IMPORTS = 1024;
     private static final int RESEND_AFTER_HEARTBEATS = 3;
-    private static final int ANSWER_WITHIN_HEARTBEATS = 4;
 
     private final RingConfig config;
     private final Membership members;
@@ -57,8 +56,11 @@ final class Leadership {
     private long majorityEchoNs;
     private long importCursor;
     private boolean importsDue;
-    private long lastHeartbeatNs;
-    private long decidedAtHeartbeat;
+    private final Retention retention;
+
+    /** The decided prefix when a heartbeat was sent, of the last few by their clock. */
+    private final TreeMap<Long, Long> heartbeats = new TreeMap<>();
+
     private final Map<Integer, Ack> acks = new TreeMap<>();
 
     /** What the ring is to become; nothing is proposed behind it. */
@@ -85,6 +87,7 @@ final class Leadership {
             long nowNs) {
         this.config = config;
         this.members = members;
+        this.retention = new Retention(config, members);
         this.acceptor = acceptor;
         this.prefix = prefix;
         this.votes = votes;
@@ -198,7 +201,7 @@ final class Leadership {
         if (id == config.self()) {
             return "";
         }
-        if (ack == null || nowNs - ack.sentNs > ANSWER_WITHIN_HEARTBEATS * config.heartbeatNs()) {
+        if (ack == null || nowNs - ack.sentNs > config.leaseNs() / 4 * 3) {
             return "replica " + id + " does not answer";
         }
         return ack.lag > (long) RingCore.LAG_WINDOWS * config.windowInstances()
@@ -215,10 +218,21 @@ final class Leadership {
     }
 
     /** Any member, acceptor or not, answers a heartbeat. */
-    void answered(int id, long sentNs, long decided) {
-        if (sentNs == lastHeartbeatNs) {
-            acks.put(id, new Ack(sentNs, decidedAtHeartbeat - decided));
+    void answered(int id, Message.HeartbeatAck m, long nowNs) {
+        retention.heard(id, m.applied(), m.checkpointed(), nowNs);
+        Long decidedThen = heartbeats.get(m.sentNs());
+        if (decidedThen != null) {
+            acks.put(id, new Ack(m.sentNs(), decidedThen - m.decided()));
         }
+    }
+
+    /** What this member itself executed, and could replay from. */
+    void progress(long applied, long checkpointed, long nowNs) {
+        retention.heard(config.self(), applied, checkpointed, nowNs);
+    }
+
+    long trimmable(long nowNs) {
+        return retention.trimmable(nowNs);
     }
 
     boolean enqueue(byte[] value, int[] destinations) {
@@ -383,12 +397,14 @@ final class Leadership {
 
     void heartbeat(long nowNs, Effects effects) {
         heartbeatDueNs = nowNs + config.heartbeatNs();
-        lastHeartbeatNs = nowNs;
-        decidedAtHeartbeat = prefix.decided();
+        heartbeats.put(nowNs, prefix.decided());
+        heartbeats.headMap(nowNs - config.leaseNs()).clear();
         importsDue();
         acknowledged(selfRank, nowNs, prefix.decided(), nowNs);
         effects.send(
-                Outbound.ALL, new Message.Heartbeat(ballot, prefix.decided(), next - 1, nowNs));
+                Outbound.ALL,
+                new Message.Heartbeat(
+                        ballot, prefix.decided(), next - 1, nowNs, retention.trimmable(nowNs)));
         for (int rank = 0; rank < members.size(); rank++) {
             if (rank != selfRank) {
                 resend(rank, nowNs, effects);

@@ -91,15 +91,19 @@ public sealed interface Message {
 
     /**
      * The coordinator lives. {@code last} is its last proposed instance, {@code sentNs} its own
-     * clock.
+     * clock. Nobody needs what is in the log through {@code trimmable} any more.
      */
-    record Heartbeat(Ballot ballot, long decided, long last, long sentNs) implements Message {}
+    record Heartbeat(Ballot ballot, long decided, long last, long sentNs, long trimmable)
+            implements Message {}
 
     /**
      * Echoes {@code sentNs}: until a lease later on the sender's clock it votes for nobody but this
      * coordinator. {@code through} is as in Voted; 0 when the sender has not opened the ballot.
+     * {@code applied} and {@code checkpointed} say what the sender still needs of logs, see {@link
+     * RingCore#onProgress}.
      */
-    record HeartbeatAck(Ballot ballot, long sentNs, long through, long decided)
+    record HeartbeatAck(
+            Ballot ballot, long sentNs, long through, long decided, long applied, long checkpointed)
             implements Message {}
 
     /**

@@ -66,6 +66,9 @@ public class RingCore {
     private long electionNs;
     private long lastTickNs;
     private boolean voteDue;
+    private long applied;
+    private long checkpointed;
+    private long trimmable;
 
     RingCore(RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
         this.config = config;
@@ -136,7 +139,7 @@ public class RingCore {
             return;
         }
         if (rank < 0) {
-            onForeign(from, message, effects);
+            onForeign(from, message, nowNs, effects);
             return;
         }
         switch (message) {
@@ -182,14 +185,14 @@ public class RingCore {
      * From a process that is no acceptor of this membership: a learner; one that was left behind by
      * a change and has to be told; or one of a membership that this member has yet to learn of.
      */
-    private void onForeign(int from, Message message, Effects effects) {
+    private void onForeign(int from, Message message, long nowNs, Effects effects) {
         switch (message) {
             case Message.Forward m -> onForward(m);
             case Message.ForwardEntry m -> onForward(m);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.HeartbeatAck m -> {
                 if (leadership != null && leadership.ballot().equals(m.ballot())) {
-                    leadership.answered(from, m.sentNs(), m.decided());
+                    leadership.answered(from, m, nowNs);
                 }
             }
             case Message.CatchUpReply m -> catchUp.heard(-1, m.decided());
@@ -252,7 +255,9 @@ public class RingCore {
         if (leadership != null) {
             if (leadership.heartbeatDue(nowNs)) {
                 lease.grant(config.self(), nowNs);
+                leadership.progress(applied, checkpointed, nowNs);
                 leadership.heartbeat(nowNs, effects);
+                trimmable = Math.max(trimmable, leadership.trimmable(nowNs));
             }
         } else if (takesPart()) {
             tickElection(nowNs, effects);
@@ -316,6 +321,15 @@ public class RingCore {
                 journal.append(record, effects);
             }
         }
+    }
+
+    /**
+     * How far this member's learner executed, and through where it needs no log after a restart.
+     * Told to the coordinator, which says what may be {@link #trimmable}.
+     */
+    public void onProgress(long appliedThrough, long checkpointedThrough) {
+        applied = Math.max(applied, appliedThrough);
+        checkpointed = Math.max(checkpointed, checkpointedThrough);
     }
 
     /** Timestamps given from now on are above this one. */
@@ -694,6 +708,7 @@ public class RingCore {
         if (!heed(from, m.ballot(), m.decided(), effects)) {
             return;
         }
+        trimmable = Math.max(trimmable, m.trimmable());
         lease.grant(from, nowNs);
         electionNs = lease.untilNs() + jitter.nextNs();
         countOwnVote();
@@ -705,7 +720,12 @@ public class RingCore {
         }
         Message.HeartbeatAck ack =
                 new Message.HeartbeatAck(
-                        m.ballot(), m.sentNs(), learner ? 0 : through, prefix.decided());
+                        m.ballot(),
+                        m.sentNs(),
+                        learner ? 0 : through,
+                        prefix.decided(),
+                        applied,
+                        checkpointed);
         if (acceptor.promiseIsDurable()) {
             effects.send(from, ack);
         } else {
@@ -717,7 +737,7 @@ public class RingCore {
         int rank = members.rank(from);
         catchUp.heard(rank, m.decided());
         if (leadership != null && leadership.ballot().equals(m.ballot())) {
-            leadership.answered(from, m.sentNs(), m.decided());
+            leadership.answered(from, m, nowNs);
             leadership.acknowledged(rank, m.sentNs(), m.decided(), nowNs);
             votes.vote(rank, m.ballot(), m.through());
             decide(nowNs, effects);
@@ -857,6 +877,14 @@ public class RingCore {
     /** Who takes part in what follows the decided prefix. */
     public Membership membership() {
         return members;
+    }
+
+    /**
+     * Through where this member's log may go: its own state has it for good, and as the coordinator
+     * said, so has that of a majority, and all who are alive have executed it.
+     */
+    public long trimmable() {
+        return Math.min(trimmable, checkpointed);
     }
 
     /** Replica id of the coordinator as far as known, or -1. */

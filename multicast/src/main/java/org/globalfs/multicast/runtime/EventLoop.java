@@ -154,7 +154,9 @@ final class EventLoop implements Runnable, MessageReceiver {
         for (Ring ring : rings) {
             ring.propose();
             if (ring.core.nextTickNs() <= nowNs) {
+                ring.reportProgress();
                 ring.core.onTick(nowNs, ring.effects);
+                log.checkpointed(ring.number, ring.core.trimmable());
                 ring.touched = true;
             }
         }

@@ -183,7 +183,7 @@ public final class MulticastNode implements Multicast {
         ImportFeed imports = number == homeRing ? feed : null;
         RingCore core = RingCore.recover(config, recovered.state(number), imports, loop.now());
         core.witness(learner.lastTimestamp());
-        mlog.checkpointed(number, learner.applied());
+        core.onProgress(learner.applied(), learner.applied());
         RingInput input = new RingInput(number, mlog, core.decided(), learner.applied());
         return new Ring(number, self, core, input);
     }
@@ -291,14 +291,14 @@ public final class MulticastNode implements Multicast {
 
     @Override
     public void checkpointed(int ring, long instance) {
-        mlog.checkpointed(ring, instance);
+        ring(ring).checkpointed(instance);
     }
 
     @Override
     public void checkpointed(MergePosition position) {
         rings.forEach((number, ring) -> {
             RingPosition in = position.in(number);
-            mlog.checkpointed(number, in == null ? ring.input.delivered() : in.instance());
+            ring.checkpointed(in == null ? ring.input.delivered() : in.instance());
         });
     }
 

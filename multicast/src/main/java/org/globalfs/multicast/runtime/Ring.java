@@ -2,6 +2,7 @@ package org.globalfs.multicast.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.Multicast;
@@ -50,6 +51,7 @@ final class Ring {
     private volatile long decided;
     private volatile long ballot;
     private volatile boolean rejoining;
+    private final AtomicLong checkpointed = new AtomicLong();
     private volatile Membership membership;
     private final int self;
 
@@ -91,6 +93,11 @@ final class Ring {
         return leading ? Math.max(0, leaseUntilNs - nowNs) : 0;
     }
 
+    /** The learner needs no log through this instance any more. */
+    void checkpointed(long instance) {
+        checkpointed.accumulateAndGet(instance, Math::max);
+    }
+
     Membership membership() {
         return membership;
     }
@@ -121,6 +128,11 @@ final class Ring {
     }
 
     // ---- event loop
+
+    /** Before a tick. */
+    void reportProgress() {
+        core.onProgress(input.delivered(), checkpointed.get());
+    }
 
     /** Hands waiting proposals to the core, as many as it takes and one turn should. */
     void propose() {

@@ -93,6 +93,8 @@ final class SimMember {
     void restart(SimReplica replica, @Nullable ImportSource imports) {
         core = start(imports);
         core.witness(replica.lastTimestamp());
+        core.onProgress(
+                replica.applied(), Math.min(replica.applied(), cluster.mergedEverywhere(ring())));
         PersistedState state = disk.recover();
         long applied = replica.applied();
         if (applied + 1 < disk.firstAvailable()) {
@@ -136,6 +138,12 @@ final class SimMember {
     void globalExecuted() {
         core.onGlobalExecuted();
         settle();
+    }
+
+    /** The state is durable through {@code checkpointed}; of the log less than that may go. */
+    void trim(long applied, long checkpointed, int kept) {
+        core.onProgress(applied, checkpointed);
+        disk.trim(Math.min(checkpointed, core.trimmable()) - kept);
     }
 
     void change(MembershipChange change) {

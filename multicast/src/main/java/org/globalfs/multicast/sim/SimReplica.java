@@ -194,7 +194,7 @@ final class SimReplica {
                             ? 0
                             : cluster.simulation().below(MOST_KEPT_BELOW_CHECKPOINT);
             long done = Math.min(flushed.applied(), cluster.mergedEverywhere(member.ring()));
-            member.disk().trim(done - kept);
+            member.trim(state.applied(), done, kept);
         }
     }
 

@@ -92,12 +92,15 @@ public final class MessageCodec {
                     ballot(kind(to, HEARTBEAT), m.ballot())
                             .putLong(m.decided())
                             .putLong(m.last())
-                            .putLong(m.sentNs());
+                            .putLong(m.sentNs())
+                            .putLong(m.trimmable());
             case Message.HeartbeatAck m ->
                     ballot(kind(to, HEARTBEAT_ACK), m.ballot())
                             .putLong(m.sentNs())
                             .putLong(m.through())
-                            .putLong(m.decided());
+                            .putLong(m.decided())
+                            .putLong(m.applied())
+                            .putLong(m.checkpointed());
             case Message.CatchUpRequest m -> kind(to, CATCH_UP_REQUEST).putLong(m.from());
             case Message.CatchUpReply m -> {
                 kind(to, CATCH_UP_REPLY).putLong(m.from()).putLong(m.decided());
@@ -182,10 +185,19 @@ public final class MessageCodec {
             case VOTED -> new Message.Voted(ballot(from), from.getLong(), from.getLong());
             case HEARTBEAT ->
                     new Message.Heartbeat(
-                            ballot(from), from.getLong(), from.getLong(), from.getLong());
+                            ballot(from),
+                            from.getLong(),
+                            from.getLong(),
+                            from.getLong(),
+                            from.getLong());
             case HEARTBEAT_ACK ->
                     new Message.HeartbeatAck(
-                            ballot(from), from.getLong(), from.getLong(), from.getLong());
+                            ballot(from),
+                            from.getLong(),
+                            from.getLong(),
+                            from.getLong(),
+                            from.getLong(),
+                            from.getLong());
             case CATCH_UP_REQUEST -> new Message.CatchUpRequest(from.getLong());
             case CATCH_UP_REPLY -> {
                 long first = from.getLong();
