@@ -51,6 +51,13 @@ public interface Multicast extends AutoCloseable {
     long leaseInstance(int ring);
 
     /**
+     * The same without a lease, for a round trip to a majority: the instance once it is confirmed,
+     * {@link #NONE} if this process is not the coordinator, or does not stay it until then. A
+     * majority that does not answer keeps it waiting until the coordinator steps down.
+     */
+    CompletableFuture<Long> readIndex(int ring);
+
+    /**
      * Milliseconds for which nobody else can become coordinator; 0 without lease. What grants may
      * rely on.
      */

@@ -1,6 +1,9 @@
 package org.globalfs.replica.service;
 
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.Position;
@@ -52,11 +55,14 @@ final class Reads {
             if (refusal != null) {
                 return refusal;
             }
-            long lease = multicast.leaseInstance(number);
-            if (lease == Multicast.NONE) {
+            long current = multicast.leaseInstance(number);
+            if (current == Multicast.NONE) {
+                current = readIndex(number, deadlineNs);
+            }
+            if (current == Multicast.NONE) {
                 return refuse(number, Status.RETRY);
             }
-            seen = Math.max(seen, lease);
+            seen = Math.max(seen, current);
             ticket = number == home ? grants.ticket() : null;
         }
         if (!wait.await(seen, request.getGlobalSeen(), deadlineNs)) {
@@ -64,6 +70,19 @@ final class Reads {
         }
         ReadReply reply = partition.use(state -> state.read(request));
         return ticket == null ? reply : grants.grant(request, reply, ticket);
+    }
+
+    /** Without a lease a round trip to a majority tells that this is still the coordinator. */
+    private long readIndex(int ring, long deadlineNs) throws InterruptedException {
+        try {
+            return multicast
+                    .readIndex(ring)
+                    .get(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return Multicast.NONE;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the read of ring " + ring + " failed", e.getCause());
+        }
     }
 
     private @Nullable ReadReply refusal(int ring) {

@@ -494,6 +494,16 @@ final class Leadership {
         return echoed + config.leaseNs() - config.leaseNs() / 1000 * config.driftPermille();
     }
 
+    ReadIndex readIndex(long nowNs) {
+        heartbeatDueNs = Math.min(heartbeatDueNs, nowNs);
+        return new ReadIndex(ballot, nowNs, readInstance());
+    }
+
+    /** Whether a majority answered what was sent then or later. */
+    boolean confirmedSince(long sinceNs) {
+        return VoteCount.majorityOf(echoedNs, members.majority()) >= sinceNs;
+    }
+
     long readInstance() {
         return config.acknowledgedAnywhere() ? next - 1 : Math.max(barrier, prefix.decided());
     }

@@ -906,6 +906,24 @@ public class RingCore {
         return leadership != null && leaseRemainingNs(nowNs) > 0 ? leadership.readInstance() : -1;
     }
 
+    /**
+     * Begins a linearizable read that needs no lease but a round trip to a majority; null when this
+     * member is not the coordinator. The next {@link #onTick} asks, which is due at once.
+     */
+    public @Nullable ReadIndex onRead(long nowNs) {
+        return leadership == null ? null : leadership.readIndex(nowNs);
+    }
+
+    /** What became of a read that {@link #onRead} began. */
+    public ReadIndex.State state(ReadIndex read) {
+        if (leadership == null || !leadership.ballot().equals(read.ballot())) {
+            return ReadIndex.State.LOST;
+        }
+        return leadership.confirmedSince(read.sinceNs())
+                ? ReadIndex.State.CONFIRMED
+                : ReadIndex.State.WAITING;
+    }
+
     /** How long no other member can be elected, by this member's clock; 0 without a lease. */
     public long leaseRemainingNs(long nowNs) {
         return leadership == null ? 0 : Math.max(0, leadership.leaseUntilNs() - nowNs);

@@ -200,6 +200,7 @@ final class EventLoop implements Runnable, MessageReceiver {
             }
             ring.core.flush(nowNs, wallMs, ring.effects);
             ring.publish(nowNs);
+            ring.answerReads();
             if (ring.membershipChanged()) {
                 introduce(net(), ring.membership());
             }
@@ -324,6 +325,13 @@ final class EventLoop implements Runnable, MessageReceiver {
             Ring ring = byNumber[number];
             ring.touched |= ring.core.onPropose(new Entry.Skip(position), ring.effects);
         });
+    }
+
+    /** Any thread. */
+    CompletableFuture<Long> readIndex(int number) {
+        CompletableFuture<Long> answer = new CompletableFuture<>();
+        execute(() -> byNumber[number].read(nowNs, answer));
+        return answer;
     }
 
     /** Any thread. */

@@ -270,6 +270,11 @@ public final class MulticastNode implements Multicast {
     }
 
     @Override
+    public CompletableFuture<Long> readIndex(int ring) {
+        return loop.readIndex(ring(ring).number);
+    }
+
+    @Override
     public long leaseRemainingMs(int ring) {
         return ring(ring).leaseRemainingNs(loop.now()) / 1_000_000;
     }

@@ -2,12 +2,14 @@ package org.globalfs.multicast.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.RingStatus;
 import org.globalfs.multicast.core.Effects;
+import org.globalfs.multicast.core.ReadIndex;
 import org.globalfs.multicast.core.RingCore;
 import org.globalfs.multicast.wire.LogCodec;
 import org.jctools.queues.MpscArrayQueue;
@@ -24,6 +26,8 @@ final class Ring {
 
     /** A coordinator whose learner lags by more instances takes nothing new. */
     private static final long MOST_UNDELIVERED = 16384;
+
+    private static final int MOST_READS = 4096;
 
     /** Heartbeats wait for the end of a turn. */
     private static final int PROPOSED_BYTES_A_TURN = 4 << 20;
@@ -43,6 +47,10 @@ final class Ring {
 
     /** The core took no more: what waits has no need to wake the loop. */
     private boolean stalled;
+
+    private record WaitingRead(ReadIndex read, CompletableFuture<Long> answer) {}
+
+    private final List<WaitingRead> reads = new ArrayList<>();
 
     private volatile int coordinator = Multicast.NONE;
     private volatile boolean leading;
@@ -128,6 +136,28 @@ final class Ring {
     }
 
     // ---- event loop
+
+    /** Begins a read without a lease. */
+    void read(long nowNs, CompletableFuture<Long> answer) {
+        ReadIndex read = core.onRead(nowNs);
+        if (read == null || reads.size() >= MOST_READS) {
+            answer.complete((long) Multicast.NONE);
+        } else {
+            reads.add(new WaitingRead(read, answer));
+        }
+    }
+
+    /** After {@link #publish}. */
+    void answerReads() {
+        reads.removeIf(waiting -> {
+            ReadIndex.State state = core.state(waiting.read);
+            if (state != ReadIndex.State.WAITING) {
+                boolean confirmed = state == ReadIndex.State.CONFIRMED;
+                waiting.answer.complete(confirmed ? waiting.read.instance() : Multicast.NONE);
+            }
+            return state != ReadIndex.State.WAITING;
+        });
+    }
 
     /** Before a tick. */
     void reportProgress() {

@@ -24,6 +24,7 @@ public final class Coverage {
         IMPORTS,
         DUPLICATES_IGNORED,
         WRITES_ACKNOWLEDGED,
+        INDEXED_READS,
         LEASE_READS,
         MERGED,
         MERGES_TAKEN_OVER,

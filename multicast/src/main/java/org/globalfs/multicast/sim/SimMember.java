@@ -1,6 +1,8 @@
 package org.globalfs.multicast.sim;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Membership;
@@ -13,6 +15,7 @@ import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.core.Outbound;
 import org.globalfs.multicast.core.PersistedState;
 import org.globalfs.multicast.core.ReadDecided;
+import org.globalfs.multicast.core.ReadIndex;
 import org.globalfs.multicast.core.RingConfig;
 import org.globalfs.multicast.core.RingCore;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +45,9 @@ final class SimMember {
     private long leaseInstance = -1;
     private long leaseUntilNs;
     private boolean leading;
+    private final List<IndexedRead> indexed = new ArrayList<>();
+
+    private record IndexedRead(ReadIndex read, LongConsumer answer) {}
 
     SimMember(SimCluster cluster, SimProcess process, RingConfig config) {
         this.cluster = cluster;
@@ -58,6 +64,7 @@ final class SimMember {
         tickNs = Long.MAX_VALUE;
         leaseInstance = -1;
         leading = false;
+        indexed.clear();
         RingCore started =
                 cluster.plan().cores().create(config, disk.recover(), imports, process.localNs());
         nextDelivery = started.decided() + 1;
@@ -178,6 +185,7 @@ final class SimMember {
         flushPending = false;
         core.flush(process.localNs(), process.wallMs(), effects);
         publish();
+        answerReads();
         Effects round = effects;
         effects = new Effects();
         if (execute(round)) {
@@ -213,6 +221,29 @@ final class SimMember {
     /** The instance that a linearizable read must wait for, or -1. */
     long leaseInstance() {
         return leaseUntilNs > process.localNs() ? leaseInstance : -1;
+    }
+
+    /** A read without a lease: told the instance once it is confirmed, or -1. */
+    void readIndex(LongConsumer answer) {
+        ReadIndex read = core.onRead(process.localNs());
+        if (read == null) {
+            answer.accept(-1);
+            return;
+        }
+        indexed.add(new IndexedRead(read, answer));
+        settle();
+    }
+
+    private void answerReads() {
+        for (IndexedRead waiting : List.copyOf(indexed)) {
+            ReadIndex.State state = core.state(waiting.read);
+            if (state != ReadIndex.State.WAITING) {
+                indexed.remove(waiting);
+                boolean confirmed = state == ReadIndex.State.CONFIRMED;
+                cluster.coverage().count(Coverage.Kind.INDEXED_READS);
+                waiting.answer.accept(confirmed ? waiting.read.instance() : -1);
+            }
+        }
     }
 
     /** Whether this member is the coordinator, as clients of the process are told. */

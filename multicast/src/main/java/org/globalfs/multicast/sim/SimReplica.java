@@ -95,6 +95,14 @@ final class SimReplica {
 
     private void read(SimClient client, long operation) {
         long instance = member.leaseInstance();
+        if (instance < 0 || cluster.simulation().chance(0.5)) {
+            member.readIndex(index -> read(client, operation, index));
+        } else {
+            read(client, operation, instance);
+        }
+    }
+
+    private void read(SimClient client, long operation, long instance) {
         if (instance < 0) {
             client.redirected(operation, -1);
         } else {

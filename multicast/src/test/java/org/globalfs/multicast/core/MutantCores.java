@@ -36,6 +36,38 @@ public final class MutantCores {
         };
     }
 
+    /** Lets its log go as far as its own checkpoint, whatever the others have. */
+    public static RingCore trimsAlone(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            private long own;
+
+            @Override
+            public void onProgress(long applied, long checkpointed) {
+                own = Math.max(own, checkpointed);
+                super.onProgress(applied, checkpointed);
+            }
+
+            @Override
+            public long trimmable() {
+                return own;
+            }
+        };
+    }
+
+    /** Takes a read for confirmed without asking anybody. */
+    public static RingCore unconfirmedReads(
+            RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
+        return new RingCore(config, state, imports, nowNs) {
+            @Override
+            public ReadIndex.State state(ReadIndex read) {
+                return super.state(read) == ReadIndex.State.LOST
+                        ? ReadIndex.State.LOST
+                        : ReadIndex.State.CONFIRMED;
+            }
+        };
+    }
+
     /** Thinks of the ring as large as it began: after it has grown, two quorums need not meet. */
     public static RingCore quorumOfTheFirstMembers(
             RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
@@ -103,6 +104,23 @@ class MulticastNodeTest {
                         assertThat(values).as("node %s", node).isEqualTo(first);
                     }
                 });
+    }
+
+    @Test
+    void aReadIndexIsConfirmedByAMajorityOrGivenUp() throws Exception {
+        try (Cluster cluster = new Cluster(folder, Map.of(1, List.of(1, 2, 3)))) {
+            cluster.startAll();
+            int coordinator = cluster.awaitCoordinator(1);
+            MulticastNode node = cluster.running.get(coordinator);
+            long before = node.status(1).decided();
+            assertThat(node.readIndex(1).get(10, TimeUnit.SECONDS)).isGreaterThanOrEqualTo(before);
+            int follower = coordinator % 3 + 1;
+            assertThat(cluster.running.get(follower).readIndex(1).get(10, TimeUnit.SECONDS))
+                    .isEqualTo(Multicast.NONE);
+            cluster.crash(follower);
+            cluster.crash(6 - coordinator - follower);
+            assertThat(node.readIndex(1).get(30, TimeUnit.SECONDS)).isEqualTo(Multicast.NONE);
+        }
     }
 
     @Test

@@ -36,7 +36,8 @@ class MutantsTest {
         LOST_VOTES_IGNORED,
         SKIP_COUNTER_RESET_AT_TAKE_OVER,
         TURN_BROKEN_AT_RESUME,
-        QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE;
+        QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE,
+        READ_INDEX_UNCONFIRMED;
 
         private Plan plan() {
             Plan sound = Plan.production();
@@ -48,7 +49,8 @@ class MutantsTest {
                 case GAP_FILLED_WITHOUT_PHASE_1 -> sound.withCores(MutantCores::noPhase1);
                 case IMPORT_OUT_OF_ORDER -> sound.withCores(MutantsTest::hastyImports);
                 case TRIMMED_BEYOND_CHECKPOINT -> sound.onDisks(HastyDisk::new);
-                case TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED -> sound.onDisks(CarelessDisk::new);
+                case TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED ->
+                        sound.onDisks(CarelessDisk::new).withCores(MutantCores::trimsAlone);
                 case ACKNOWLEDGED_PAST_STEP_DOWN -> sound.acknowledgingWhen(member -> true);
                 case TAKEN_AND_DROPPED -> sound.withCores(MutantCores::droppedProposal);
                 case READ_BEFORE_BARRIER -> sound.withCores(MutantCores::readsBeforeBarrier);
@@ -59,6 +61,7 @@ class MutantsTest {
                 case TURN_BROKEN_AT_RESUME -> sound.resumingAt(MutantsTest::atTheNextTurn);
                 case QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE ->
                         sound.withCores(MutantCores::quorumOfTheFirstMembers);
+                case READ_INDEX_UNCONFIRMED -> sound.withCores(MutantCores::unconfirmedReads);
             };
         }
     }
