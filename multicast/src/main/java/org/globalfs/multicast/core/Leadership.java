@@ -279,11 +279,11 @@ final class Leadership {
             changeProposed = true;
             propose(Batch.of(new Entry.Members(change)), effects);
         }
+        boolean skip = skips.pending(nowNs, prefix.hybridMs(wallMs));
         if (change != null) {
             return;
         }
         queueImports();
-        boolean skip = skips.pending(nowNs, prefix.hybridMs(wallMs));
         while ((!queue.isEmpty() || skip)
                 && next - 1 - prefix.decided() < config.windowInstances()
                 && outstandingBytes < config.windowBytes()) {
