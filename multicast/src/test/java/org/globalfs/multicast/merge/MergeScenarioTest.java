@@ -1,11 +1,7 @@
 package org.globalfs.multicast.merge;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -15,12 +11,12 @@ import java.util.stream.Stream;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.MergePosition;
 import org.globalfs.multicast.RingPosition;
+import org.globalfs.multicast.Scenarios;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Text scenarios of the round-robin merge: commands, {@code ----}, what happens, an empty line. To
- * write down what happens now: {@code -Dglobalfs.scenarios.write=true}, then read the difference.
+ * Text scenarios of the round-robin merge, see {@link Scenarios}.
  *
  * <ul>
  *   <li>{@code learner A group 1 turn 2 rings 0 1}: a learner begins. {@code room 3}: how many
@@ -32,8 +28,6 @@ import org.junit.jupiter.api.TestFactory;
  * </ul>
  */
 class MergeScenarioTest {
-    private static final Path FOLDER = Path.of("src/test/resources/scenarios/merge");
-
     private final Merged.Logs logs = new Merged.Logs();
     private final Map<String, Merged> learners = new TreeMap<>();
     private final Map<String, Integer> groups = new TreeMap<>();
@@ -42,41 +36,13 @@ class MergeScenarioTest {
 
     @TestFactory
     Stream<DynamicTest> scenarios() throws IOException {
-        try (Stream<Path> files = Files.list(FOLDER)) {
-            List<Path> sorted = files.sorted().toList();
-            assertThat(sorted).isNotEmpty();
-            return sorted.stream()
-                    .map(file ->
-                            DynamicTest.dynamicTest(
-                                    file.getFileName().toString(),
-                                    () -> new MergeScenarioTest().play(file)));
-        }
+        return Scenarios.in("merge", () -> new MergeScenarioTest()::execute);
     }
 
-    private void play(Path file) throws IOException {
-        List<String> written = Files.readAllLines(file);
-        List<String> played = new ArrayList<>();
-        boolean expecting = false;
-        for (String line : written) {
-            if (line.equals("----")) {
-                expecting = true;
-                played.add(line);
-                played.addAll(told);
-                told.clear();
-            } else if (line.isBlank()) {
-                expecting = false;
-                played.add(line);
-            } else if (!expecting) {
-                played.add(line);
-                if (!line.startsWith("#")) {
-                    execute(line.split("\\s+"));
-                }
-            }
-        }
-        if (Boolean.getBoolean("globalfs.scenarios.write")) {
-            Files.write(file, played);
-        }
-        assertThat(played).isEqualTo(written);
+    private List<String> execute(String line) {
+        told.clear();
+        execute(line.split("\\s+"));
+        return List.copyOf(told);
     }
 
     private void execute(String[] words) {
