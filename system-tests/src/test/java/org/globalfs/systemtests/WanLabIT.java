@@ -70,23 +70,27 @@ final class WanLabIT {
         return wan("exec " + region + " ping -q -c 3 -i 0.05 -W 1 " + address).ok();
     }
 
-    private static double medianRttMs(String region, String address) {
+    /**
+     * On an idle machine every round trip is within 1 ms of what is set. Tests share theirs: there
+     * the quickest of many is, and half of them are not much later.
+     */
+    private static void assertRttMs(String region, String address, double set) {
         String output = wan("exec " + region + " ping -c 60 -i 0.03 " + address).orFail();
         Matcher times = TIME.matcher(output);
         List<Double> sorted =
                 times.results().map(found -> Double.parseDouble(found.group(1))).sorted().toList();
         assertThat(sorted).as(output).hasSizeGreaterThan(30);
-        return sorted.get(sorted.size() / 2);
+        assertThat(sorted.getFirst()).as(output).isBetween(set, set + 1);
+        assertThat(sorted.get(sorted.size() / 2)).as(output).isBetween(set, set + 4);
     }
 
-    /** Within 1 ms on an idle machine; tests share theirs. */
     @Test
     void delaysAsSet() {
-        assertThat(medianRttMs("west", "10.77.2.1")).isBetween(30.0, 34.0);
-        assertThat(medianRttMs("west", "10.77.3.1")).isBetween(30.0, 34.0);
-        assertThat(medianRttMs("south", "10.77.2.1")).isBetween(0.0, 4.0);
+        assertRttMs("west", "10.77.2.1", 30);
+        assertRttMs("west", "10.77.3.1", 30);
+        assertRttMs("south", "10.77.2.1", 0);
         wan("do rtt west east 12.5").orFail();
-        assertThat(medianRttMs("east", "10.77.1.1")).isBetween(12.5, 16.5);
+        assertRttMs("east", "10.77.1.1", 12.5);
         wan("do rtt west east 30").orFail();
         assertThat(wan("do stat").orFail()).contains("west>east delay=15.000ms", "late_avg=");
     }

@@ -218,6 +218,15 @@ class ReplicaClusterTest {
         }
     }
 
+    private static boolean logsWereTrimmed(ReplicaCluster cluster) {
+        return cluster.running.keySet().stream()
+                .noneMatch(id ->
+                        Files.exists(
+                                cluster.folderOf(id)
+                                        .resolve("log")
+                                        .resolve("segment-000000000001.log")));
+    }
+
     @Test
     void replicaThatLostItsStateFetchesAPeersCheckpoint() throws Exception {
         ReplicaOptions small =
@@ -228,7 +237,9 @@ class ReplicaClusterTest {
             long home = session.mkdir(ROOT, "home").getAttributes().getIno();
             int wiped = cluster.coordinator(1) % 3 + 1;
             cluster.stop(wiped);
-            for (int i = 0; i < 1500; i++) {
+            // The others keep their logs until they take it for dead.
+            for (int i = 0; !logsWereTrimmed(cluster); i++) {
+                assertThat(i).isLessThan(100_000);
                 session.create(home, "a-file-with-a-rather-long-name-to-fill-the-log-" + i);
             }
             Folders.delete(cluster.folderOf(wiped).resolve("p0"));
