@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -195,17 +196,33 @@ class DistributedBlockStoreTest {
         assertReadable(blocks);
     }
 
+    private static ServerSocket listen(InetSocketAddress address) throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            socket.setReuseAddress(true);
+            socket.bind(address);
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
     @Test
     void nodeThatStopsAnsweringDuringAReadIsDecodedAround() throws IOException {
         store.close();
         store = cluster.client(1_000);
         Map<BlockRef, byte[]> blocks = putSome(10, 100_000);
         cluster.stop("c2");
-        try (ServerSocket silent = new ServerSocket()) {
-            silent.setReuseAddress(true);
-            silent.bind(
-                    new InetSocketAddress(
-                            InetAddress.getLoopbackAddress(), cluster.address("c2").port()));
+        InetSocketAddress address =
+                new InetSocketAddress(
+                        InetAddress.getLoopbackAddress(), cluster.address("c2").port());
+        // A connection on its way to the stopped node may hold the port for a moment.
+        try (ServerSocket silent =
+                await().atMost(Duration.ofSeconds(30))
+                        .ignoreException(BindException.class)
+                        .until(() -> listen(address), socket -> true)) {
+            assertThat(silent.isBound()).isTrue();
             assertReadable(blocks);
         }
     }
