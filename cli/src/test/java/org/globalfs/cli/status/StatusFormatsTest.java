@@ -71,7 +71,8 @@ class StatusFormatsTest {
                 .startsWith(
                         "{\"cluster\":\"demo\",\"regions\":[{\"name\":\"us-west\",\"partition\":1,")
                 .contains(
-                        "{\"ring\":1,\"coordinator\":1,\"decided\":12,\"applied\":10,\"imported\":4,"
+                        "{\"ring\":1,\"generation\":0,\"member\":true,\"coordinator\":1,\"decided\":12,"
+                                + "\"applied\":10,\"imported\":4,"
                                 + "\"checkpointed\":8,\"rejoining\":false,\"hash\":\"00ff11aa22\",\"hashPosition\":10}")
                 .contains(
                         "{\"id\":3,\"datacenter\":\"c\",\"address\":\"h:3\",\"alive\":false,\"rings\":[]}")
