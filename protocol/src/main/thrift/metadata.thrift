@@ -35,6 +35,8 @@ struct Attributes {
   11: required i64 ctimeNs;
   12: required i64 btimeNs;
   13: required i64 version;
+  14: optional i32 extended = 0; // 1 has named extended attributes, 2 a default access control list, 4 security.capability
+  15: optional binary accessAcl; // as in system.posix_acl_access; absent: none
 }
 
 /** Where an immutable block is: placement follows from id, region, code and placement epoch. */
@@ -63,11 +65,12 @@ struct Extent {
 struct CreateOp {
   1: required i64 parent;
   2: required binary name;
-  3: required i32 mode;             // type and permission bits, the umask already applied
+  3: required i32 mode;             // type and permission bits; the umask already applied unless `umask` is set
   4: optional i32 rdev;
   5: optional binary target;        // symlink's
   6: optional bool exclusive = true; // false: an existing regular file is opened instead (existed = true)
   7: optional bool truncate = false; // with exclusive = false: an existing file is cut to 0
+  8: optional i32 umask;            // to be applied by the replica, unless the directory has a default access control list
 }
 
 /** unlink (directory = false) and rmdir (true). */
@@ -157,6 +160,19 @@ struct ConfirmImportsOp {
   2: required i64 through;
 }
 
+/** setxattr(2); flags: 1 CREATE, 2 REPLACE. */
+struct SetXattrOp {
+  1: required i64 ino;
+  2: required binary name;          // with its name space
+  3: required binary value;
+  4: optional i32 flags = 0;
+}
+
+struct RemoveXattrOp {
+  1: required i64 ino;
+  2: required binary name;
+}
+
 union UpdateOp {
   1: CreateOp create;
   2: UnlinkOp unlink;
@@ -170,6 +186,8 @@ union UpdateOp {
   10: VoteOp vote;
   11: DecideOp decide;
   12: ConfirmImportsOp confirmImports;
+  13: SetXattrOp setXattr;
+  14: RemoveXattrOp removeXattr;
 }
 
 /**
@@ -251,6 +269,7 @@ struct ReadDirectoryOp {
   2: required i64 cookie;      // 0: from the start; else the cookie of the last entry received
   3: required i32 limit;       // entries
   4: optional bool attributes = false;
+  5: optional bool handle = false; // through an open directory: no permission check
 }
 
 struct ReadLinkOp {
@@ -258,6 +277,17 @@ struct ReadLinkOp {
 }
 
 struct StatFsOp {
+}
+
+struct GetXattrOp {
+  1: required i64 ino;
+  2: required binary name;
+}
+
+/** values: with their values, if all together are not too long for one reply. */
+struct ListXattrOp {
+  1: required i64 ino;
+  2: optional bool values = false;
 }
 
 union ReadOp {
@@ -268,6 +298,8 @@ union ReadOp {
   5: ReadDirectoryOp readDirectory;
   6: ReadLinkOp readLink;
   7: StatFsOp statFs;
+  8: GetXattrOp getXattr;
+  9: ListXattrOp listXattr;
 }
 
 enum Consistency {
@@ -300,6 +332,12 @@ struct FileSystemStatistics {
   2: required i64 bytes;
 }
 
+/** An extended attribute that the caller is shown. */
+struct NamedValue {
+  1: required binary name;
+  2: optional binary value;
+}
+
 struct ReadReply {
   1: required Status status;
   2: required i32 errno;
@@ -317,6 +355,8 @@ struct ReadReply {
   14: optional i64 globalSeen;
   15: optional i32 leaseMs;
   16: optional Attributes parent;          // lookup: the directory searched (ENOENT too)
+  17: optional binary value;               // getXattr
+  18: optional list<NamedValue> xattrs;    // listXattr
 }
 
 // ---------------------------------------------------------------- grants, status

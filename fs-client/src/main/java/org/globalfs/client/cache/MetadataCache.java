@@ -174,6 +174,32 @@ public final class MetadataCache {
         return node == null ? null : node.name(ByteBuffer.wrap(name));
     }
 
+    /** In place of a value: the inode has no such extended attribute. */
+    public static final byte[] NO_XATTR = {};
+
+    /** An extended attribute's value; {@link #NO_XATTR} itself when absent; null: not known. */
+    public byte @Nullable [] xattr(long ino, byte[] name) {
+        Node node = valid(ino);
+        return node == null ? null : node.xattr(ByteBuffer.wrap(name));
+    }
+
+    /** {@code version}: the inode's when it had this value, or {@link #NO_XATTR}. */
+    public void learnXattr(
+            long ino,
+            byte[] name,
+            byte[] value,
+            long version,
+            @Nullable Validity validity,
+            long stamp) {
+        if (validity != null) {
+            update(
+                    ino,
+                    validity,
+                    stamp,
+                    node -> node.xattr(ByteBuffer.wrap(name.clone()), value, version));
+        }
+    }
+
     /** The kernel is told of this name and may remember it. */
     public void nameInKernel(long parent, byte[] name) {
         Node node = nodes.getIfPresent(parent);

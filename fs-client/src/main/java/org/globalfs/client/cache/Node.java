@@ -23,6 +23,11 @@ final class Node {
     private @Nullable ContentMap content;
     private Map<ByteBuffer, NameAt> names = Map.of();
 
+    /** Extended attributes as of one version of the inode. */
+    private Map<ByteBuffer, byte[]> xattrs = Map.of();
+
+    private long xattrsVersion;
+
     /** Names that are not in {@code names} do not exist. */
     private boolean complete;
 
@@ -41,6 +46,7 @@ final class Node {
             attributes = null;
             content = null;
             names = Map.of();
+            xattrs = Map.of();
             complete = false;
         }
     }
@@ -90,6 +96,21 @@ final class Node {
         }
     }
 
+    synchronized byte @Nullable [] xattr(ByteBuffer key) {
+        boolean current = attributes != null && attributes.getVersion() == xattrsVersion;
+        return current ? xattrs.get(key) : null;
+    }
+
+    synchronized void xattr(ByteBuffer key, byte[] value, long version) {
+        if (xattrs.isEmpty() || version > xattrsVersion) {
+            xattrs = new HashMap<>();
+            xattrsVersion = version;
+        }
+        if (version == xattrsVersion) {
+            xattrs.put(key, value);
+        }
+    }
+
     synchronized void nameInKernel(ByteBuffer key) {
         if (names.isEmpty()) {
             names = new HashMap<>();
@@ -128,6 +149,9 @@ final class Node {
                 BASE_WEIGHT
                         + (long) NAME_WEIGHT * names.size()
                         + (content == null ? 0 : content.weightBytes());
+        for (byte[] value : xattrs.values()) {
+            weight += NAME_WEIGHT + value.length;
+        }
         return (int) Math.min(weight, Integer.MAX_VALUE);
     }
 }

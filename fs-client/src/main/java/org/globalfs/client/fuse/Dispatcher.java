@@ -20,6 +20,7 @@ final class Dispatcher {
     private final OperationStatistics statistics;
     private final boolean trace;
     private final InodeOperations inodes;
+    private final XattrOperations xattrs;
     private final NameOperations names;
     private final FileOperations files;
     private final DirectoryOperations directories;
@@ -34,6 +35,7 @@ final class Dispatcher {
         this.statistics = statistics;
         this.trace = options.trace();
         inodes = new InodeOperations(fileSystem, options.ioSizeBytes());
+        xattrs = new XattrOperations(fileSystem);
         names = new NameOperations(fileSystem, options.ioSizeBytes());
         files = new FileOperations(fileSystem, options.ioSizeBytes());
         directories = new DirectoryOperations(fileSystem, options.ioSizeBytes());
@@ -85,6 +87,10 @@ final class Dispatcher {
             case ACCESS -> inodes.access(x);
             case READLINK -> inodes.readLink(x);
             case STATFS -> inodes.statFs(x);
+            case SETXATTR -> xattrs.set(x);
+            case GETXATTR -> xattrs.get(x);
+            case LISTXATTR -> xattrs.list(x);
+            case REMOVEXATTR -> xattrs.remove(x);
             case SYMLINK -> names.symbolicLink(x);
             case MKNOD -> names.makeNode(x);
             case MKDIR -> names.makeDirectory(x);

@@ -130,6 +130,15 @@ final class Exchange {
         return name;
     }
 
+    /** So many bytes at an offset of the body. */
+    byte[] bytes(int offset, int size) {
+        Invariant.check(
+                size >= 0 && HEADER + offset + size <= length, "a value is shorter than it says");
+        byte[] value = new byte[size];
+        bytes.get(BODY + offset, value);
+        return value;
+    }
+
     /** The content of a write: a view of the request's memory. */
     ByteBuffer content(int size) {
         Invariant.check(

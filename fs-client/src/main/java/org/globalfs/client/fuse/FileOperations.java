@@ -32,6 +32,7 @@ final class FileOperations {
         byte[] name = x.name(FuseLayout.CreateIn.SIZE_OF);
         int flags = x.int32(FuseLayout.CreateIn.FLAGS);
         int mode = x.int32(FuseLayout.CreateIn.MODE);
+        x.caller().umask(x.int32(FuseLayout.CreateIn.UMASK));
         x.touches(x.node(), name);
         Created created =
                 fileSystem.create(

@@ -183,6 +183,32 @@ final class FuseLayout {
         private MkdirIn() {}
     }
 
+    /** struct fuse_setxattr_in; without SETXATTR_EXT the name begins at SETXATTR_FLAGS. */
+    static final class SetxattrIn {
+        static final int SIZE = 0;
+        static final int FLAGS = 4;
+        static final int SETXATTR_FLAGS = 8;
+        static final int SIZE_OF = 16;
+
+        private SetxattrIn() {}
+    }
+
+    /** struct fuse_getxattr_in. */
+    static final class GetxattrIn {
+        static final int SIZE = 0;
+        static final int SIZE_OF = 8;
+
+        private GetxattrIn() {}
+    }
+
+    /** struct fuse_getxattr_out. */
+    static final class GetxattrOut {
+        static final int SIZE = 0;
+        static final int SIZE_OF = 8;
+
+        private GetxattrOut() {}
+    }
+
     /** struct fuse_rename_in. */
     static final class RenameIn {
         static final int NEWDIR = 0;

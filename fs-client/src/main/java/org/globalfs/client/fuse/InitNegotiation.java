@@ -16,15 +16,20 @@ import org.globalfs.protocol.Errno;
  *   <li>DO_READDIRPLUS with READDIRPLUS_AUTO: attributes come with a listing when the kernel sees
  *       that they are used.
  *   <li>CACHE_SYMLINKS: an inode's link target never changes, so it may be kept.
- *   <li>HANDLE_KILLPRIV: the file system clears set-id bits on write, truncation and chown by
- *       itself; spares the kernel a question before each chown. Not V2, whose flags say who may
- *       keep them: the replica decides that by the caller's uid.
+ *   <li>HANDLE_KILLPRIV_V2, or else HANDLE_KILLPRIV: the file system takes set-id bits and
+ *       capabilities away on write, truncation and chown by itself. With V2 the kernel also
+ *       remembers that a file has none, instead of asking before each write. Its flags, which say
+ *       who may keep set-id bits, are passed over: the replica decides that by the caller's uid.
+ *   <li>DONT_MASK: the replica applies the umask, because it must not where a directory has a
+ *       default access control list.
+ *   <li>POSIX_ACL, with {@link MountOptions#defaultPermissions} only, which it implies: the kernel
+ *       checks access control lists, too, and remembers them as long as attributes. Not
+ *       SETXATTR_EXT: the replica knows by itself when a list costs the set-gid bit.
  *   <li>EXPORT_SUPPORT: inodes can be found by number (name_to_handle_at, NFS).
  *   <li>AUTO_INVAL_DATA or EXPLICIT_INVAL_DATA as {@link MountOptions#explicitInvalidation} says.
  *   <li>DIRECT_IO_ALLOW_MMAP: mmap works on files opened with directIo.
- *   <li>Not WRITEBACK_CACHE: it hides other clients' changes of size. Not DONT_MASK: the kernel
- *       applies the umask. Not POSIX_LOCKS and FLOCK_LOCKS: locks are the local kernel's. Not
- *       ASYNC_DIO: its reads cannot be interrupted.
+ *   <li>Not WRITEBACK_CACHE: it hides other clients' changes of size. Not POSIX_LOCKS and
+ *       FLOCK_LOCKS: locks are the local kernel's. Not ASYNC_DIO: its reads cannot be interrupted.
  * </ul>
  */
 final class InitNegotiation {
@@ -36,7 +41,7 @@ final class InitNegotiation {
                     | FuseFlags.DO_READDIRPLUS
                     | FuseFlags.READDIRPLUS_AUTO
                     | FuseFlags.PARALLEL_DIROPS
-                    | FuseFlags.HANDLE_KILLPRIV
+                    | FuseFlags.DONT_MASK
                     | FuseFlags.ABORT_ERROR
                     | FuseFlags.MAX_PAGES
                     | FuseFlags.CACHE_SYMLINKS
@@ -110,6 +115,11 @@ final class InitNegotiation {
                         | (options.explicitInvalidation()
                                 ? FuseFlags.EXPLICIT_INVAL_DATA
                                 : FuseFlags.AUTO_INVAL_DATA);
+        wanted |=
+                (offered & FuseFlags.HANDLE_KILLPRIV_V2) != 0
+                        ? FuseFlags.HANDLE_KILLPRIV_V2
+                        : FuseFlags.HANDLE_KILLPRIV;
+        wanted |= options.defaultPermissions() ? FuseFlags.POSIX_ACL : 0;
         long flags = wanted & offered;
         int minor = Math.min(kernelMinor, FuseFlags.NEWEST_MINOR);
         int readAhead =

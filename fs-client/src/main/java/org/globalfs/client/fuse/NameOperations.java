@@ -31,6 +31,7 @@ final class NameOperations {
         byte[] name = x.name(FuseLayout.MknodIn.SIZE_OF);
         int mode = x.int32(FuseLayout.MknodIn.MODE);
         int rdev = x.int32(FuseLayout.MknodIn.RDEV);
+        x.caller().umask(x.int32(FuseLayout.MknodIn.UMASK));
         x.touches(x.node(), name);
         answer(x, fileSystem.makeNode(x.caller(), x.node(), name, mode, rdev));
     }
@@ -38,6 +39,7 @@ final class NameOperations {
     void makeDirectory(Exchange x) throws FsException {
         byte[] name = x.name(FuseLayout.MkdirIn.SIZE_OF);
         int mode = x.int32(FuseLayout.MkdirIn.MODE);
+        x.caller().umask(x.int32(FuseLayout.MkdirIn.UMASK));
         x.touches(x.node(), name);
         answer(
                 x,

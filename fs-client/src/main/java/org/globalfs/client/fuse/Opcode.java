@@ -25,16 +25,9 @@ enum Opcode {
     STATFS(17),
     RELEASE(18),
     FSYNC(20),
-    /** Not served: EOPNOTSUPP from then on. */
     SETXATTR(21),
-    /**
-     * Not served: EOPNOTSUPP from then on; also spares the question for {@code security.capability}
-     * before each write.
-     */
     GETXATTR(22),
-    /** Not served: EOPNOTSUPP from then on. */
     LISTXATTR(23),
-    /** Not served: EOPNOTSUPP from then on. */
     REMOVEXATTR(24),
     FLUSH(25),
     INIT(26),

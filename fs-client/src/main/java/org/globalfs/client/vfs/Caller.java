@@ -16,6 +16,7 @@ public final class Caller {
     private final long deadlineNs;
     private volatile int @Nullable [] groups;
     private volatile boolean cancelled;
+    private volatile int umask;
 
     /**
      * {@code pid} is the calling thread's, 0 when it is not visible from here; {@code deadlineNs}
@@ -47,6 +48,15 @@ public final class Caller {
         return pid;
     }
 
+    /** Of a process that makes an inode, when nobody has applied it yet; else 0. */
+    public int umask() {
+        return umask;
+    }
+
+    public void umask(int value) {
+        umask = value & 0777;
+    }
+
     /** In {@link System#nanoTime} terms: after this the answer is of no use to anybody. */
     public long deadlineNs() {
         return deadlineNs;
@@ -64,6 +74,10 @@ public final class Caller {
     /**
      * Supplementary groups, read from {@code /proc/PID/status} at the first call; empty when that
      * process is gone or not visible. The array is shared: do not change it.
+     *
+     * <p>Never remembered from one request to the next: setgroups(2) changes them under the same
+     * process, user and group. The kernel translates them, like the user and the group of the
+     * request, to the user namespace of this process.
      */
     public int[] groups() {
         int[] known = groups;

@@ -112,7 +112,10 @@ final class Directories {
         // Without a grant nobody may remember them: a lookup would ask again.
         boolean attributes = attributesWanted && cache.leased(partition);
         long from = directory.position;
-        ReadDirectoryOp op = new ReadDirectoryOp(ino, from, PAGE_ENTRIES).setAttributes(attributes);
+        ReadDirectoryOp op =
+                new ReadDirectoryOp(ino, from, PAGE_ENTRIES)
+                        .setAttributes(attributes)
+                        .setHandle(true);
         Requests.Read read = requests.read(caller, partition, ReadOp.readDirectory(op));
         ReadReply reply = read.reply();
         if (reply.isSetEntries()) {

@@ -1,6 +1,7 @@
 package org.globalfs.client.vfs;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.globalfs.protocol.Errno;
 
 /**
@@ -16,16 +17,16 @@ import org.globalfs.protocol.Errno;
  * trace.
  *
  * <p>Names never hold {@code '/'} or NUL, and are never "." or "..". Modes hold type and permission
- * bits as in {@code st_mode}; the umask has been applied. A handle is any number ≥ 0 that the
- * implementation chose.
+ * bits as in {@code st_mode}; {@link Caller#umask} is the implementation's to apply. A handle is
+ * any number ≥ 0 that the implementation chose.
  *
  * <p>Lookup counts: every returned {@link Entry} with a {@link Stat} (from lookup, the creating
  * calls, link, and entries given to a {@link DirectorySink} that wants them) adds one to its
  * inode's count; {@link #forget} takes them back. At unmount the kernel forgets nothing: {@link
  * #close} ends all counts.
  *
- * <p>Set-id bits: the implementation clears them on write, truncation and change of owner (the
- * kernel is told so and does not ask, FUSE_HANDLE_KILLPRIV).
+ * <p>Set-id bits and {@code security.capability}: the implementation clears them on write,
+ * truncation and change of owner (the kernel is told so, FUSE_HANDLE_KILLPRIV_V2).
  */
 public interface FileSystem extends AutoCloseable {
 
@@ -72,6 +73,26 @@ public interface FileSystem extends AutoCloseable {
     void access(Caller caller, long ino, int mask) throws FsException;
 
     byte[] readLink(Caller caller, long ino) throws FsException;
+
+    /** getxattr(2). ENODATA: absent. ENOSYS: the kernel never asks again. */
+    default byte[] getXattr(Caller caller, long ino, byte[] name) throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
+    /** listxattr(2): the names that the caller is shown. ENOSYS: the kernel never asks again. */
+    default List<byte[]> listXattr(Caller caller, long ino) throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
+    /** setxattr(2); flags: XATTR_CREATE (1), XATTR_REPLACE (2). */
+    default void setXattr(Caller caller, long ino, byte[] name, byte[] value, int flags)
+            throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
+    default void removeXattr(Caller caller, long ino, byte[] name) throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
 
     /** Makes a regular file, fifo, socket or device; {@code rdev} as the kernel encodes it. */
     Entry makeNode(Caller caller, long parent, byte[] name, int mode, int rdev) throws FsException;

@@ -2,6 +2,7 @@ package org.globalfs.client.vfs;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -31,6 +32,7 @@ public final class GlobalFileSystem implements FileSystem {
     private final OpenFiles files;
     private final Names names;
     private final Files operations;
+    private final Xattrs xattrs;
     private final Directories directories;
     private final Statistics statistics;
     private final Recalls recalls;
@@ -54,6 +56,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.files = new OpenFiles(writeBack, numbers);
         this.names = new Names(requests, files);
         this.operations = new Files(requests, names, files, pages);
+        this.xattrs = new Xattrs(requests, names, files, pages);
         this.directories = new Directories(requests, names, numbers);
         this.statistics = new Statistics(client, capacityBytes);
         this.recalls = new Recalls(client, cache);
@@ -103,6 +106,27 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public void access(Caller caller, long ino, int mask) throws FsException {
         operations.access(caller, ino, mask);
+    }
+
+    @Override
+    public byte[] getXattr(Caller caller, long ino, byte[] name) throws FsException {
+        return xattrs.get(caller, ino, name);
+    }
+
+    @Override
+    public List<byte[]> listXattr(Caller caller, long ino) throws FsException {
+        return xattrs.list(caller, ino);
+    }
+
+    @Override
+    public void setXattr(Caller caller, long ino, byte[] name, byte[] value, int flags)
+            throws FsException {
+        xattrs.set(caller, ino, name, value, flags);
+    }
+
+    @Override
+    public void removeXattr(Caller caller, long ino, byte[] name) throws FsException {
+        xattrs.remove(caller, ino, name);
     }
 
     @Override

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class Names {
 
     private static final int LOOKUP_ROUNDS = 5;
+    private static final int NAME_MAX = 255;
     private static final int PARENTS = 50_000;
     private static final int TARGETS = 10_000;
 
@@ -61,6 +62,9 @@ final class Names {
 
     /** The attributes of what a name points to; null: nothing. */
     @Nullable Attributes find(Caller caller, long parent, byte[] name) throws FsException {
+        if (name.length > NAME_MAX) {
+            throw FsException.of(Errno.ENAMETOOLONG);
+        }
         for (int round = 1; ; round++) {
             Name known = cache.name(parent, name);
             Attributes directory = known == null ? null : cache.attributes(parent);
@@ -181,6 +185,9 @@ final class Names {
     /** Executes a create and notes the name. */
     Requests.Updated create(Caller caller, CreateOp op) throws FsException {
         long parent = op.getParent();
+        if (caller.umask() != 0) {
+            op.setUmask(caller.umask());
+        }
         Requests.Updated updated =
                 requests.update(caller, Inodes.partition(parent), UpdateOp.create(op), parent);
         UpdateReply reply = updated.reply();

@@ -1,5 +1,6 @@
 package org.globalfs.client.vfs;
 
+import org.globalfs.protocol.posix.Access;
 import org.globalfs.protocol.wire.Attributes;
 
 /**
@@ -8,24 +9,23 @@ import org.globalfs.protocol.wire.Attributes;
  */
 final class Permissions {
 
-    static final int READ = 4;
-    static final int WRITE = 2;
-    static final int EXECUTE = 1;
+    static final int READ = Access.READ;
+    static final int WRITE = Access.WRITE;
+    static final int EXECUTE = Access.EXECUTE;
+
+    private static final byte[] NO_ACL = {};
 
     private Permissions() {}
 
     static boolean may(Caller caller, Attributes attributes, int mask) {
-        int mode = attributes.getMode();
-        if (caller.uid() == 0) {
-            return (mask & EXECUTE) == 0 || isDirectory(attributes) || (mode & 0111) != 0;
-        }
-        int granted = mode;
-        if (caller.uid() == attributes.getUid()) {
-            granted = mode >> 6;
-        } else if (inGroup(caller, attributes.getGid())) {
-            granted = mode >> 3;
-        }
-        return (granted & mask) == mask;
+        return Access.granted(
+                caller.uid(),
+                group -> inGroup(caller, group),
+                attributes.getMode(),
+                attributes.getUid(),
+                attributes.getGid(),
+                attributes.isSetAccessAcl() ? attributes.getAccessAcl() : NO_ACL,
+                mask);
     }
 
     static boolean inGroup(Caller caller, int gid) {

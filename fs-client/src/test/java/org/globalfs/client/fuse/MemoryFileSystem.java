@@ -265,7 +265,13 @@ class MemoryFileSystem implements FileSystem {
         boolean inherits = (directory.mode & 02000) != 0;
         int gid = inherits ? directory.gid : caller.gid();
         MemoryInode inode =
-                new MemoryInode(nextInode.getAndIncrement(), mode, caller.uid(), gid, rdev, now());
+                new MemoryInode(
+                        nextInode.getAndIncrement(),
+                        mode & ~caller.umask(),
+                        caller.uid(),
+                        gid,
+                        rdev,
+                        now());
         if (inode.isDirectory()) {
             inode.mode |= inherits ? 02000 : 0;
             inode.parent = parent;

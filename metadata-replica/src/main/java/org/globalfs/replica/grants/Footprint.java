@@ -49,6 +49,8 @@ public record Footprint(List<Long> inodes, List<Name> names) {
             }
             case SET_ATTRIBUTES -> inodes.add(op.getSetAttributes().getIno());
             case WRITE -> inodes.add(op.getWrite().getIno());
+            case SET_XATTR -> inodes.add(op.getSetXattr().getIno());
+            case REMOVE_XATTR -> inodes.add(op.getRemoveXattr().getIno());
             case RENEW_SESSION, COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE -> {}
         }
         for (Name name : names) {

@@ -207,6 +207,8 @@ final class Grants {
             case OPEN -> addIf(found, inodes, request.getOp().getOpen().getIno());
             case CONTENT -> addIf(found, inodes, request.getOp().getContent().getIno());
             case READ_LINK -> addIf(found, inodes, request.getOp().getReadLink().getIno());
+            case GET_XATTR -> addIf(found, inodes, request.getOp().getGetXattr().getIno());
+            case LIST_XATTR -> addIf(found, inodes, request.getOp().getListXattr().getIno());
             case READ_DIRECTORY -> {
                 if (found) {
                     inodes.add(request.getOp().getReadDirectory().getIno());

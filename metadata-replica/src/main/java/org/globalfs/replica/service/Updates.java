@@ -91,7 +91,16 @@ final class Updates {
         }
         UpdateOp._Fields kind = command.getOp().getSetField();
         return switch (kind) {
-            case CREATE, UNLINK, RENAME, LINK, SET_ATTRIBUTES, WRITE, RENEW_SESSION -> true;
+            case CREATE,
+                    UNLINK,
+                    RENAME,
+                    LINK,
+                    SET_ATTRIBUTES,
+                    WRITE,
+                    RENEW_SESSION,
+                    SET_XATTR,
+                    REMOVE_XATTR ->
+                    true;
             case COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE -> false;
         };
     }

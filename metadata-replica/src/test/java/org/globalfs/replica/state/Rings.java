@@ -172,16 +172,12 @@ final class Rings implements AutoCloseable {
     }
 
     ReadReply read(int partition, int uid, ReadOp op) {
+        return read(partition, new Credentials(uid, uid), op);
+    }
+
+    ReadReply read(int partition, Credentials credentials, ReadOp op) {
         return state(partition)
-                .read(
-                        new ReadRequest(
-                                1,
-                                partition,
-                                new Credentials(uid, uid),
-                                Consistency.CAUSAL,
-                                0,
-                                0,
-                                op));
+                .read(new ReadRequest(1, partition, credentials, Consistency.CAUSAL, 0, 0, op));
     }
 
     /**

@@ -14,19 +14,24 @@ import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.ContentOp;
 import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.GetXattrOp;
 import org.globalfs.protocol.wire.LinkOp;
+import org.globalfs.protocol.wire.ListXattrOp;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.OpenOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadLinkOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RemoveXattrOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.SetXattrOp;
 import org.globalfs.protocol.wire.StatFsOp;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -81,6 +86,7 @@ final class Scenario {
             case "pass" -> pass(words);
             case "hold" -> hold(words);
             case "open" -> open(words);
+            case "getfattr", "lsfattr", "getfacl" -> readXattr(words);
             case "stat", "cat", "ls", "readlink", "lookup", "statfs", "extents" -> read(words);
             case "renew", "collect" -> session(words);
             default -> update(words);
@@ -149,9 +155,21 @@ final class Scenario {
                     case "rename" -> rename(target, find(words[2]), words);
                     case "link" -> link(target, find(words[2]));
                     case "write", "append" -> write(target, words);
+                    case "setfattr" -> setXattr(target, words);
+                    case "setfacl" ->
+                            UpdateOp.setXattr(
+                                    new SetXattrOp(
+                                            target.ino,
+                                            aclName(words[2]),
+                                            ByteBuffer.wrap(AclText.parse(words[3]))));
+                    case "rmfattr" ->
+                            UpdateOp.removeXattr(new RemoveXattrOp(target.ino, bytes(words[2])));
                     default -> attributes(target, words);
                 };
-        if (op.isSetWrite() || op.isSetSetAttributes()) {
+        if (op.isSetWrite()
+                || op.isSetSetAttributes()
+                || op.isSetSetXattr()
+                || op.isSetRemoveXattr()) {
             home = target.ino;
         }
         if (op.isSetLink()) {
@@ -169,10 +187,64 @@ final class Scenario {
         List<String> flags = List.of(words).subList(3, words.length);
         op.setExclusive(!words[0].equals("openat"));
         op.setTruncate(flags.contains("truncate"));
+        for (String flag : flags) {
+            if (flag.startsWith("umask=")) {
+                op.setUmask(Integer.parseInt(flag.substring(6), 8));
+            }
+        }
         if (type == Mode.CHARACTER_DEVICE) {
             op.setRdev(0x103);
         }
         return UpdateOp.create(op);
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.replace("LONG", "x".repeat(255)).getBytes(UTF_8));
+    }
+
+    private static ByteBuffer aclName(String which) {
+        return bytes("system.posix_acl_" + which);
+    }
+
+    /** setfattr PATH NAME TEXT [create] [replace]; TEXT BIG*N: so many bytes */
+    private static UpdateOp setXattr(Target target, String[] words) {
+        byte[] value =
+                words[3].startsWith("BIG*")
+                        ? new byte[Integer.parseInt(words[3].substring(4))]
+                        : words[3].getBytes(UTF_8);
+        int flags = 0;
+        for (int i = 4; i < words.length; i++) {
+            flags |= words[i].equals("create") ? 1 : words[i].equals("replace") ? 2 : 8;
+        }
+        return UpdateOp.setXattr(
+                new SetXattrOp(target.ino, bytes(words[2]), ByteBuffer.wrap(value))
+                        .setFlags(flags));
+    }
+
+    private String readXattr(String[] words) {
+        long ino = find(words[1]).ino;
+        ReadOp op =
+                switch (words[0]) {
+                    case "getfattr" -> ReadOp.getXattr(new GetXattrOp(ino, bytes(words[2])));
+                    case "getfacl" -> ReadOp.getXattr(new GetXattrOp(ino, aclName(words[2])));
+                    default -> ReadOp.listXattr(new ListXattrOp(ino).setValues(true));
+                };
+        ReadReply reply = read(Partitions.of(ino), op);
+        if (reply.getErrno() != 0) {
+            return Errno.of(reply.getErrno()).name();
+        }
+        return switch (words[0]) {
+            case "getfacl" -> AclText.format(reply.getValue());
+            case "getfattr" ->
+                    reply.getValue().length > 100
+                            ? reply.getValue().length + " bytes"
+                            : new String(reply.getValue(), UTF_8);
+            default ->
+                    reply.getXattrs().stream()
+                            .map(x -> new String(x.getName(), UTF_8) + (x.isSetValue() ? "=" : ""))
+                            .map(x -> x.replace("x".repeat(255), "LONG"))
+                            .collect(Collectors.joining(" "));
+        };
     }
 
     private static UpdateOp symlink(Target target, String[] words) {
@@ -238,7 +310,7 @@ final class Scenario {
     }
 
     private ReadReply read(int partition, ReadOp op) {
-        return rings.read(partition, uid, op);
+        return rings.read(partition, new Credentials(uid, gid).setGroups(groups), op);
     }
 
     /** open PATH MASK */

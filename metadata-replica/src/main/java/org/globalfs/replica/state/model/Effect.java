@@ -25,8 +25,22 @@ public sealed interface Effect {
     /** An inode's name changed: ctime, and for a directory its parent (0: unchanged). */
     record Renamed(int partition, long ino, long parent) implements Effect {}
 
-    /** A new directory whose entry stands in partition 0. */
+    /** A new directory whose entry stands in partition 0. Empty lists: none. */
     record CreateDirectory(
-            int partition, long ino, int mode, int uid, int gid, long timeNs, long parent)
-            implements Effect {}
+            int partition,
+            long ino,
+            int mode,
+            int uid,
+            int gid,
+            long timeNs,
+            long parent,
+            byte[] accessAcl,
+            byte[] defaultAcl)
+            implements Effect {
+
+        /** What stands in its record besides the rest: nothing unless it inherited lists. */
+        public boolean hasAcls() {
+            return accessAcl.length > 0 || defaultAcl.length > 0;
+        }
+    }
 }

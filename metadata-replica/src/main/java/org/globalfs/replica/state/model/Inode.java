@@ -8,9 +8,25 @@ public final class Inode {
     /** New directories made in this one are placed in their creator's region. */
     public static final int PLACEMENT_CREATOR = 1;
 
-    private static final int FORMAT = 1;
+    /** It has security.capability. */
+    public static final int CAPABILITY = 2;
+
+    /** Directories made in this one are as with {@link #PLACEMENT_CREATOR}; they stay here. */
+    public static final int PLACEMENT_CREATOR_BELOW = 4;
+
+    /** Bits of {@code extended} in {@link Attributes}. */
+    public static final int HAS_XATTRS = 1;
+
+    public static final int HAS_DEFAULT_ACL = 2;
+    public static final int HAS_CAPABILITY = 4;
+
+    private static final int PLAIN = 1;
+
+    /** As plain, and what an inode with extended attributes has besides. */
+    private static final int EXTENDED = 2;
+
     private static final int DIRECTORY_SIZE = 4096;
-    private static final byte[] NO_TARGET = {};
+    private static final byte[] NONE = {};
 
     public final long ino;
     public int mode;
@@ -42,7 +58,17 @@ public final class Inode {
     public long extents;
 
     /** Symlinks. */
-    public byte[] target = NO_TARGET;
+    public byte[] target = NONE;
+
+    /** Access control lists as in their extended attributes; empty: none. */
+    public byte[] accessAcl = NONE;
+
+    public byte[] defaultAcl = NONE;
+
+    /** Extended attributes in their own table: bytes of names, each with one more, and values. */
+    public long xattrNames;
+
+    public long xattrValues;
 
     public Inode(long ino) {
         this.ino = ino;
@@ -72,9 +98,18 @@ public final class Inode {
         version++;
     }
 
+    private boolean isExtended() {
+        return accessAcl.length > 0 || defaultAcl.length > 0 || xattrNames > 0;
+    }
+
     public byte[] encode() {
-        Packer out = new Packer(96 + target.length);
-        out.u8(FORMAT).varint(mode).varint(nlink).unsigned(uid).unsigned(gid).unsigned(rdev);
+        Packer out = new Packer(96 + target.length + accessAcl.length + defaultAcl.length);
+        out.u8(isExtended() ? EXTENDED : PLAIN)
+                .varint(mode)
+                .varint(nlink)
+                .unsigned(uid)
+                .unsigned(gid)
+                .unsigned(rdev);
         out.i64(atimeNs).i64(mtimeNs).i64(ctimeNs).i64(btimeNs).varint(version).varint(flags);
         switch (Mode.type(mode)) {
             case Mode.DIRECTORY -> out.i64(parent).varint(entries).varint(nextCookie);
@@ -82,11 +117,15 @@ public final class Inode {
             case Mode.SYMLINK -> out.blob(target);
             default -> {}
         }
+        if (isExtended()) {
+            out.blob(accessAcl).blob(defaultAcl).varint(xattrNames).varint(xattrValues);
+        }
         return out.done();
     }
 
     public static Inode decode(long ino, byte[] value) {
-        Unpacker in = new Unpacker(value).version(FORMAT, "inode " + ino);
+        Unpacker in = new Unpacker(value);
+        int format = in.version(PLAIN, EXTENDED, "inode", ino);
         Inode inode = new Inode(ino);
         inode.mode = in.varint32();
         inode.nlink = in.varint32();
@@ -117,25 +156,42 @@ public final class Inode {
             }
             default -> {}
         }
+        if (format == EXTENDED) {
+            inode.accessAcl = in.blob();
+            inode.defaultAcl = in.blob();
+            inode.xattrNames = in.varint();
+            inode.xattrValues = in.varint();
+        }
         return inode;
     }
 
     public Attributes attributes() {
         long visibleSize = isDirectory() ? DIRECTORY_SIZE : size;
-        return new Attributes(
-                ino,
-                mode,
-                nlink,
-                uid,
-                gid,
-                rdev,
-                visibleSize,
-                allocated(),
-                atimeNs,
-                mtimeNs,
-                ctimeNs,
-                btimeNs,
-                version);
+        Attributes attributes =
+                new Attributes(
+                        ino,
+                        mode,
+                        nlink,
+                        uid,
+                        gid,
+                        rdev,
+                        visibleSize,
+                        allocated(),
+                        atimeNs,
+                        mtimeNs,
+                        ctimeNs,
+                        btimeNs,
+                        version);
+        if (isExtended()) {
+            attributes.setExtended(
+                    (xattrNames > 0 ? HAS_XATTRS : 0)
+                            | (defaultAcl.length > 0 ? HAS_DEFAULT_ACL : 0)
+                            | ((flags & CAPABILITY) != 0 ? HAS_CAPABILITY : 0));
+            if (accessAcl.length > 0) {
+                attributes.setAccessAcl(accessAcl.clone());
+            }
+        }
+        return attributes;
     }
 
     private long allocated() {

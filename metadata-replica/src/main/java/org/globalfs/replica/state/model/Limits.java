@@ -16,6 +16,18 @@ public final class Limits {
     /** Bytes that one extent may hold itself, and up to which adjacent ones are joined. */
     public static final int INLINE_MAX = 16 << 10;
 
+    /** An extended attribute's value. */
+    public static final int XATTR_VALUE_MAX = 64 << 10;
+
+    /** All names of an inode's extended attributes, each with one more byte. */
+    public static final int XATTR_NAMES_MAX = (64 << 10) - 64;
+
+    /** All values of an inode's extended attributes. */
+    public static final int XATTR_VALUES_MAX = 1 << 20;
+
+    /** An access control list: 1,023 entries. */
+    public static final int ACL_MAX = 8 << 10;
+
     public static final int BLOCK_MAX = 4 << 20;
 
     private Limits() {}

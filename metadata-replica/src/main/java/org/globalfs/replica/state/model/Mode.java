@@ -17,6 +17,9 @@ public final class Mode {
     public static final int GROUP_EXECUTE = 010;
     public static final int PERMISSIONS = 07777;
 
+    /** What an access control list or a umask has a say in. */
+    public static final int ACCESS = 0777;
+
     private Mode() {}
 
     public static int type(int mode) {

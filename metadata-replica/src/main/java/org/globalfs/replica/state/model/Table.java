@@ -27,5 +27,7 @@ public enum Table {
     /** transaction → votes of an undecided coordinated operation. In partition 0 only. */
     TRANSACTION,
     /** One record: position, counters. */
-    SYSTEM
+    SYSTEM,
+    /** ino, name → value of an extended attribute; access control lists are in the inode. */
+    XATTR
 }

@@ -31,6 +31,24 @@ public final class Unpacker {
         return this;
     }
 
+    /** Reads the version byte of a value that is written in one of two formats. */
+    public int version(int oldest, int newest, String what, long number) {
+        int version = u8();
+        if (version < oldest || version > newest) {
+            throw new CorruptRecordException(
+                    what
+                            + " "
+                            + number
+                            + " has format version "
+                            + version
+                            + ", this program reads "
+                            + oldest
+                            + " to "
+                            + newest);
+        }
+        return version;
+    }
+
     public int u8() {
         need(1);
         return bytes[position++] & 0xFF;

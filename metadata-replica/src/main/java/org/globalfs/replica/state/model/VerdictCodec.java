@@ -16,6 +16,8 @@ public final class VerdictCodec {
     private static final int ADD_LINK = 4;
     private static final int RENAMED = 5;
     private static final int CREATE_DIRECTORY = 6;
+    private static final int CREATE_DIRECTORY_WITH_ACLS = 7;
+    private static final byte[] NO_ACL = {};
 
     private VerdictCodec() {}
 
@@ -82,8 +84,12 @@ public final class VerdictCodec {
             case Effect.Renamed e ->
                     out.u8(RENAMED).varint(e.partition()).i64(e.ino()).i64(e.parent());
             case Effect.CreateDirectory e -> {
-                out.u8(CREATE_DIRECTORY).varint(e.partition()).i64(e.ino()).varint(e.mode());
+                out.u8(e.hasAcls() ? CREATE_DIRECTORY_WITH_ACLS : CREATE_DIRECTORY);
+                out.varint(e.partition()).i64(e.ino()).varint(e.mode());
                 out.unsigned(e.uid()).unsigned(e.gid()).i64(e.timeNs()).i64(e.parent());
+                if (e.hasAcls()) {
+                    out.blob(e.accessAcl()).blob(e.defaultAcl());
+                }
             }
         }
     }
@@ -98,7 +104,7 @@ public final class VerdictCodec {
             case DROP_LINK -> new Effect.DropLink(partition, in.i64());
             case ADD_LINK -> new Effect.AddLink(partition, in.i64());
             case RENAMED -> new Effect.Renamed(partition, in.i64(), in.i64());
-            case CREATE_DIRECTORY ->
+            case CREATE_DIRECTORY, CREATE_DIRECTORY_WITH_ACLS ->
                     new Effect.CreateDirectory(
                             partition,
                             in.i64(),
@@ -106,7 +112,9 @@ public final class VerdictCodec {
                             in.varint32(),
                             in.varint32(),
                             in.i64(),
-                            in.i64());
+                            in.i64(),
+                            kind == CREATE_DIRECTORY ? NO_ACL : in.blob(),
+                            kind == CREATE_DIRECTORY ? NO_ACL : in.blob());
             default -> throw new CorruptRecordException("effect of unknown kind");
         };
     }

@@ -1,6 +1,7 @@
 package org.globalfs.replica.state.operations;
 
 import java.util.List;
+import org.globalfs.protocol.posix.Access;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Mode;
@@ -12,11 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record Caller(int uid, int gid, @Nullable List<Integer> groups) {
 
-    public static final int READ = 4;
-    public static final int WRITE = 2;
-    public static final int EXECUTE = 1;
-
-    private static final int ANY_EXECUTE = 0111;
+    public static final int READ = Access.READ;
+    public static final int WRITE = Access.WRITE;
+    public static final int EXECUTE = Access.EXECUTE;
 
     public static Caller of(Credentials credentials) {
         return new Caller(credentials.getUid(), credentials.getGid(), credentials.getGroups());
@@ -36,14 +35,8 @@ public record Caller(int uid, int gid, @Nullable List<Integer> groups) {
 
     /** Whether all bits of the mask (read, write, execute) are granted. */
     public boolean may(Inode inode, int mask) {
-        if (isRoot()) {
-            return (mask & EXECUTE) == 0 || inode.isDirectory() || (inode.mode & ANY_EXECUTE) != 0;
-        }
-        int granted =
-                uid == inode.uid
-                        ? inode.mode >> 6
-                        : inGroup(inode.gid) ? inode.mode >> 3 : inode.mode;
-        return (granted & mask) == mask;
+        return Access.granted(
+                uid, this::inGroup, inode.mode, inode.uid, inode.gid, inode.accessAcl, mask);
     }
 
     /**

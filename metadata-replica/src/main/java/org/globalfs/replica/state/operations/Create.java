@@ -2,6 +2,7 @@ package org.globalfs.replica.state.operations;
 
 import java.util.List;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.posix.PosixAcl;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Dentry;
@@ -17,12 +18,14 @@ final class Create {
 
     private final Tree tree;
     private final Content content;
+    private final Xattrs xattrs;
     private final Locks locks;
     private final Outbox outbox;
 
-    Create(Tree tree, Content content, Locks locks, Outbox outbox) {
+    Create(Tree tree, Content content, Xattrs xattrs, Locks locks, Outbox outbox) {
         this.tree = tree;
         this.content = content;
+        this.xattrs = xattrs;
         this.locks = locks;
         this.outbox = outbox;
     }
@@ -83,6 +86,7 @@ final class Create {
             if (!call.caller().isRoot()) {
                 inode.mode = Mode.withoutSetId(inode.mode);
             }
+            xattrs.dropCapability(inode);
             inode.modified(call.nowNs());
             tree.store(inode);
         }
@@ -111,7 +115,9 @@ final class Create {
                                     inode.uid,
                                     inode.gid,
                                     call.nowNs(),
-                                    parent.ino)));
+                                    parent.ino,
+                                    inode.accessAcl,
+                                    inode.defaultAcl)));
         } else {
             tree.add(inode);
         }
@@ -137,6 +143,7 @@ final class Create {
                 inode.mode &= ~Mode.SET_GID;
             }
         }
+        restrict(inode, op, parent);
         inode.atimeNs = call.nowNs();
         inode.mtimeNs = call.nowNs();
         inode.ctimeNs = call.nowNs();
@@ -148,7 +155,7 @@ final class Create {
                 inode.nlink = 2;
                 inode.parent = parent.ino;
                 inode.nextCookie = Tree.FIRST_COOKIE;
-                inode.flags = parent.flags;
+                inode.flags = placement(parent.flags);
             }
             case Mode.SYMLINK -> {
                 inode.target = op.getTarget();
@@ -158,5 +165,30 @@ final class Create {
             default -> {}
         }
         return inode;
+    }
+
+    /** What is left of the mode asked for: by the directory's default list, else by the umask. */
+    private static void restrict(Inode inode, CreateOp op, Inode parent) {
+        if (inode.type() == Mode.SYMLINK) {
+            return;
+        }
+        if (parent.defaultAcl.length == 0) {
+            inode.mode &= ~(op.getUmask() & Mode.ACCESS);
+            return;
+        }
+        PosixAcl acl = PosixAcl.of(parent.defaultAcl).inherited(inode.mode);
+        inode.mode = inode.mode & ~Mode.ACCESS | acl.mode();
+        if (!acl.isMode()) {
+            inode.accessAcl = acl.toBytes();
+        }
+        if (inode.isDirectory()) {
+            inode.defaultAcl = parent.defaultAcl;
+        }
+    }
+
+    private static int placement(int flags) {
+        return (flags & Inode.PLACEMENT_CREATOR_BELOW) != 0
+                ? Inode.PLACEMENT_CREATOR
+                : flags & Inode.PLACEMENT_CREATOR;
     }
 }

@@ -67,6 +67,8 @@ final class Effects {
         inode.nlink = 2;
         inode.version = 1;
         inode.parent = effect.parent();
+        inode.accessAcl = effect.accessAcl();
+        inode.defaultAcl = effect.defaultAcl();
         inode.nextCookie = Tree.FIRST_COOKIE;
         inode.atimeNs = effect.timeNs();
         inode.mtimeNs = effect.timeNs();

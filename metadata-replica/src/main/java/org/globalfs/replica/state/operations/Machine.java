@@ -53,6 +53,7 @@ public final class Machine {
     private final Link link;
     private final SetAttributes setAttributes;
     private final Write write;
+    private final Xattrs xattrs;
     private final Orphans orphans;
     private final List<Result> results = new ArrayList<>();
 
@@ -72,12 +73,13 @@ public final class Machine {
                 counters.partition == 0
                         ? new Coordinator(records, tree, intents, effects, outbox)
                         : null;
-        create = new Create(tree, content, intents.locks(), outbox);
+        xattrs = new Xattrs(records, tree);
+        create = new Create(tree, content, xattrs, intents.locks(), outbox);
         remove = new Remove(tree, intents.locks());
         rename = new Rename(tree, intents.locks());
         link = new Link(tree, intents.locks());
-        setAttributes = new SetAttributes(tree, content);
-        write = new Write(tree, content, setAttributes);
+        setAttributes = new SetAttributes(tree, content, xattrs);
+        write = new Write(tree, content, xattrs, setAttributes);
         if (coordinator != null) {
             coordinator
                     .undecided()
@@ -212,6 +214,8 @@ public final class Machine {
             case LINK -> link.execute(call, op.getLink());
             case SET_ATTRIBUTES -> setAttributes.execute(call, op.getSetAttributes());
             case WRITE -> write.execute(call, op.getWrite());
+            case SET_XATTR -> xattrs.set(call, op.getSetXattr());
+            case REMOVE_XATTR -> xattrs.remove(call, op.getRemoveXattr());
             case RENEW_SESSION -> {
                 sessions.renew(
                         command.getSession(),

@@ -5,11 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.posix.Xattr;
 import org.globalfs.protocol.wire.ContentOp;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.FileSystemStatistics;
+import org.globalfs.protocol.wire.GetXattrOp;
+import org.globalfs.protocol.wire.ListXattrOp;
 import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.NamedValue;
 import org.globalfs.protocol.wire.OpenOp;
 import org.globalfs.protocol.wire.Position;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
@@ -41,6 +45,9 @@ public final class Reads {
     private static final int SMALL_EXTENTS = 4;
 
     private static final int DIRECTORY_SIZE_OF_ENTRY = 160;
+
+    /** Values of extended attributes are sent with their names when all fit into this. */
+    private static final int XATTR_VALUES_AT_ONCE = 64 << 10;
 
     private final Records records;
     private final int partition;
@@ -75,8 +82,10 @@ public final class Reads {
             case GET_ATTRIBUTES -> attributes(op.getGetAttributes().getIno());
             case OPEN -> open(caller, op.getOpen());
             case CONTENT -> content(op.getContent());
-            case READ_DIRECTORY -> readDirectory(op.getReadDirectory());
+            case READ_DIRECTORY -> readDirectory(caller, op.getReadDirectory());
             case READ_LINK -> readLink(op.getReadLink().getIno());
+            case GET_XATTR -> getXattr(caller, op.getGetXattr());
+            case LIST_XATTR -> listXattr(caller, op.getListXattr());
             case STAT_FS ->
                     reply(0).setStatistics(
                                     new FileSystemStatistics(counters.inodes, counters.bytes));
@@ -224,13 +233,61 @@ public final class Reads {
                 : failed(Errno.EINVAL);
     }
 
-    private ReadReply readDirectory(ReadDirectoryOp op) {
+    private ReadReply getXattr(Caller caller, GetXattrOp op) {
+        Inode inode = inode(op.getIno());
+        if (inode == null) {
+            return failed(Errno.ESTALE);
+        }
+        byte[] name = op.getName();
+        Errno refused =
+                Xattr.unreadable(
+                        name, inode.mode, caller.isRoot(), () -> caller.may(inode, Caller.READ));
+        byte[] value = refused == null ? Xattrs.value(records, inode, name) : null;
+        if (value == null) {
+            return failed(refused == null ? Errno.ENODATA : refused)
+                    .setAttributes(inode.attributes());
+        }
+        return reply(0).setValue(value).setAttributes(inode.attributes());
+    }
+
+    private ReadReply listXattr(Caller caller, ListXattrOp op) {
+        Inode inode = inode(op.getIno());
+        if (inode == null) {
+            return failed(Errno.ESTALE);
+        }
+        boolean values = op.isValues() && inode.xattrValues <= XATTR_VALUES_AT_ONCE;
+        List<NamedValue> shown = new ArrayList<>();
+        Xattrs.forEach(
+                records,
+                inode,
+                (name, value) -> {
+                    if (Xattr.isListed(name, caller.isRoot())) {
+                        NamedValue next = new NamedValue(ByteBuffer.wrap(name));
+                        shown.add(
+                                values && readable(caller, inode, name)
+                                        ? next.setValue(value)
+                                        : next);
+                    }
+                });
+        return reply(0).setXattrs(shown).setAttributes(inode.attributes());
+    }
+
+    private static boolean readable(Caller caller, Inode inode, byte[] name) {
+        return Xattr.unreadable(
+                        name, inode.mode, caller.isRoot(), () -> caller.may(inode, Caller.READ))
+                == null;
+    }
+
+    private ReadReply readDirectory(Caller caller, ReadDirectoryOp op) {
         Inode directory = inode(op.getIno());
         if (directory == null) {
             return failed(Errno.ESTALE);
         }
         if (!directory.isDirectory()) {
             return failed(Errno.ENOTDIR);
+        }
+        if (!op.isHandle() && !caller.may(directory, Caller.READ)) {
+            return failed(Errno.EACCES);
         }
         if (op.getCookie() < 0 || op.getLimit() <= 0) {
             return failed(Errno.EINVAL);

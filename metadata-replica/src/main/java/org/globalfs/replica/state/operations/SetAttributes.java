@@ -2,6 +2,7 @@ package org.globalfs.replica.state.operations;
 
 import java.util.List;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.posix.PosixAcl;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
@@ -18,10 +19,12 @@ final class SetAttributes {
 
     private final Tree tree;
     private final Content content;
+    private final Xattrs xattrs;
 
-    SetAttributes(Tree tree, Content content) {
+    SetAttributes(Tree tree, Content content, Xattrs xattrs) {
         this.tree = tree;
         this.content = content;
+        this.xattrs = xattrs;
     }
 
     UpdateReply execute(Call call, SetAttributesOp op) {
@@ -96,11 +99,13 @@ final class SetAttributes {
             if (!caller.isRoot()) {
                 inode.mode = Mode.withoutSetId(inode.mode);
             }
+            xattrs.dropCapability(inode);
         }
         if (op.isSetUid() || op.isSetGid()) {
             inode.uid = op.isSetUid() ? op.getUid() : inode.uid;
             inode.gid = op.isSetGid() ? op.getGid() : inode.gid;
             if (!inode.isDirectory()) {
+                xattrs.dropCapability(inode);
                 inode.mode = Mode.withoutSetId(inode.mode);
             }
         }
@@ -110,6 +115,9 @@ final class SetAttributes {
                 mode &= ~Mode.SET_GID;
             }
             inode.mode = inode.type() | mode;
+            if (inode.accessAcl.length > 0) {
+                inode.accessAcl = PosixAcl.of(inode.accessAcl).withMode(mode).toBytes();
+            }
         }
         if (op.isAtimeNow()) {
             inode.atimeNs = call.nowNs();

@@ -89,6 +89,9 @@ public final class Tree {
     /** Forgets an inode that has no name and no content left. */
     public void forget(Inode inode) {
         counters.inodes--;
+        if (inode.xattrNames > 0) {
+            Xattrs.erase(records, inode);
+        }
         records.delete(Table.INODE, Keys.of(inode.ino));
     }
 

@@ -18,11 +18,13 @@ final class Write {
 
     private final Tree tree;
     private final Content content;
+    private final Xattrs xattrs;
     private final SetAttributes setAttributes;
 
-    Write(Tree tree, Content content, SetAttributes setAttributes) {
+    Write(Tree tree, Content content, Xattrs xattrs, SetAttributes setAttributes) {
         this.tree = tree;
         this.content = content;
+        this.xattrs = xattrs;
         this.setAttributes = setAttributes;
     }
 
@@ -44,6 +46,7 @@ final class Write {
             if (!call.caller().isRoot()) {
                 inode.mode = Mode.withoutSetId(inode.mode);
             }
+            xattrs.dropCapability(inode);
             inode.modified(call.nowNs());
             if (op.isAppend()) {
                 reply.setOffset(base + op.getExtents().getFirst().getOffset());

@@ -80,8 +80,41 @@ final class FormatTest {
                                 new Effect.AddLink(1, 26),
                                 new Effect.Renamed(2, 27, 28),
                                 new Effect.CreateDirectory(
-                                        1, 29, Mode.DIRECTORY | 0755, 1000, -2, 30, 31))),
+                                        1,
+                                        29,
+                                        Mode.DIRECTORY | 0755,
+                                        1000,
+                                        -2,
+                                        30,
+                                        31,
+                                        new byte[0],
+                                        new byte[0]))),
                 new Verdict.Abort(40, 41));
+    }
+
+    private static List<Verdict> verdictWithAcls() {
+        Effect made =
+                new Effect.CreateDirectory(
+                        1,
+                        29,
+                        Mode.DIRECTORY | 0755,
+                        1000,
+                        -2,
+                        30,
+                        31,
+                        new byte[] {1, 2},
+                        new byte[] {3});
+        return List.of(new Verdict.Commit(20, 0, List.of(made)));
+    }
+
+    private static Inode extended() {
+        Inode inode = inode(Mode.DIRECTORY | 0755);
+        inode.accessAcl = new byte[] {4, 5};
+        inode.defaultAcl = new byte[] {6};
+        inode.xattrNames = 200;
+        inode.xattrValues = 70_000;
+        inode.flags |= Inode.CAPABILITY;
+        return inode;
     }
 
     private static Map<String, byte[]> values() {
@@ -98,6 +131,8 @@ final class FormatTest {
         values.put("block", Blocks.encode(2, BLOCK));
         values.put("state", counters().encode());
         values.put("verdict", VerdictCodec.encode(verdicts()));
+        values.put("inode-extended", extended().encode());
+        values.put("verdict-acls", VerdictCodec.encode(verdictWithAcls()));
         values.put("key-dentry", Keys.of(Partitions.ino(1, 5), "name".getBytes(UTF_8)));
         return values;
     }
@@ -131,7 +166,7 @@ final class FormatTest {
     @Test
     void valuesAreReadBack() throws IOException {
         Map<String, byte[]> golden = golden();
-        for (String type : List.of("directory", "file", "symlink", "device")) {
+        for (String type : List.of("directory", "file", "symlink", "device", "extended")) {
             byte[] value = Objects.requireNonNull(golden.get("inode-" + type));
             Inode inode = Inode.decode(Partitions.ino(1, 5), value);
             assertThat(inode.encode()).isEqualTo(value);
@@ -151,17 +186,19 @@ final class FormatTest {
         byte[] state = Objects.requireNonNull(golden.get("state"));
         assertThat(Counters.decode(state).encode()).isEqualTo(state);
         assertThat(Counters.decode(state).copy().encode()).isEqualTo(state);
-        byte[] verdict = Objects.requireNonNull(golden.get("verdict"));
-        assertThat(VerdictCodec.encode(VerdictCodec.decode(verdict))).isEqualTo(verdict);
+        for (String kind : List.of("verdict", "verdict-acls")) {
+            byte[] verdict = Objects.requireNonNull(golden.get(kind));
+            assertThat(VerdictCodec.encode(VerdictCodec.decode(verdict))).isEqualTo(verdict);
+        }
     }
 
     @Test
     void aNewerFormatIsRefused() {
         byte[] value = inode(Mode.REGULAR).encode();
-        value[0] = 2;
+        value[0] = 3;
         assertThatThrownBy(() -> Inode.decode(5, value))
                 .isInstanceOf(CorruptRecordException.class)
-                .hasMessageContaining("inode 5 has format version 2");
+                .hasMessageContaining("inode 5 has format version 3");
         byte[] cut = Arrays.copyOf(inode(Mode.REGULAR).encode(), 20);
         assertThatThrownBy(() -> Inode.decode(5, cut)).isInstanceOf(CorruptRecordException.class);
     }
