@@ -32,6 +32,7 @@ final class Acceptor {
     private final TreeMap<Long, AcceptedValue> accepted = new TreeMap<>();
     private final ArrayDeque<PendingVote> pending = new ArrayDeque<>();
     private Ballot promised;
+    private long openedPosition;
     private long promisedPosition;
     private Ballot voting;
     private long base;
@@ -71,6 +72,11 @@ final class Acceptor {
         return promisedPosition <= journal.durable();
     }
 
+    /** Whether a crash now would leave this member in the ballot that it votes in. */
+    boolean openingIsDurable() {
+        return openedPosition <= journal.durable();
+    }
+
     void promise(Ballot ballot, Effects effects) {
         if (ballot.above(promised)) {
             promised = ballot;
@@ -95,7 +101,7 @@ final class Acceptor {
         for (Batch batch : batches) {
             put(instance++, batch, effects);
         }
-        journal.append(new LogRecord.Opened(ballot, ballotBase), effects);
+        openedPosition = journal.append(new LogRecord.Opened(ballot, ballotBase), effects);
         advance();
     }
 

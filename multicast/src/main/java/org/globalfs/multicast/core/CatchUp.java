@@ -1,11 +1,12 @@
 package org.globalfs.multicast.core;
 
-import java.util.Arrays;
+import java.util.TreeMap;
 import org.globalfs.multicast.Membership;
 
 /**
- * Fetches decided instances that this member missed, one request at a time, from any member that
- * has them.
+ * Fetches decided instances that this member missed, one request at a time, from any process that
+ * has them: an acceptor, or somebody else who told of more. The latter matters to a member that
+ * missed a change of the membership: those whom it knows may be gone.
  *
  * <p>A hole is normal for a moment (a vote overtakes its value), so a request goes out only when
  * the prefix stands still or is far behind. When every peer that answers has trimmed what is
@@ -17,48 +18,49 @@ final class CatchUp {
     private static final long NEVER = Long.MAX_VALUE;
 
     private final RingConfig config;
-    private final Membership members;
-    private final int selfRank;
-    private final long[] peerDecided;
-    private final long[] firstAvailable;
-    private final boolean[] useless;
 
-    /**
-     * As told by processes that are no acceptors here: of a membership that is yet to be learned.
-     */
-    private long decidedElsewhere;
+    /** By id, as the turn goes round. */
+    private final TreeMap<Integer, Peer> peers = new TreeMap<>();
 
     private int asked = NOBODY;
-    private int next;
+    private int last;
     private long deadlineNs;
     private long stalledAt = -1;
     private long stalledSinceNs;
     private long pauseUntilNs;
     private long lastTickNs;
 
-    CatchUp(RingConfig config, Membership members) {
-        this.config = config;
-        this.members = members;
-        this.selfRank = members.rank(config.self());
-        this.peerDecided = new long[members.size()];
-        this.firstAvailable = new long[members.size()];
-        this.useless = new boolean[members.size()];
-        this.next = Math.max(0, selfRank + 1) % members.size();
+    /** What is known of another process. */
+    private static final class Peer {
+        long decided;
+
+        /**
+         * First instance that it has in its log, when it said that the one asked for is too old.
+         */
+        long firstAvailable;
+
+        boolean useless;
     }
 
-    void heard(int rank, long decided) {
-        if (rank >= 0) {
-            peerDecided[rank] = Math.max(peerDecided[rank], decided);
-        } else {
-            decidedElsewhere = Math.max(decidedElsewhere, decided);
+    CatchUp(RingConfig config, Membership members) {
+        this.config = config;
+        this.last = config.self();
+        members.acceptors().forEach(id -> peers.put(id, new Peer()));
+        peers.remove(config.self());
+    }
+
+    void heard(int from, long decided) {
+        if (from != config.self()) {
+            Peer peer = peers.computeIfAbsent(from, id -> new Peer());
+            peer.decided = Math.max(peer.decided, decided);
         }
     }
 
     /** The furthest decided prefix that any peer has told. */
     long known() {
-        long known = decidedElsewhere;
-        for (long decided : peerDecided) {
-            known = Math.max(known, decided);
+        long known = 0;
+        for (Peer peer : peers.values()) {
+            known = Math.max(known, peer.decided);
         }
         return known;
     }
@@ -67,27 +69,31 @@ final class CatchUp {
      * A peer answered with something that moved the prefix to {@code decided}, or with nothing of
      * use.
      */
-    void answered(int rank, long from, boolean moved, long decided, long nowNs, Effects effects) {
+    void answered(int peer, long from, boolean moved, long decided, long nowNs, Effects effects) {
         if (moved) {
             forgetFailures();
-        } else if (rank == asked && from == decided + 1) {
-            useless[rank] = true;
+        } else if (peer == asked && from == decided + 1) {
+            peers.get(peer).useless = true;
         }
-        if (rank == asked) {
+        if (peer == asked) {
             asked = NOBODY;
             if (known() > decided) {
-                next = moved ? rank : next;
-                ask(decided, nowNs, effects);
+                if (moved) {
+                    ask(peer, decided, nowNs, effects);
+                } else {
+                    ask(decided, nowNs, effects);
+                }
             }
         }
     }
 
-    void tooOld(int rank, long from, long available, long decided, long nowNs, Effects effects) {
+    void tooOld(int peer, long from, long available, long decided, long nowNs, Effects effects) {
         if (from == decided + 1 && available > from) {
-            firstAvailable[rank] = available;
-            useless[rank] = true;
+            Peer told = peers.computeIfAbsent(peer, id -> new Peer());
+            told.firstAvailable = available;
+            told.useless = true;
         }
-        if (rank == asked) {
+        if (peer == asked) {
             asked = NOBODY;
             ask(decided, nowNs, effects);
         }
@@ -106,7 +112,7 @@ final class CatchUp {
         }
         if (asked != NOBODY) {
             if (nowNs >= deadlineNs) {
-                useless[asked] = true;
+                peers.get(asked).useless = true;
                 ask(decided, nowNs, effects);
             }
         } else if (nowNs >= pauseUntilNs
@@ -117,8 +123,8 @@ final class CatchUp {
     }
 
     private void ask(long decided, long nowNs, Effects effects) {
-        int rank = nextUseful(decided);
-        if (rank == NOBODY) {
+        int peer = nextUseful(decided);
+        if (peer == NOBODY) {
             asked = NOBODY;
             long available = oldestAvailable();
             forgetFailures();
@@ -128,41 +134,50 @@ final class CatchUp {
             }
             return;
         }
-        asked = rank;
-        next = (rank + 1) % members.size();
-        deadlineNs = nowNs + config.leaseNs() / 2;
-        effects.send(members.acceptor(rank), new Message.CatchUpRequest(decided + 1));
+        ask(peer, decided, nowNs, effects);
     }
 
-    /** Prefers a peer known to have more; else one that may have. */
+    private void ask(int peer, long decided, long nowNs, Effects effects) {
+        asked = peer;
+        last = peer;
+        deadlineNs = nowNs + config.leaseNs() / 2;
+        effects.send(peer, new Message.CatchUpRequest(decided + 1));
+    }
+
+    /** By turns; prefers a peer known to have more, else one that may have. */
     private int nextUseful(long decided) {
         int maybe = NOBODY;
-        for (int i = 0; i < members.size(); i++) {
-            int rank = (next + i) % members.size();
-            if (rank == selfRank || useless[rank]) {
+        int id = last;
+        for (int left = peers.size(); left > 0; left--) {
+            Integer next = peers.higherKey(id);
+            id = next == null ? peers.firstKey() : next;
+            Peer peer = peers.get(id);
+            if (peer.useless) {
                 continue;
             }
-            if (peerDecided[rank] > decided) {
-                return rank;
+            if (peer.decided > decided) {
+                return id;
             }
-            maybe = maybe == NOBODY ? rank : maybe;
+            maybe = maybe == NOBODY ? id : maybe;
         }
         return maybe;
     }
 
     private long oldestAvailable() {
         long oldest = NEVER;
-        for (long available : firstAvailable) {
-            if (available > 0) {
-                oldest = Math.min(oldest, available);
+        for (Peer peer : peers.values()) {
+            if (peer.firstAvailable > 0) {
+                oldest = Math.min(oldest, peer.firstAvailable);
             }
         }
         return oldest;
     }
 
     private void forgetFailures() {
-        Arrays.fill(useless, false);
-        Arrays.fill(firstAvailable, 0);
+        for (Peer peer : peers.values()) {
+            peer.useless = false;
+            peer.firstAvailable = 0;
+        }
     }
 
     void checkpointInstalled() {

@@ -37,6 +37,7 @@ final class Leadership {
     private final Skips skips;
     private final Ballot ballot;
     private final List<Long> readmitted;
+    private final long electedNs;
     private final long base;
     private final int selfRank;
     private final long[] echoedNs;
@@ -95,6 +96,7 @@ final class Leadership {
         this.skips = skips;
         this.ballot = ballot;
         this.readmitted = readmitted;
+        this.electedNs = nowNs;
         this.base = prefix.decided() + 1;
         this.next = base;
         this.selfRank = members.rank(config.self());
@@ -179,6 +181,10 @@ final class Leadership {
         return new MembershipChange.Outcome(Result.PROPOSED, "");
     }
 
+    /**
+     * A moment is given to all who stay: whoever misses several changes in a row may not know where
+     * those are who could tell it.
+     */
     private String whyNotYet(MembershipChange wanted, long nowNs) {
         if (change != null) {
             return "another change of the ring is under way";
@@ -190,6 +196,13 @@ final class Leadership {
             String reason = reason(id, nowNs);
             if (!reason.isEmpty()) {
                 return reason;
+            }
+        }
+        if (nowNs - electedNs < 2 * config.leaseNs()) {
+            for (int id : wanted.applyTo(members).acceptors()) {
+                if (id != config.self() && !acks.containsKey(id)) {
+                    return "the ring changed just now, and replica " + id + " has yet to follow";
+                }
             }
         }
         return "";

@@ -150,16 +150,16 @@ public class RingCore {
             case Message.Nack m -> onNack(m, nowNs);
             case Message.Open m -> onOpen(from, m, nowNs, effects);
             case Message.Accept m -> onAccept(m, nowNs, effects);
-            case Message.Voted m -> onVoted(rank, m, nowNs, effects);
+            case Message.Voted m -> onVoted(from, m, nowNs, effects);
             case Message.Heartbeat m -> onHeartbeat(from, m, nowNs, effects);
             case Message.HeartbeatAck m -> onHeartbeatAck(from, m, nowNs, effects);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
             case Message.Rejoin m -> onRejoin(rank, m, nowNs, effects);
             case Message.TooOld m -> {
-                catchUp.heard(rank, m.decided());
+                catchUp.heard(from, m.decided());
                 catchUp.tooOld(
-                        rank, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
+                        from, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
             }
             case Message.Forward m -> onForward(m);
             case Message.ForwardEntry m -> onForward(m);
@@ -195,14 +195,14 @@ public class RingCore {
                     leadership.answered(from, m, nowNs);
                 }
             }
-            case Message.CatchUpReply m -> catchUp.heard(-1, m.decided());
+            case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
             case Message.PreVote m -> tell(from, m.decided(), effects);
             case Message.Rejoin m -> tell(from, m.decided(), effects);
-            case Message.Prepare m -> hear(m.ballot(), m.decided());
-            case Message.Open m -> hear(m.ballot(), m.base() - 1);
-            case Message.Accept m -> hear(m.ballot(), m.decided());
-            case Message.Voted m -> hear(m.ballot(), m.decided());
-            case Message.Heartbeat m -> hear(m.ballot(), m.decided());
+            case Message.Prepare m -> hear(from, m.ballot(), m.decided());
+            case Message.Open m -> hear(from, m.ballot(), m.base() - 1);
+            case Message.Accept m -> hear(from, m.ballot(), m.decided());
+            case Message.Voted m -> hear(from, m.ballot(), m.decided());
+            case Message.Heartbeat m -> hear(from, m.ballot(), m.decided());
             default -> {}
         }
     }
@@ -211,12 +211,12 @@ public class RingCore {
         if (decided < prefix.decided()) {
             effects.send(from, new Message.CatchUpReply(decided + 1, List.of(), prefix.decided()));
         }
-        catchUp.heard(members.rank(from), decided);
+        catchUp.heard(from, decided);
     }
 
-    private void hear(Ballot ballot, long decided) {
+    private void hear(int from, Ballot ballot, long decided) {
         if (ballot.generation() > members.generation()) {
-            catchUp.heard(-1, decided);
+            catchUp.heard(from, decided);
         }
     }
 
@@ -412,7 +412,7 @@ public class RingCore {
     }
 
     private void onPreVote(int from, Message.PreVote m, long nowNs, Effects effects) {
-        catchUp.heard(members.rank(from), m.decided());
+        catchUp.heard(from, m.decided());
         boolean granted =
                 leadership == null
                         && takesPart()
@@ -434,7 +434,7 @@ public class RingCore {
     }
 
     private void onPreVoteReply(int from, Message.PreVoteReply m, long nowNs, Effects effects) {
-        catchUp.heard(members.rank(from), m.decided());
+        catchUp.heard(from, m.decided());
         highestRound = Math.max(highestRound, m.promised().round());
         Candidacy current = candidacy;
         if (current == null
@@ -498,7 +498,7 @@ public class RingCore {
     }
 
     private void onPrepare(int from, Message.Prepare m, long nowNs, Effects effects) {
-        catchUp.heard(members.rank(from), m.decided());
+        catchUp.heard(from, m.decided());
         Ballot ballot = m.ballot();
         if (ballot.node() != from
                 || ballot.generation() > members.generation()
@@ -526,7 +526,7 @@ public class RingCore {
     }
 
     private void onPromise(int from, Message.Promise m, long nowNs, Effects effects) {
-        catchUp.heard(members.rank(from), m.decided());
+        catchUp.heard(from, m.decided());
         Candidacy current = candidacy;
         if (current != null
                 && current.stage() == Candidacy.Stage.PREPARE
@@ -601,7 +601,7 @@ public class RingCore {
      * A member that lost its votes: this coordinator begins a new ballot, which all others promise.
      */
     private void onRejoin(int rank, Message.Rejoin m, long nowNs, Effects effects) {
-        catchUp.heard(rank, m.decided());
+        catchUp.heard(members.acceptor(rank), m.decided());
         rejoins.heard(rank, m.incident(), nowNs);
         Leadership current = leadership;
         if (current == null) {
@@ -630,7 +630,7 @@ public class RingCore {
     /** Takes a coordinator's word as its follower; false when its ballot is an old one. */
     private boolean heed(int from, Ballot ballot, long decided, Effects effects) {
         if (ballot.node() != from || ballot.generation() > members.generation()) {
-            catchUp.heard(members.rank(from), decided);
+            catchUp.heard(from, decided);
             return false;
         }
         if (ballot.below(acceptor.promised())) {
@@ -642,7 +642,7 @@ public class RingCore {
         acceptor.promise(ballot, effects);
         acceptor.coordinatorDecided(ballot, decided);
         votes.decidedInBallot(ballot, decided);
-        catchUp.heard(members.rank(from), decided);
+        catchUp.heard(from, decided);
         return true;
     }
 
@@ -662,7 +662,7 @@ public class RingCore {
     private void onAccept(Message.Accept m, long nowNs, Effects effects) {
         int proposer = m.ballot().node();
         if (members.rank(proposer) < 0) {
-            hear(m.ballot(), m.decided());
+            hear(proposer, m.ballot(), m.decided());
             return;
         }
         if (proposer == config.self()) {
@@ -694,13 +694,13 @@ public class RingCore {
                 && acceptor.acceptedBytes() < 2L * config.windowBytes();
     }
 
-    private void onVoted(int rank, Message.Voted m, long nowNs, Effects effects) {
-        catchUp.heard(rank, m.decided());
+    private void onVoted(int from, Message.Voted m, long nowNs, Effects effects) {
+        catchUp.heard(from, m.decided());
         if (leadership != null && m.ballot().above(leadership.ballot())) {
             follow(-1);
             electionNs = nowNs + config.leaseNs() + jitter.nextNs();
         }
-        votes.vote(rank, m.ballot(), m.through());
+        votes.vote(members.rank(from), m.ballot(), m.through());
         decide(nowNs, effects);
     }
 
@@ -713,7 +713,10 @@ public class RingCore {
         electionNs = lease.untilNs() + jitter.nextNs();
         countOwnVote();
         decide(nowNs, effects);
-        long through = m.ballot().equals(acceptor.voting()) ? acceptor.durableThrough() : 0;
+        // Not before: the coordinator would not open the ballot for this member again after a
+        // crash.
+        boolean opened = m.ballot().equals(acceptor.voting()) && acceptor.openingIsDurable();
+        long through = opened ? acceptor.durableThrough() : 0;
         boolean learner = members.contains(config.self()) && members.rank(config.self()) < 0;
         if (!takesPart() && !learner) {
             return;
@@ -735,7 +738,7 @@ public class RingCore {
 
     private void onHeartbeatAck(int from, Message.HeartbeatAck m, long nowNs, Effects effects) {
         int rank = members.rank(from);
-        catchUp.heard(rank, m.decided());
+        catchUp.heard(from, m.decided());
         if (leadership != null && leadership.ballot().equals(m.ballot())) {
             leadership.answered(from, m, nowNs);
             leadership.acknowledged(rank, m.sentNs(), m.decided(), nowNs);
@@ -837,7 +840,7 @@ public class RingCore {
     }
 
     private void onCatchUpReply(int from, Message.CatchUpReply m, long nowNs, Effects effects) {
-        catchUp.heard(members.rank(from), m.decided());
+        catchUp.heard(from, m.decided());
         long before = prefix.decided();
         long instance = m.from();
         for (Batch batch : m.batches()) {
@@ -847,11 +850,9 @@ public class RingCore {
             instance++;
         }
         boolean moved = prefix.decided() > before;
-        int rank = members.rank(from);
-        if (rank >= 0) {
-            catchUp.heard(rank, m.decided());
-            catchUp.answered(rank, m.from(), moved, prefix.decided(), nowNs, effects);
-        }
+        // The answer may have brought another membership, and with it a new CatchUp.
+        catchUp.heard(from, m.decided());
+        catchUp.answered(from, m.from(), moved, prefix.decided(), nowNs, effects);
         if (moved && candidacy != null && candidacy.stage() == Candidacy.Stage.CATCH_UP) {
             candidacy.extend(nowNs + config.leaseNs());
         }

@@ -246,7 +246,7 @@ final class SimCluster {
     }
 
     void restart(SimProcess process) {
-        if (!process.up()) {
+        if (!process.up() && !process.retired()) {
             process.start();
         }
     }

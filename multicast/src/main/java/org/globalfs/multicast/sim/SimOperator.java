@@ -3,10 +3,12 @@ package org.globalfs.multicast.sim;
 import java.util.List;
 import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.MembershipChange;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Changes the rings' memberships at random, by the rules that the manual gives: a replica follows
- * ring 0 before it joins its home ring, and leaves its home ring first.
+ * ring 0 before it joins its home ring, leaves its home ring first, and is stopped for good only
+ * once the coordinators say that it left.
  */
 final class SimOperator {
 
@@ -46,7 +48,10 @@ final class SimOperator {
         int other = replicas.get(simulation.below(replicas.size()));
         Membership current = cluster.checker().membership(ring);
         if (!current.contains(id)) {
-            if (mayJoin(ring, id)) {
+            if (simulation.chance(0.5) && left(cluster.process(id))) {
+                cluster.process(id).retire();
+            } else if (mayJoin(ring, id)) {
+                takeBack(cluster.process(id));
                 request(ring, new MembershipChange.AddLearner(id, ""));
             }
         } else if (current.rank(id) < 0) {
@@ -58,6 +63,24 @@ final class SimOperator {
                             : new MembershipChange.Promote(id));
         } else if (mayLeave(ring, id, current)) {
             request(ring, new MembershipChange.Remove(id));
+        }
+    }
+
+    /** Whether the coordinators of its rings say that it is in none of them. */
+    private boolean left(SimProcess process) {
+        return leftRing(0, process.id()) && leftRing(process.homeRing(), process.id());
+    }
+
+    private boolean leftRing(int ring, int id) {
+        SimProcess coordinator = coordinator(ring);
+        return coordinator != null
+                && !coordinator.replica(ring).member().core().membership().contains(id);
+    }
+
+    private void takeBack(SimProcess process) {
+        if (process.retired()) {
+            process.takeBack();
+            cluster.restart(process);
         }
     }
 
@@ -76,22 +99,36 @@ final class SimOperator {
     }
 
     private void request(int ring, MembershipChange change) {
-        for (int id : cluster.replicas(ring)) {
-            SimProcess process = cluster.process(id);
-            if (process.up() && process.replica(ring).member().leading()) {
-                process.change(ring, change);
-                return;
-            }
+        SimProcess coordinator = coordinator(ring);
+        if (coordinator != null) {
+            coordinator.change(ring, change);
         }
     }
 
+    private @Nullable SimProcess coordinator(int ring) {
+        for (int id : cluster.replicas(ring)) {
+            SimProcess process = cluster.process(id);
+            if (process.up() && process.replica(ring).member().leading()) {
+                return process;
+            }
+        }
+        return null;
+    }
+
     /**
-     * Whoever is in a home ring but not in ring 0 is added to it: two changes may have crossed each
-     * other. False: nothing is left to do.
+     * Whoever is in a home ring but not in ring 0 is added to it, and who was stopped for good is
+     * started when it is in a ring after all: two changes may have crossed each other. False:
+     * nothing is left to do.
      */
     boolean mend() {
         boolean wrong = false;
         for (SimProcess process : cluster.processes()) {
+            boolean member =
+                    homeOf(process.id()).contains(process.id())
+                            || cluster.checker().membership(0).contains(process.id());
+            if (member) {
+                takeBack(process);
+            }
             if (homeOf(process.id()).contains(process.id())
                     && !cluster.checker().membership(0).contains(process.id())) {
                 wrong = true;

@@ -30,6 +30,7 @@ final class SimProcess implements ImportSource {
     private boolean up;
     private boolean paused;
     private boolean diskFull;
+    private boolean retired;
 
     SimProcess(SimCluster cluster, int id, RingConfig globalConfig, RingConfig homeConfig) {
         this.cluster = cluster;
@@ -152,6 +153,22 @@ final class SimProcess implements ImportSource {
 
     boolean votesLost() {
         return global.member().disk().votesLost() || home.member().disk().votesLost();
+    }
+
+    /** Stops for good, unless it is taken back. */
+    void retire() {
+        retired = true;
+        if (up) {
+            crash();
+        }
+    }
+
+    void takeBack() {
+        retired = false;
+    }
+
+    boolean retired() {
+        return retired;
     }
 
     void fillDisk() {

@@ -120,8 +120,11 @@ class MembershipTest {
             done.set(true);
             client.join();
             assertThat(cluster.running.keySet()).containsExactlyInAnyOrder(4, 5, 6);
-            assertThat(cluster.running.get(4).membership(RING).acceptors())
-                    .containsExactly(4, 5, 6);
+            List<Integer> moved = List.of(4, 5, 6);
+            for (MulticastNode node : cluster.running.values()) {
+                await().atMost(Cluster.LONG)
+                        .until(() -> node.membership(RING).acceptors(), moved::equals);
+            }
             propose(cluster, "last", 4, 5, 6);
             List<String> order = cluster.learner(4, RING).values();
             assertThat(order).containsAll(acknowledged);
