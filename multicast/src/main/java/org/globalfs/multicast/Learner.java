@@ -1,28 +1,12 @@
 package org.globalfs.multicast;
 
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The consumer of one ring's order. Called on the ring's delivery thread only; an exception stops
  * the process.
  */
-public interface Learner {
-
-    /**
-     * Highest instance the state has executed: delivery resumes after it. 0 when nothing was
-     * executed yet.
-     */
-    long applied();
-
-    /**
-     * Timestamp of the newest command in what {@link #applied} covers, 0 if none: timestamps of the
-     * ring go on above it.
-     */
-    long lastTimestamp();
-
-    /** The newest membership of the ring in what {@link #applied} covers, null if none. */
-    @Nullable Membership membership();
+public interface Learner extends RingState {
 
     /**
      * Executes one instance. Instances come consecutively from {@code applied() + 1}, without gap.

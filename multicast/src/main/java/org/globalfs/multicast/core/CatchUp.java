@@ -1,5 +1,7 @@
 package org.globalfs.multicast.core;
 
+import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import org.globalfs.multicast.Membership;
 
@@ -51,9 +53,13 @@ final class CatchUp {
 
     void heard(int from, long decided) {
         if (from != config.self()) {
-            Peer peer = peers.computeIfAbsent(from, id -> new Peer());
+            Peer peer = peer(from);
             peer.decided = Math.max(peer.decided, decided);
         }
+    }
+
+    private Peer peer(int id) {
+        return peers.computeIfAbsent(id, unknown -> new Peer());
     }
 
     /** The furthest decided prefix that any peer has told. */
@@ -73,7 +79,7 @@ final class CatchUp {
         if (moved) {
             forgetFailures();
         } else if (peer == asked && from == decided + 1) {
-            peers.get(peer).useless = true;
+            peer(peer).useless = true;
         }
         if (peer == asked) {
             asked = NOBODY;
@@ -89,7 +95,7 @@ final class CatchUp {
 
     void tooOld(int peer, long from, long available, long decided, long nowNs, Effects effects) {
         if (from == decided + 1 && available > from) {
-            Peer told = peers.computeIfAbsent(peer, id -> new Peer());
+            Peer told = peer(peer);
             told.firstAvailable = available;
             told.useless = true;
         }
@@ -112,7 +118,7 @@ final class CatchUp {
         }
         if (asked != NOBODY) {
             if (nowNs >= deadlineNs) {
-                peers.get(asked).useless = true;
+                peer(asked).useless = true;
                 ask(decided, nowNs, effects);
             }
         } else if (nowNs >= pauseUntilNs
@@ -147,18 +153,17 @@ final class CatchUp {
     /** By turns; prefers a peer known to have more, else one that may have. */
     private int nextUseful(long decided) {
         int maybe = NOBODY;
-        int id = last;
-        for (int left = peers.size(); left > 0; left--) {
-            Integer next = peers.higherKey(id);
-            id = next == null ? peers.firstKey() : next;
-            Peer peer = peers.get(id);
-            if (peer.useless) {
-                continue;
+        for (Map<Integer, Peer> turn :
+                List.of(peers.tailMap(last, false), peers.headMap(last, true))) {
+            for (Map.Entry<Integer, Peer> peer : turn.entrySet()) {
+                if (peer.getValue().useless) {
+                    continue;
+                }
+                if (peer.getValue().decided > decided) {
+                    return peer.getKey();
+                }
+                maybe = maybe == NOBODY ? peer.getKey() : maybe;
             }
-            if (peer.decided > decided) {
-                return id;
-            }
-            maybe = maybe == NOBODY ? id : maybe;
         }
         return maybe;
     }

@@ -1,8 +1,6 @@
 package org.globalfs.multicast.core;
 
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Membership;
@@ -43,27 +41,14 @@ public class RingCore {
     static final int LAG_WINDOWS = 4;
 
     private final RingConfig config;
-    private final @Nullable ImportSource imports;
     private final Journal journal = new Journal();
     private final Prefix prefix;
     private final Acceptor acceptor;
     private Membership members;
     private VoteCount votes;
     private CatchUp catchUp;
-    private final GrantedLease lease;
-    private final Jitter jitter;
     private final LostVotes lostVotes;
-    private Rejoins rejoins;
-    private @Nullable Candidacy candidacy;
-    private @Nullable Leadership leadership;
-
-    /** What this coordinator was before the ballot that it is opening to let a member in. */
-    private @Nullable Leadership resigned;
-
-    private int coordinator = -1;
-    private long attempts;
-    private long highestRound;
-    private long electionNs;
+    private final Elections elections;
     private long lastTickNs;
     private boolean voteDue;
     private long applied;
@@ -72,26 +57,25 @@ public class RingCore {
 
     RingCore(RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
         this.config = config;
-        this.imports = imports;
         this.prefix = new Prefix(state.decided(), state.lastTimestamp());
         this.acceptor = new Acceptor(journal, prefix, state);
         this.members = state.membership() == null ? config.initial() : state.membership();
         this.votes = new VoteCount(members);
         this.catchUp = new CatchUp(config, members);
         this.lostVotes = new LostVotes(state.incident());
-        this.rejoins = new Rejoins(config, members);
-        boolean fresh =
-                state.promised().equals(Ballot.NONE)
-                        && state.decided() == 0
-                        && !lostVotes.outside();
-        this.lease = new GrantedLease(config.leaseNs(), fresh, nowNs);
-        this.jitter = new Jitter(config.seed(), config.electionJitterNs());
-        this.highestRound = state.promised().round();
-        long turn =
-                config.electionJitterNs()
-                        * Math.max(0, members.rank(config.self()))
-                        / members.size();
-        this.electionNs = lease.untilNs() + turn;
+        this.elections =
+                new Elections(
+                        config,
+                        state,
+                        imports,
+                        acceptor,
+                        prefix,
+                        lostVotes,
+                        members,
+                        votes,
+                        catchUp,
+                        new Rules(),
+                        nowNs);
         this.lastTickNs = nowNs;
     }
 
@@ -107,13 +91,14 @@ public class RingCore {
      * #flush}.
      */
     public boolean onPropose(byte[] value, int[] destinations, Effects effects) {
+        Leadership leadership = elections.leadership();
         if (leadership != null) {
             return leadership.enqueue(value, destinations);
         }
-        if (coordinator < 0) {
+        if (elections.coordinator() < 0) {
             return false;
         }
-        effects.send(coordinator, new Message.Forward(value, destinations));
+        effects.send(elections.coordinator(), new Message.Forward(value, destinations));
         return true;
     }
 
@@ -122,13 +107,14 @@ public class RingCore {
      * there soon; it may be lost, and is asked for again.
      */
     public boolean onPropose(Entry entry, Effects effects) {
+        Leadership leadership = elections.leadership();
         if (leadership != null) {
             return leadership.enqueue(entry);
         }
-        if (coordinator < 0) {
+        if (elections.coordinator() < 0) {
             return false;
         }
-        effects.send(coordinator, new Message.ForwardEntry(entry));
+        effects.send(elections.coordinator(), new Message.ForwardEntry(entry));
         return true;
     }
 
@@ -143,11 +129,11 @@ public class RingCore {
             return;
         }
         switch (message) {
-            case Message.PreVote m -> onPreVote(from, m, nowNs, effects);
-            case Message.PreVoteReply m -> onPreVoteReply(from, m, nowNs, effects);
-            case Message.Prepare m -> onPrepare(from, m, nowNs, effects);
-            case Message.Promise m -> onPromise(from, m, nowNs, effects);
-            case Message.Nack m -> onNack(m, nowNs);
+            case Message.PreVote m -> elections.onPreVote(from, m, nowNs, effects);
+            case Message.PreVoteReply m -> elections.onPreVoteReply(from, m, nowNs, effects);
+            case Message.Prepare m -> elections.onPrepare(from, m, nowNs, effects);
+            case Message.Promise m -> voteDue |= elections.onPromise(from, m, nowNs, effects);
+            case Message.Nack m -> elections.onNack(m, nowNs);
             case Message.Open m -> onOpen(from, m, nowNs, effects);
             case Message.Accept m -> onAccept(m, nowNs, effects);
             case Message.Voted m -> onVoted(from, m, nowNs, effects);
@@ -155,7 +141,7 @@ public class RingCore {
             case Message.HeartbeatAck m -> onHeartbeatAck(from, m, nowNs, effects);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
-            case Message.Rejoin m -> onRejoin(rank, m, nowNs, effects);
+            case Message.Rejoin m -> elections.onRejoin(rank, m, nowNs, effects);
             case Message.TooOld m -> {
                 catchUp.heard(from, m.decided());
                 catchUp.tooOld(
@@ -167,14 +153,14 @@ public class RingCore {
     }
 
     private void onForward(Message.Forward m) {
-        Leadership taking = leadership != null ? leadership : resigned;
+        Leadership taking = elections.taking();
         if (taking != null) {
             taking.enqueue(m.value(), m.destinations());
         }
     }
 
     private void onForward(Message.ForwardEntry m) {
-        Leadership taking = leadership != null ? leadership : resigned;
+        Leadership taking = elections.taking();
         boolean forAll = m.entry() instanceof Entry.Skip || m.entry() instanceof Entry.Subscription;
         if (taking != null && forAll) {
             taking.enqueue(m.entry());
@@ -191,6 +177,7 @@ public class RingCore {
             case Message.ForwardEntry m -> onForward(m);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.HeartbeatAck m -> {
+                Leadership leadership = elections.leadership();
                 if (leadership != null && leadership.ballot().equals(m.ballot())) {
                     leadership.answered(from, m, nowNs);
                 }
@@ -225,16 +212,12 @@ public class RingCore {
      * until then a fail-over may have undone it. Only the coordinator takes it on.
      */
     public MembershipChange.Outcome onChange(MembershipChange change, long nowNs) {
+        Leadership leadership = elections.leadership();
         if (leadership == null) {
             return new MembershipChange.Outcome(
                     MembershipChange.Result.NOT_COORDINATOR, "the coordinator is another replica");
         }
         return leadership.change(change, nowNs);
-    }
-
-    /** Whether this member's promises and votes count. */
-    private boolean takesPart() {
-        return members.rank(config.self()) >= 0 && !lostVotes.outside();
     }
 
     /**
@@ -245,22 +228,20 @@ public class RingCore {
         if (nowNs - lastTickNs > config.leaseNs() / 2) {
             // This process stood still: heartbeats may be waiting unread, so an election must not
             // be the first thing.
-            electionNs = Math.max(electionNs, nowNs + config.heartbeatNs() + jitter.nextNs());
+            elections.notBefore(nowNs + config.heartbeatNs());
         }
         lastTickNs = nowNs;
-        if (leadership != null && leadership.lostMajority(nowNs)) {
-            follow(-1);
-            electionNs = nowNs + config.leaseNs() + jitter.nextNs();
-        }
+        elections.checkMajority(nowNs);
+        Leadership leadership = elections.leadership();
         if (leadership != null) {
             if (leadership.heartbeatDue(nowNs)) {
-                lease.grant(config.self(), nowNs);
+                elections.grant(config.self(), nowNs);
                 leadership.progress(applied, checkpointed, nowNs);
                 leadership.heartbeat(nowNs, effects);
                 trimmable = Math.max(trimmable, leadership.trimmable(nowNs));
             }
-        } else if (takesPart()) {
-            tickElection(nowNs, effects);
+        } else if (elections.takesPart()) {
+            elections.tick(nowNs, effects);
         } else {
             lostVotes.ask(config, prefix.decided(), nowNs, effects);
             askForNews(nowNs, effects);
@@ -274,8 +255,7 @@ public class RingCore {
      * acceptors of the membership before may know, and have nothing more to say by themselves.
      */
     private void askForNews(long nowNs, Effects effects) {
-        if (members.rank(config.self()) < 0 && nowNs >= electionNs) {
-            electionNs = nowNs + config.leaseNs();
+        if (members.rank(config.self()) < 0 && elections.silentTooLong(nowNs)) {
             effects.send(Outbound.ALL, new Message.CatchUpRequest(prefix.decided() + 1));
         }
     }
@@ -285,7 +265,7 @@ public class RingCore {
         journal.onPersisted(position);
         acceptor.onPersisted();
         countOwnVote();
-        countOwnPromise(nowNs, effects);
+        voteDue |= elections.countOwnPromise(nowNs, effects);
         decide(nowNs, effects);
     }
 
@@ -294,6 +274,7 @@ public class RingCore {
      * heartbeat looks.
      */
     public void onGlobalExecuted() {
+        Leadership leadership = elections.leadership();
         if (leadership != null) {
             leadership.importsDue();
         }
@@ -310,7 +291,7 @@ public class RingCore {
             long instance, @Nullable Membership membership, long nowNs, Effects effects) {
         catchUp.checkpointInstalled();
         if (instance > prefix.decided()) {
-            follow(coordinator == config.self() ? -1 : coordinator);
+            elections.resign();
             prefix.jumpTo(instance);
             acceptor.forgetThrough(instance);
             LogRecord record =
@@ -342,12 +323,13 @@ public class RingCore {
      * stamps commands.
      */
     public void flush(long nowNs, long wallMs, Effects effects) {
+        Leadership leadership = elections.leadership();
         if (leadership != null) {
             long before = journal.appended();
             leadership.flush(nowNs, wallMs, effects);
             voteDue |= journal.appended() > before;
         }
-        if (voteDue && takesPart() && acceptor.voting().equals(acceptor.promised())) {
+        if (voteDue && elections.takesPart() && acceptor.voting().equals(acceptor.promised())) {
             effects.vote(
                     new Message.Voted(acceptor.voting(), acceptor.through(), prefix.decided()));
         }
@@ -359,99 +341,25 @@ public class RingCore {
 
     // ---- elections
 
-    private void tickElection(long nowNs, Effects effects) {
-        if (candidacy == null) {
-            if (nowNs >= electionNs && !lease.forbids(config.self(), nowNs)) {
-                stand(nowNs, effects);
-            }
-        } else if (nowNs >= candidacy.deadlineNs()) {
-            follow(-1);
-            electionNs = nowNs + jitter.nextNs();
-        } else if (nowNs >= candidacy.resendNs()) {
-            canvass(nowNs, effects);
+    /** What tests replace in this class to see that it matters. */
+    private final class Rules implements Elections.Rules {
+        @Override
+        public Ballot newBallot(long highestRoundSeen) {
+            return RingCore.this.newBallot(highestRoundSeen);
+        }
+
+        @Override
+        public Skips newSkips(long nowNs) {
+            return RingCore.this.newSkips(nowNs);
+        }
+
+        @Override
+        public int promisesNeeded() {
+            return RingCore.this.promisesNeeded();
         }
     }
 
-    private void stand(long nowNs, Effects effects) {
-        coordinator = -1;
-        candidacy =
-                new Candidacy(
-                        ++attempts,
-                        config.self(),
-                        highestRound,
-                        nowNs + 2 * config.heartbeatNs(),
-                        nowNs + config.leaseNs());
-        if (members.majority() == 1) {
-            prepare(candidacy, nowNs, effects);
-        } else {
-            canvass(nowNs, effects);
-        }
-    }
-
-    /** Asks (again) for what the candidacy still lacks. */
-    private void canvass(long nowNs, Effects effects) {
-        Candidacy current = candidate();
-        current.resendAt(nowNs + config.heartbeatNs());
-        switch (current.stage()) {
-            case PRE_VOTE ->
-                    effects.send(
-                            Outbound.ALL,
-                            new Message.PreVote(
-                                    members.generation(), current.attempt, prefix.decided()));
-            case PREPARE ->
-                    effects.sendAfterPersist(
-                            Outbound.ALL, new Message.Prepare(current.ballot(), prefix.decided()));
-            case CATCH_UP -> {}
-        }
-    }
-
-    private Candidacy candidate() {
-        Candidacy current = candidacy;
-        Invariant.check(current != null, "not a candidate");
-        return current;
-    }
-
-    private void onPreVote(int from, Message.PreVote m, long nowNs, Effects effects) {
-        catchUp.heard(from, m.decided());
-        boolean granted =
-                leadership == null
-                        && takesPart()
-                        && m.generation() == members.generation()
-                        && !lease.forbids(from, nowNs)
-                        && m.decided() + (long) LAG_WINDOWS * config.windowInstances()
-                                >= prefix.decided();
-        if (granted && candidacy != null) {
-            granted = candidacy.givesWay(from, nowNs);
-            if (granted) {
-                follow(-1);
-                electionNs = nowNs + config.leaseNs() / 2 + jitter.nextNs();
-            }
-        }
-        effects.send(
-                from,
-                new Message.PreVoteReply(
-                        m.attempt(), granted, acceptor.promised(), prefix.decided()));
-    }
-
-    private void onPreVoteReply(int from, Message.PreVoteReply m, long nowNs, Effects effects) {
-        catchUp.heard(from, m.decided());
-        highestRound = Math.max(highestRound, m.promised().round());
-        Candidacy current = candidacy;
-        if (current == null
-                || current.stage() != Candidacy.Stage.PRE_VOTE
-                || current.attempt != m.attempt()) {
-            return;
-        }
-        current.sawRound(m.promised().round());
-        if (m.granted()) {
-            current.support(from);
-            if (current.supporters() >= members.majority()) {
-                prepare(current, nowNs, effects);
-            }
-        }
-    }
-
-    /** A ballot that no one has used: above everything seen, durable before anybody hears of it. */
+    /** A ballot that no one has used: above everything seen. */
     Ballot newBallot(long highestRoundSeen) {
         return new Ballot(members.generation(), highestRoundSeen + 1, config.self());
     }
@@ -462,167 +370,6 @@ public class RingCore {
 
     int promisesNeeded() {
         return members.majority();
-    }
-
-    private void prepare(Candidacy current, long nowNs, Effects effects) {
-        highestRound =
-                Math.max(
-                        highestRound,
-                        Math.max(current.highestRound(), acceptor.promised().round()));
-        Ballot ballot = newBallot(highestRound);
-        highestRound = Math.max(highestRound, ballot.round());
-        acceptor.promise(ballot, effects);
-        current.prepare(ballot, nowNs + config.leaseNs());
-        canvass(nowNs, effects);
-    }
-
-    /** A candidate's own promise counts like any other: once it is durable. */
-    private void countOwnPromise(long nowNs, Effects effects) {
-        Candidacy current = candidacy;
-        if (current != null
-                && current.stage() == Candidacy.Stage.PREPARE
-                && acceptor.promiseIsDurable()
-                && !current.supports(config.self())) {
-            promised(current, config.self(), ownPromise(current.ballot()), nowNs, effects);
-        }
-    }
-
-    private Message.Promise ownPromise(Ballot ballot) {
-        return new Message.Promise(
-                ballot,
-                prefix.decided(),
-                prefix.lastTimestamp(),
-                acceptor.voting(),
-                acceptor.base(),
-                acceptor.acceptedValues());
-    }
-
-    private void onPrepare(int from, Message.Prepare m, long nowNs, Effects effects) {
-        catchUp.heard(from, m.decided());
-        Ballot ballot = m.ballot();
-        if (ballot.node() != from
-                || ballot.generation() > members.generation()
-                || lease.forbids(from, nowNs)
-                || lostVotes.outside()) {
-            return;
-        }
-        if (!takesPart()) {
-            if (ballot.above(acceptor.promised())) {
-                follow(-1);
-            }
-            return;
-        }
-        highestRound = Math.max(highestRound, ballot.round());
-        if (ballot.below(acceptor.promised())) {
-            effects.send(from, new Message.Nack(ballot, acceptor.promised()));
-            return;
-        }
-        if (ballot.above(acceptor.promised())) {
-            follow(-1);
-            acceptor.promise(ballot, effects);
-            electionNs = Math.max(electionNs, nowNs + config.leaseNs() + jitter.nextNs());
-        }
-        effects.sendAfterPersist(from, ownPromise(ballot));
-    }
-
-    private void onPromise(int from, Message.Promise m, long nowNs, Effects effects) {
-        catchUp.heard(from, m.decided());
-        Candidacy current = candidacy;
-        if (current != null
-                && current.stage() == Candidacy.Stage.PREPARE
-                && current.ballot().equals(m.ballot())) {
-            promised(current, from, m, nowNs, effects);
-        }
-    }
-
-    private void promised(
-            Candidacy current, int from, Message.Promise m, long nowNs, Effects effects) {
-        current.promised(from, m);
-        prefix.witness(m.lastTimestamp());
-        int needed =
-                current.readmitted().isEmpty()
-                        ? promisesNeeded()
-                        : members.size() - current.readmitted().size();
-        if (current.supporters() >= needed) {
-            current.catchUp(nowNs + config.leaseNs());
-            leadIfCaughtUp(nowNs, effects);
-        }
-    }
-
-    private void leadIfCaughtUp(long nowNs, Effects effects) {
-        Candidacy current = candidacy;
-        if (current == null
-                || current.stage() != Candidacy.Stage.CATCH_UP
-                || prefix.decided() < current.decided()) {
-            return;
-        }
-        Invariant.check(
-                current.ballot().equals(acceptor.promised()),
-                "elected in %s but promised %s",
-                current.ballot(),
-                acceptor.promised());
-        candidacy = null;
-        coordinator = config.self();
-        Leadership elected =
-                new Leadership(
-                        config,
-                        members,
-                        acceptor,
-                        prefix,
-                        votes,
-                        imports,
-                        newSkips(nowNs),
-                        current.ballot(),
-                        current.readmitted(),
-                        nowNs);
-        leadership = elected;
-        if (resigned != null) {
-            elected.takeQueueOf(resigned);
-            resigned = null;
-        }
-        lease.grant(config.self(), nowNs);
-        elected.open(current.found(prefix.decided()), effects);
-        elected.heartbeat(nowNs, effects);
-        voteDue = true;
-    }
-
-    private void onNack(Message.Nack m, long nowNs) {
-        highestRound = Math.max(highestRound, m.promised().round());
-        boolean mine =
-                leadership != null && leadership.ballot().equals(m.rejected())
-                        || candidacy != null && candidacy.ballot().equals(m.rejected());
-        if (mine && m.promised().above(m.rejected())) {
-            follow(-1);
-            electionNs = nowNs + jitter.nextNs();
-        }
-    }
-
-    /**
-     * A member that lost its votes: this coordinator begins a new ballot, which all others promise.
-     */
-    private void onRejoin(int rank, Message.Rejoin m, long nowNs, Effects effects) {
-        catchUp.heard(members.acceptor(rank), m.decided());
-        rejoins.heard(rank, m.incident(), nowNs);
-        Leadership current = leadership;
-        if (current == null) {
-            return;
-        }
-        current.heard(rank, m.decided(), nowNs);
-        Map<Integer, Long> open = rejoins.open(nowNs);
-        if (!current.readmits(m.incident())
-                && rejoins.possible(open, nowNs)
-                && current.hearsAllBut(open.keySet(), nowNs)) {
-            rejoins.attempted(nowNs);
-            standAgain(current, open.values(), nowNs, effects);
-        }
-    }
-
-    /** Stops being candidate or coordinator. */
-    private void follow(int newCoordinator) {
-        candidacy = null;
-        leadership = null;
-        resigned = null;
-        coordinator = newCoordinator;
     }
 
     // ---- phase 2
@@ -637,8 +384,7 @@ public class RingCore {
             effects.send(from, new Message.Nack(ballot, acceptor.promised()));
             return false;
         }
-        highestRound = Math.max(highestRound, ballot.round());
-        follow(from);
+        elections.follow(from, ballot);
         acceptor.promise(ballot, effects);
         acceptor.coordinatorDecided(ballot, decided);
         votes.decidedInBallot(ballot, decided);
@@ -653,7 +399,7 @@ public class RingCore {
             }
             lostVotes.opened(m);
             voteDue = true;
-            electionNs = Math.max(electionNs, nowNs + config.leaseNs() / 2 + jitter.nextNs());
+            elections.notBefore(nowNs + config.leaseNs() / 2);
             countOwnVote();
             decide(nowNs, effects);
         }
@@ -674,7 +420,7 @@ public class RingCore {
                 acceptor.accept(m.instance(), m.batch(), effects);
                 voteDue = true;
             }
-            electionNs = Math.max(electionNs, nowNs + config.leaseNs() / 2 + jitter.nextNs());
+            elections.notBefore(nowNs + config.leaseNs() / 2);
             countOwnVote();
             decide(nowNs, effects);
         }
@@ -695,10 +441,10 @@ public class RingCore {
     }
 
     private void onVoted(int from, Message.Voted m, long nowNs, Effects effects) {
+        Leadership leadership = elections.leadership();
         catchUp.heard(from, m.decided());
         if (leadership != null && m.ballot().above(leadership.ballot())) {
-            follow(-1);
-            electionNs = nowNs + config.leaseNs() + jitter.nextNs();
+            elections.stepDown(nowNs);
         }
         votes.vote(members.rank(from), m.ballot(), m.through());
         decide(nowNs, effects);
@@ -709,8 +455,8 @@ public class RingCore {
             return;
         }
         trimmable = Math.max(trimmable, m.trimmable());
-        lease.grant(from, nowNs);
-        electionNs = lease.untilNs() + jitter.nextNs();
+        elections.grant(from, nowNs);
+        elections.awaitLease();
         countOwnVote();
         decide(nowNs, effects);
         // Not before: the coordinator would not open the ballot for this member again after a
@@ -718,7 +464,7 @@ public class RingCore {
         boolean opened = m.ballot().equals(acceptor.voting()) && acceptor.openingIsDurable();
         long through = opened ? acceptor.durableThrough() : 0;
         boolean learner = members.contains(config.self()) && members.rank(config.self()) < 0;
-        if (!takesPart() && !learner) {
+        if (!elections.takesPart() && !learner) {
             return;
         }
         Message.HeartbeatAck ack =
@@ -737,6 +483,7 @@ public class RingCore {
     }
 
     private void onHeartbeatAck(int from, Message.HeartbeatAck m, long nowNs, Effects effects) {
+        Leadership leadership = elections.leadership();
         int rank = members.rank(from);
         catchUp.heard(from, m.decided());
         if (leadership != null && leadership.ballot().equals(m.ballot())) {
@@ -748,7 +495,7 @@ public class RingCore {
     }
 
     private void countOwnVote() {
-        if (!takesPart()) {
+        if (!elections.takesPart()) {
             return;
         }
         votes.vote(members.rank(config.self()), acceptor.voting(), acceptor.durableThrough());
@@ -765,12 +512,13 @@ public class RingCore {
         if (lostVotes.over(prefix.decided())) {
             journal.append(lostVotes.end(), effects);
             voteDue = true;
-            electionNs = Math.max(electionNs, nowNs + config.leaseNs() + jitter.nextNs());
+            elections.notBefore(nowNs + config.leaseNs());
         }
-        leadIfCaughtUp(nowNs, effects);
+        voteDue |= elections.leadIfCaughtUp(nowNs, effects);
     }
 
     private void decided(long instance, Batch batch, long nowNs, Effects effects) {
+        Leadership leadership = elections.leadership();
         prefix.decide(instance);
         prefix.witness(batch.lastTimestamp());
         acceptor.forgetThrough(instance);
@@ -802,31 +550,11 @@ public class RingCore {
      */
     private void enter(
             long instance, Membership next, LogRecord record, long nowNs, Effects effects) {
-        Leadership former = leadership;
         acceptor.enter(instance, next.generation(), record, effects);
         members = next;
         votes = new VoteCount(next);
         catchUp = new CatchUp(config, next);
-        rejoins = new Rejoins(config, next);
-        lease.grant(coordinator, nowNs);
-        follow(next.rank(coordinator) >= 0 ? coordinator : -1);
-        electionNs = lease.untilNs() + jitter.nextNs();
-        if (former != null && takesPart()) {
-            standAgain(former, List.of(), nowNs, effects);
-        }
-    }
-
-    /** A coordinator begins another ballot, without asking whether it may. */
-    private void standAgain(
-            Leadership former, Collection<Long> readmitting, long nowNs, Effects effects) {
-        follow(-1);
-        resigned = former;
-        Candidacy again =
-                new Candidacy(
-                        ++attempts, config.self(), highestRound, nowNs, nowNs + config.leaseNs());
-        again.readmit(readmitting);
-        candidacy = again;
-        prepare(again, nowNs, effects);
+        elections.enter(members, votes, catchUp, nowNs, effects);
     }
 
     // ---- catch-up
@@ -853,16 +581,16 @@ public class RingCore {
         // The answer may have brought another membership, and with it a new CatchUp.
         catchUp.heard(from, m.decided());
         catchUp.answered(from, m.from(), moved, prefix.decided(), nowNs, effects);
-        if (moved && candidacy != null && candidacy.stage() == Candidacy.Stage.CATCH_UP) {
-            candidacy.extend(nowNs + config.leaseNs());
+        if (moved) {
+            elections.caughtUpFurther(nowNs);
         }
         decide(nowNs, effects);
     }
 
     private void learn(long instance, Batch batch, long nowNs, Effects effects) {
+        Leadership leadership = elections.leadership();
         if (leadership != null && !leadership.proposed(instance, batch)) {
-            follow(-1);
-            electionNs = nowNs + config.leaseNs() + jitter.nextNs();
+            elections.stepDown(nowNs);
         }
         AcceptedValue own = acceptor.accepted(instance);
         if (own == null || !own.batch().equals(batch)) {
@@ -890,12 +618,12 @@ public class RingCore {
 
     /** Replica id of the coordinator as far as known, or -1. */
     public int coordinator() {
-        return coordinator;
+        return elections.coordinator();
     }
 
     /** Whether this member is the coordinator and takes proposals. */
     public boolean leading() {
-        return leadership != null;
+        return elections.leadership() != null;
     }
 
     /**
@@ -904,6 +632,7 @@ public class RingCore {
      * commands to clients.
      */
     public long leaseInstance(long nowNs) {
+        Leadership leadership = elections.leadership();
         return leadership != null && leaseRemainingNs(nowNs) > 0 ? leadership.readInstance() : -1;
     }
 
@@ -912,11 +641,13 @@ public class RingCore {
      * member is not the coordinator. The next {@link #onTick} asks, which is due at once.
      */
     public @Nullable ReadIndex onRead(long nowNs) {
+        Leadership leadership = elections.leadership();
         return leadership == null ? null : leadership.readIndex(nowNs);
     }
 
     /** What became of a read that {@link #onRead} began. */
     public ReadIndex.State state(ReadIndex read) {
+        Leadership leadership = elections.leadership();
         if (leadership == null || !leadership.ballot().equals(read.ballot())) {
             return ReadIndex.State.LOST;
         }
@@ -927,6 +658,7 @@ public class RingCore {
 
     /** How long no other member can be elected, by this member's clock; 0 without a lease. */
     public long leaseRemainingNs(long nowNs) {
+        Leadership leadership = elections.leadership();
         return leadership == null ? 0 : Math.max(0, leadership.leaseUntilNs() - nowNs);
     }
 
@@ -955,14 +687,7 @@ public class RingCore {
 
     /** When {@link #onTick} is due next. */
     public long nextTickNs() {
-        long due = lastTickNs + config.heartbeatNs();
-        if (leadership != null) {
-            due = Math.min(due, leadership.nextTickNs());
-        } else if (candidacy != null) {
-            due = Math.min(due, Math.min(candidacy.resendNs(), candidacy.deadlineNs()));
-        } else if (takesPart()) {
-            due = Math.min(due, electionNs);
-        }
+        long due = Math.min(lastTickNs + config.heartbeatNs(), elections.nextTickNs());
         return Math.min(due, catchUp.nextTickNs(prefix.decided()));
     }
 }

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
-import org.globalfs.multicast.Learner;
 import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.MulticastOptions;
+import org.globalfs.multicast.RingState;
 import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.log.LogException;
 import org.globalfs.multicast.log.LogException.Reason;
@@ -49,14 +49,14 @@ public final class LogFolder {
             "this replica takes part again as soon as every other replica of its rings was reached";
 
     private final MulticastOptions options;
-    private final Map<Integer, Learner> learners;
+    private final Map<Integer, ? extends RingState> states;
     private final Path folder;
     private final Path begun;
     private final Path draft;
 
-    private LogFolder(MulticastOptions options, Map<Integer, Learner> learners) {
+    private LogFolder(MulticastOptions options, Map<Integer, ? extends RingState> states) {
         this.options = options;
-        this.learners = learners;
+        this.states = states;
         this.folder = options.folder();
         this.begun = sibling(folder, ".begun");
         this.draft = sibling(folder, ".new");
@@ -92,9 +92,9 @@ public final class LogFolder {
      * @throws LogException the log belongs to another, is in use, or is lost and the rings are too
      *     small to do without
      */
-    static Opened open(MulticastOptions options, Map<Integer, Learner> learners) {
+    static Opened open(MulticastOptions options, Map<Integer, ? extends RingState> states) {
         try {
-            Opened opened = new LogFolder(options, learners).open();
+            Opened opened = new LogFolder(options, states).open();
             try {
                 expectLog(options.folder());
                 return opened;
@@ -162,7 +162,7 @@ public final class LogFolder {
     }
 
     private boolean repairable() {
-        for (Map.Entry<Integer, Learner> ring : learners.entrySet()) {
+        for (Map.Entry<Integer, ? extends RingState> ring : states.entrySet()) {
             Membership membership = ring.getValue().membership();
             int acceptors =
                     membership == null
@@ -203,13 +203,13 @@ public final class LogFolder {
         try {
             LogCodec codec = new LogCodec();
             long incident = new SplittableRandom().nextLong(1, Long.MAX_VALUE);
-            learners.forEach((ring, learner) -> {
+            states.forEach((ring, state) -> {
                 codec.append(fresh, ring, new LogRecord.VotesLost(incident));
                 codec.append(
                         fresh,
                         ring,
                         new LogRecord.StartAfter(
-                                learner.applied(), learner.lastTimestamp(), learner.membership()));
+                                state.applied(), state.lastTimestamp(), state.membership()));
             });
             fresh.sync();
         } finally {

@@ -21,6 +21,7 @@ import org.globalfs.multicast.MergedLearner;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.RingPosition;
+import org.globalfs.multicast.RingState;
 import org.globalfs.multicast.RingStatus;
 import org.globalfs.multicast.core.RingConfig;
 import org.globalfs.multicast.core.RingCore;
@@ -85,7 +86,7 @@ public final class MulticastNode implements Multicast {
                 options.merge() instanceof MergeStrategy.HomeRing,
                 "a learner a ring, but %s",
                 options.merge());
-        return start(options, learners, null, imports, onFatal);
+        return start(options, learners, learners, null, imports, onFatal);
     }
 
     /**
@@ -99,22 +100,30 @@ public final class MulticastNode implements Multicast {
                 options.merge() instanceof MergeStrategy.RoundRobin,
                 "a merged learner, but %s",
                 options.merge());
-        Map<Integer, Learner> views = new HashMap<>();
+        Map<Integer, RingState> views = new HashMap<>();
         options.rings().keySet().forEach(ring -> views.put(ring, new RingView(ring, learner)));
-        return start(options, views, learner, null, onFatal);
+        return start(options, views, Map.of(), learner, null, onFatal);
     }
 
     private static MulticastNode start(
             MulticastOptions options,
+            Map<Integer, ? extends RingState> states,
             Map<Integer, Learner> learners,
             @Nullable MergedLearner merged,
             @Nullable ImportSource imports,
             Consumer<Throwable> onFatal)
             throws IOException {
-        LogFolder.Opened opened = LogFolder.open(options, learners);
+        LogFolder.Opened opened = LogFolder.open(options, states);
         try {
             return new MulticastNode(
-                    options, learners, merged, imports, onFatal, opened.log(), opened.rings());
+                    options,
+                    states,
+                    learners,
+                    merged,
+                    imports,
+                    onFatal,
+                    opened.log(),
+                    opened.rings());
         } catch (IOException | RuntimeException e) {
             opened.log().close();
             throw e;
@@ -123,6 +132,7 @@ public final class MulticastNode implements Multicast {
 
     private MulticastNode(
             MulticastOptions options,
+            Map<Integer, ? extends RingState> states,
             Map<Integer, Learner> learners,
             @Nullable MergedLearner merged,
             @Nullable ImportSource imports,
@@ -150,13 +160,12 @@ public final class MulticastNode implements Multicast {
         }
         options.rings()
                 .forEach((number, members) -> {
-                    Learner learner = learners.get(number);
-                    Invariant.check(learner != null, "no learner for ring %s", number);
-                    rings.put(number, newRing(number, members, learner, options, recovered));
-                    if (merged == null) {
-                        deliveries.add(delivery(ring(number).input, learner));
-                    }
+                    RingState state = states.get(number);
+                    Invariant.check(state != null, "no state for ring %s", number);
+                    rings.put(number, newRing(number, members, state, options, recovered));
                 });
+        learners.forEach(
+                (number, learner) -> deliveries.add(delivery(ring(number).input, learner)));
         if (merged != null && options.merge() instanceof MergeStrategy.RoundRobin strategy) {
             deliveries.add(mergedDelivery(merged, strategy));
         }
@@ -170,7 +179,7 @@ public final class MulticastNode implements Multicast {
     private Ring newRing(
             int number,
             List<Integer> members,
-            Learner learner,
+            RingState state,
             MulticastOptions options,
             RecoveredRings recovered) {
         int[] ids = members.stream().mapToInt(Integer::intValue).toArray();
@@ -182,9 +191,9 @@ public final class MulticastNode implements Multicast {
         }
         ImportFeed imports = number == homeRing ? feed : null;
         RingCore core = RingCore.recover(config, recovered.state(number), imports, loop.now());
-        core.witness(learner.lastTimestamp());
-        core.onProgress(learner.applied(), learner.applied());
-        RingInput input = new RingInput(number, mlog, core.decided(), learner.applied());
+        core.witness(state.lastTimestamp());
+        core.onProgress(state.applied(), state.applied());
+        RingInput input = new RingInput(number, mlog, core.decided(), state.applied());
         return new Ring(number, self, core, input);
     }
 

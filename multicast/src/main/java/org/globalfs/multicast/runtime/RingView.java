@@ -1,15 +1,13 @@
 package org.globalfs.multicast.runtime;
 
-import java.util.List;
-import org.globalfs.multicast.Entry;
-import org.globalfs.multicast.Learner;
 import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.MergedLearner;
 import org.globalfs.multicast.RingPosition;
+import org.globalfs.multicast.RingState;
 import org.jspecify.annotations.Nullable;
 
 /** What a merged learner has of one ring. */
-record RingView(int ring, MergedLearner merged) implements Learner {
+record RingView(int ring, MergedLearner merged) implements RingState {
 
     @Override
     public long applied() {
@@ -25,15 +23,5 @@ record RingView(int ring, MergedLearner merged) implements Learner {
     @Override
     public @Nullable Membership membership() {
         return merged.membership(ring);
-    }
-
-    @Override
-    public void deliver(long instance, List<Entry> entries) {
-        throw new UnsupportedOperationException("delivered merged only");
-    }
-
-    @Override
-    public void behind(long firstAvailable) {
-        throw new UnsupportedOperationException("delivered merged only");
     }
 }

@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The one record of {@link Table#SYSTEM}: how far the partition is, and what it counts. Kept in
+ * The record {@link Keys#system} of {@link Table#SYSTEM}: how far the partition is, and what it counts. Kept in
  * memory, stored per instance.
  */
 public final class Counters {

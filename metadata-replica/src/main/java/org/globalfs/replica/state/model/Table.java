@@ -26,7 +26,7 @@ public enum Table {
     VERDICT,
     /** transaction → votes of an undecided coordinated operation. In partition 0 only. */
     TRANSACTION,
-    /** One record: position, counters. */
+    /** Position and counters; the ring's membership once it has changed. */
     SYSTEM,
     /** ino, name → value of an extended attribute; access control lists are in the inode. */
     XATTR
