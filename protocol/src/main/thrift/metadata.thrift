@@ -122,15 +122,58 @@ struct WriteOp {
   4: optional SetAttributesOp attributes;
 }
 
+/** fcntl(2)'s and flock(2)'s locks take no notice of each other. */
+enum LockKind {
+  POSIX = 1,
+  FLOCK = 2
+}
+
+enum LockType {
+  UNLOCK = 0,
+  READ = 1,    // shared
+  WRITE = 2    // exclusive
+}
+
+/** A range of a file, and how somebody has, or wants, it locked. */
+struct FileLock {
+  1: required i64 owner;    // who, in the session's own numbers: (session, owner) holds locks
+  2: required i32 pid;      // for fcntl(F_GETLK) in the same session
+  3: required LockKind kind;
+  4: required LockType type;
+  5: required i64 first;    // byte
+  6: required i64 last;     // byte; 2^63 - 1: to the end, wherever that is
+  7: optional i64 session;  // in answers
+}
+
+/** What became of a request for a lock. */
+enum LockState {
+  GRANTED = 1,
+  WAITING = 2,
+  GONE = 3      // not known: cancelled, or ended with the session's lease
+}
+
+/** Takes or drops a lock, or cancels a request that waits. The session must have renewed its lease before. */
+struct LockOp {
+  1: required i64 ino;
+  2: optional FileLock lock;
+  3: optional i64 request;       // wait for the lock, under this number of the session, > 0
+  4: optional i64 cancel;        // instead of lock: nobody waits for this request any more; the reply tells if it had been granted
+  5: optional list<i64> known;   // requests that waited and whose outcome the session has learned
+}
+
 /** Says that the session lives and which inodes it holds open: unlinked ones among them are kept. */
 struct RenewSessionOp {
   1: required list<i64> openInodes;
-  2: optional bool ended = false;    // the session ends: drop its claims and its table entry
+  2: optional bool ended = false;    // the session ends: drop its claims, its locks and its table entry
+  3: optional i32 leaseMs;           // without another renewal the session's locks and claims end after so long
+  4: optional list<i64> known;       // as in LockOp
+  5: optional list<i64> unfenced;    // inodes whose locks ended with the lease: what was written under them is settled
 }
 
 /** Removes orphans that no live session claims and that are older than the grace period; their blocks join the doomed list. Proposed by the coordinator only. */
 struct CollectOrphansOp {
   1: required i32 limit;
+  2: optional map<i64, i64> lapsed;  // session -> time of its last renewal: its lease ends, unless it has renewed since
 }
 
 /** Blocks of the doomed list that the datastore has deleted. Proposed by the coordinator only. */
@@ -188,6 +231,7 @@ union UpdateOp {
   12: ConfirmImportsOp confirmImports;
   13: SetXattrOp setXattr;
   14: RemoveXattrOp removeXattr;
+  15: LockOp lock;
 }
 
 /**
@@ -231,6 +275,8 @@ struct UpdateReply {
   13: optional i64 removed;              // unlink, rename: inode that lost a name
   14: optional i64 expectedSource;       // ESCALATE: copy into the coordinated command
   15: optional i64 expectedTarget;       // likewise
+  16: optional LockState lockState;      // lock: WAITING: ask by GetLockOp
+  17: optional i64 lapses;               // renewSession: how often the session's lease has run out in this partition
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */
@@ -290,6 +336,13 @@ struct ListXattrOp {
   2: optional bool values = false;
 }
 
+/** fcntl(F_GETLK): what lock is in the way of `lock`. Or with `request`: waits, up to waitMs, while that request of the session does. */
+struct GetLockOp {
+  1: required i64 ino;
+  2: optional FileLock lock;
+  3: optional i64 request;
+}
+
 union ReadOp {
   1: LookupOp lookup;
   2: GetAttributesOp getAttributes;
@@ -300,6 +353,7 @@ union ReadOp {
   7: StatFsOp statFs;
   8: GetXattrOp getXattr;
   9: ListXattrOp listXattr;
+  10: GetLockOp getLock;
 }
 
 enum Consistency {
@@ -357,6 +411,8 @@ struct ReadReply {
   16: optional Attributes parent;          // lookup: the directory searched (ENOENT too)
   17: optional binary value;               // getXattr
   18: optional list<NamedValue> xattrs;    // listXattr
+  20: optional FileLock lock;              // getLock: absent when nothing is in the way
+  21: optional LockState lockState;        // getLock with `request`
 }
 
 // ---------------------------------------------------------------- grants, status

@@ -14,6 +14,7 @@ import org.globalfs.client.meta.ReplicaDirectory;
 import org.globalfs.client.meta.RpcReplicaCalls;
 import org.globalfs.client.meta.Session;
 import org.globalfs.client.meta.SessionKeeper;
+import org.globalfs.client.meta.SessionLease;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.GlobalFileSystem;
@@ -42,7 +43,6 @@ public final class GlobalFsClient implements AutoCloseable {
     private static final Duration FIND_CLUSTER = Duration.ofSeconds(10);
     private static final int DATA_CHUNKS = 4;
     private static final int PARITY_CHUNKS = 2;
-    private static final Duration RENEWAL = Duration.ofSeconds(20);
     private static final Duration FIND_REPLICAS = Duration.ofSeconds(10);
     private static final long METADATA_CACHE_BYTES = 64L << 20;
 
@@ -139,8 +139,10 @@ public final class GlobalFsClient implements AutoCloseable {
                         blocks,
                         options(config.mount()),
                         METADATA_CACHE_BYTES,
-                        capacityBytes);
-        SessionKeeper keeper = new SessionKeeper(metadata, fileSystem::openInodes, RENEWAL);
+                        capacityBytes,
+                        new SessionLease(
+                                metadata, Duration.ofMillis(config.mount().sessionLeaseMs())));
+        SessionKeeper keeper = new SessionKeeper(fileSystem.lease());
         LOG.info("session {} begins in region {}", metadata.session().id(), config.region());
         return new GlobalFsClient(calls, metadata, fileSystem, keeper, closeOthers);
     }

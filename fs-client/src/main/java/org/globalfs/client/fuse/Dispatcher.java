@@ -24,13 +24,16 @@ final class Dispatcher {
     private final NameOperations names;
     private final FileOperations files;
     private final DirectoryOperations directories;
+    private final LockOperations locks;
 
     Dispatcher(
             FileSystem fileSystem,
+            LockOperations locks,
             KernelCache kernelCache,
             OperationStatistics statistics,
             MountOptions options) {
         this.fileSystem = fileSystem;
+        this.locks = locks;
         this.kernelCache = kernelCache;
         this.statistics = statistics;
         this.trace = options.trace();
@@ -107,6 +110,7 @@ final class Dispatcher {
             case FLUSH -> files.flush(x);
             case RELEASE -> files.release(x);
             case FSYNC -> files.sync(x);
+            case GETLK -> locks.test(x);
             case OPENDIR -> directories.open(x);
             case READDIR -> directories.read(x);
             case READDIRPLUS -> directories.readWithEntries(x);

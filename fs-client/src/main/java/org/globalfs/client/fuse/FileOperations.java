@@ -90,7 +90,8 @@ final class FileOperations {
     }
 
     void flush(Exchange x) throws FsException {
-        fileSystem.flush(x.caller(), x.node(), x.int64(FuseLayout.FlushIn.FH));
+        long handle = x.int64(FuseLayout.FlushIn.FH);
+        fileSystem.flush(x.caller(), x.node(), handle, x.int64(FuseLayout.FlushIn.LOCK_OWNER));
         x.answerEmpty();
     }
 

@@ -17,10 +17,12 @@ final class FuseFlags {
 
     // INIT
     static final long ASYNC_READ = 1;
+    static final long POSIX_LOCKS = 1 << 1;
     static final long ATOMIC_O_TRUNC = 1 << 3;
     static final long EXPORT_SUPPORT = 1 << 4;
     static final long BIG_WRITES = 1 << 5;
     static final long DONT_MASK = 1 << 6;
+    static final long FLOCK_LOCKS = 1 << 10;
     static final long AUTO_INVAL_DATA = 1 << 12;
     static final long DO_READDIRPLUS = 1 << 13;
     static final long READDIRPLUS_AUTO = 1 << 14;
@@ -55,6 +57,7 @@ final class FuseFlags {
     static final int FOPEN_NOFLUSH = 1 << 5;
 
     static final int FSYNC_FDATASYNC = 1;
+    static final int LK_FLOCK = 1;
 
     // notifications
     static final int NOTIFY_INVAL_INODE = 2;

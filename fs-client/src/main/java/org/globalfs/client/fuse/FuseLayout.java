@@ -357,6 +357,36 @@ final class FuseLayout {
         private InterruptIn() {}
     }
 
+    /** struct fuse_file_lock. */
+    static final class FileLock {
+        static final int START = 0;
+        static final int END = 8;
+        static final int TYPE = 16;
+        static final int PID = 20;
+        static final int SIZE_OF = 24;
+
+        private FileLock() {}
+    }
+
+    /** struct fuse_lk_in. */
+    static final class LkIn {
+        static final int FH = 0;
+        static final int OWNER = 8;
+        static final int LK = 16;
+        static final int LK_FLAGS = 40;
+        static final int SIZE_OF = 48;
+
+        private LkIn() {}
+    }
+
+    /** struct fuse_lk_out. */
+    static final class LkOut {
+        static final int LK = 0;
+        static final int SIZE_OF = 24;
+
+        private LkOut() {}
+    }
+
     /** struct fuse_lseek_in. */
     static final class LseekIn {
         static final int FH = 0;

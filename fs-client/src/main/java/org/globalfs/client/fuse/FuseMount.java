@@ -36,6 +36,7 @@ public final class FuseMount implements AutoCloseable {
     private final List<FuseDevice> devices = new CopyOnWriteArrayList<>();
     private final OperationStatistics statistics = new OperationStatistics();
     private final FuseKernelCache kernelCache;
+    private final LockOperations locks;
     private final Watchdog watchdog;
     private final WorkerPool pool;
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -54,8 +55,9 @@ public final class FuseMount implements AutoCloseable {
         String name = String.valueOf(mountpoint.getFileName());
         long timeoutNs = options.requestTimeout().toNanos();
         kernelCache = new FuseKernelCache(device, name, agreement, this::workers);
-        watchdog = new Watchdog(timeoutNs, statistics);
-        Dispatcher dispatcher = new Dispatcher(fileSystem, kernelCache, statistics, options);
+        locks = new LockOperations(fileSystem, statistics, options.trace());
+        watchdog = new Watchdog(timeoutNs, statistics, locks);
+        Dispatcher dispatcher = new Dispatcher(fileSystem, locks, kernelCache, statistics, options);
         pool =
                 new WorkerPool(
                         options.readers(),
@@ -69,6 +71,7 @@ public final class FuseMount implements AutoCloseable {
                                     owner,
                                     own,
                                     dispatcher,
+                                    locks,
                                     watchdog,
                                     kernelCache,
                                     timeoutNs,
@@ -100,7 +103,8 @@ public final class FuseMount implements AutoCloseable {
         FuseDevice device = Mounter.mount(real, options);
         FuseMount mount;
         try {
-            InitNegotiation.Agreement agreement = InitNegotiation.run(device, options);
+            InitNegotiation.Agreement agreement =
+                    InitNegotiation.run(device, options, fileSystem.servesLocks());
             log.info(
                     "mounted {}: FUSE {}.{}, kernel {}.{}",
                     real,
@@ -210,6 +214,7 @@ public final class FuseMount implements AutoCloseable {
             if (!pool.awaitEmpty(DRAIN_MS)) {
                 log.warn("requests on {} are still at work after the unmount", mountpoint);
             }
+            locks.close();
             watchdog.end();
             kernelCache.end();
             syncAll();

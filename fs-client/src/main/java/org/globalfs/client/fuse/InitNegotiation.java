@@ -26,10 +26,12 @@ import org.globalfs.protocol.Errno;
  *       checks access control lists, too, and remembers them as long as attributes. Not
  *       SETXATTR_EXT: the replica knows by itself when a list costs the set-gid bit.
  *   <li>EXPORT_SUPPORT: inodes can be found by number (name_to_handle_at, NFS).
+ *   <li>POSIX_LOCKS and FLOCK_LOCKS, where the file system serves locks; else they are the local
+ *       kernel's.
  *   <li>AUTO_INVAL_DATA or EXPLICIT_INVAL_DATA as {@link MountOptions#explicitInvalidation} says.
  *   <li>DIRECT_IO_ALLOW_MMAP: mmap works on files opened with directIo.
- *   <li>Not WRITEBACK_CACHE: it hides other clients' changes of size. Not POSIX_LOCKS and
- *       FLOCK_LOCKS: locks are the local kernel's. Not ASYNC_DIO: its reads cannot be interrupted.
+ *   <li>Not WRITEBACK_CACHE: it hides other clients' changes of size. Not ASYNC_DIO: its reads
+ *       cannot be interrupted.
  * </ul>
  */
 final class InitNegotiation {
@@ -60,7 +62,8 @@ final class InitNegotiation {
     private InitNegotiation() {}
 
     /** Reads the kernel's offer and answers it. */
-    static Agreement run(FuseDevice device, MountOptions options) throws MountException {
+    static Agreement run(FuseDevice device, MountOptions options, boolean locks)
+            throws MountException {
         Exchange x = new Exchange();
         MemorySegment state = Libc.newState();
         while (true) {
@@ -93,7 +96,7 @@ final class InitNegotiation {
                                 + FuseFlags.OLDEST_MINOR
                                 + " (Linux 5.2) or newer is needed");
             }
-            Agreement agreement = answer(x, minor, options);
+            Agreement agreement = answer(x, minor, options, locks);
             if (major > FuseFlags.MAJOR) {
                 // the kernel repeats its offer in the version that it is told
                 x.answer(FuseLayout.InitOut.SIZE_OF);
@@ -105,13 +108,15 @@ final class InitNegotiation {
         }
     }
 
-    private static Agreement answer(Exchange x, int kernelMinor, MountOptions options) {
+    private static Agreement answer(
+            Exchange x, int kernelMinor, MountOptions options, boolean locks) {
         long offered = x.int32(FuseLayout.InitIn.FLAGS) & 0xffffffffL;
         if ((offered & FuseFlags.INIT_EXT) != 0) {
             offered |= (long) x.int32(FuseLayout.InitIn.FLAGS2) << 32;
         }
         long wanted =
                 WANTED
+                        | (locks ? FuseFlags.POSIX_LOCKS | FuseFlags.FLOCK_LOCKS : 0)
                         | (options.explicitInvalidation()
                                 ? FuseFlags.EXPLICIT_INVAL_DATA
                                 : FuseFlags.AUTO_INVAL_DATA);

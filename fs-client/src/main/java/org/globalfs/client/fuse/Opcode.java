@@ -35,14 +35,9 @@ enum Opcode {
     READDIR(28),
     RELEASEDIR(29),
     FSYNCDIR(30),
-    /**
-     * Not served and, as POSIX_LOCKS is not negotiated, never asked: the kernel keeps locks by
-     * itself.
-     */
     GETLK(31),
-    /** As GETLK. */
+    /** This and SETLKW are answered by {@link LockOperations}, not by the worker. */
     SETLK(32),
-    /** As GETLK. */
     SETLKW(33),
     ACCESS(34),
     CREATE(35),

@@ -17,6 +17,9 @@ import org.slf4j.LoggerFactory;
  * Answers for workers that take too long: EIO once the request's time is over, EINTR once the
  * process that waits for it was killed.
  *
+ * <p>Requests for locks are not its business, but for handing interrupts on: any signal ends a wait
+ * for a lock.
+ *
  * <p>The kernel reports any signal (INTERRUPT), but waits on for the answer. EINTR is given only
  * when the signal ends the process: nobody then sees it, while a program that merely has a handler
  * (a shell's SIGCHLD, a profiler's timer) does not expect EINTR from stat(2) or rename(2), which no
@@ -34,6 +37,7 @@ final class Watchdog implements Runnable {
 
     private final long timeoutNs;
     private final OperationStatistics statistics;
+    private final LockOperations locks;
     private final Map<Long, Long> interrupted = new ConcurrentHashMap<>();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final MemorySegment memory = Libc.pages(4096);
@@ -41,9 +45,10 @@ final class Watchdog implements Runnable {
     private final MemorySegment errnoState = Libc.newState();
     private volatile @Nullable WorkerPool pool;
 
-    Watchdog(long timeoutNs, OperationStatistics statistics) {
+    Watchdog(long timeoutNs, OperationStatistics statistics, LockOperations locks) {
         this.timeoutNs = timeoutNs;
         this.statistics = statistics;
+        this.locks = locks;
     }
 
     void start(WorkerPool watched, String name) {
@@ -106,6 +111,10 @@ final class Watchdog implements Runnable {
         Iterator<Map.Entry<Long, Long>> each = interrupted.entrySet().iterator();
         while (each.hasNext()) {
             Map.Entry<Long, Long> entry = each.next();
+            if (locks.interrupt(entry.getKey())) {
+                each.remove();
+                continue;
+            }
             Worker worker = holder(watched, entry.getKey());
             if (worker == null) {
                 if (now - entry.getValue() > UNMATCHED_NS) {

@@ -24,6 +24,7 @@ final class Worker implements Runnable {
     private final WorkerPool pool;
     private final FuseDevice device;
     private final Dispatcher dispatcher;
+    private final LockOperations locks;
     private final Watchdog watchdog;
     private final FuseKernelCache kernelCache;
     private final long timeoutNs;
@@ -43,6 +44,7 @@ final class Worker implements Runnable {
             WorkerPool pool,
             FuseDevice device,
             Dispatcher dispatcher,
+            LockOperations locks,
             Watchdog watchdog,
             FuseKernelCache kernelCache,
             long timeoutNs,
@@ -50,6 +52,7 @@ final class Worker implements Runnable {
         this.pool = pool;
         this.device = device;
         this.dispatcher = dispatcher;
+        this.locks = locks;
         this.watchdog = watchdog;
         this.kernelCache = kernelCache;
         this.timeoutNs = timeoutNs;
@@ -119,6 +122,8 @@ final class Worker implements Runnable {
             watchdog.interrupt(exchange.int64(FuseLayout.InterruptIn.UNIQUE));
         } else if (code == Opcode.FORGET.number || code == Opcode.BATCH_FORGET.number) {
             dispatcher.run(exchange, now);
+        } else if (code == Opcode.SETLK.number || code == Opcode.SETLKW.number) {
+            locks.start(exchange, device, now);
         } else {
             answerable(now);
         }

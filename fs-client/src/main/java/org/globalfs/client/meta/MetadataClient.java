@@ -151,16 +151,43 @@ public final class MetadataClient {
     /** Answers one read. The reply's status is DONE. */
     public Answer<ReadReply> read(
             int partition, Credentials credentials, ReadOp op, Patience patience) {
-        ReadRequest request =
-                new ReadRequest(
-                        session.id(),
-                        partition,
-                        credentials,
-                        partition == 0 ? Consistency.CAUSAL : Consistency.STRONG,
-                        session.vector().seen(partition),
-                        session.vector().globalSeen(),
-                        op);
-        Answer<ReadReply> answer = new ReadAttempts(partition, request).run(new Retry(patience));
+        Consistency consistency = partition == 0 ? Consistency.CAUSAL : Consistency.STRONG;
+        return read(
+                new ReadAttempts(partition, request(partition, credentials, consistency, op)),
+                patience);
+    }
+
+    /** As {@link #read}, of the newest state in the global partition too. */
+    public Answer<ReadReply> readNewest(
+            int partition, Credentials credentials, ReadOp op, Patience patience) {
+        return read(
+                new ReadAttempts(
+                        partition, request(partition, credentials, Consistency.STRONG, op)),
+                patience);
+    }
+
+    /** As {@link #read}, where the replica itself may wait for as long as {@code waitMs}. */
+    public Answer<ReadReply> readLater(
+            int partition, Credentials credentials, ReadOp op, int waitMs, Patience patience) {
+        Consistency consistency = partition == 0 ? Consistency.CAUSAL : Consistency.STRONG;
+        ReadRequest request = request(partition, credentials, consistency, op);
+        return read(new WaitAttempts(partition, request, waitMs), patience);
+    }
+
+    private ReadRequest request(
+            int partition, Credentials credentials, Consistency consistency, ReadOp op) {
+        return new ReadRequest(
+                session.id(),
+                partition,
+                credentials,
+                consistency,
+                session.vector().seen(partition),
+                session.vector().globalSeen(),
+                op);
+    }
+
+    private Answer<ReadReply> read(ReadAttempts attempts, Patience patience) {
+        Answer<ReadReply> answer = attempts.run(new Retry(patience));
         ReadReply reply = answer.reply();
         see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
         return answer;
@@ -319,9 +346,9 @@ public final class MetadataClient {
         }
     }
 
-    private final class ReadAttempts extends Attempts<ReadReply> {
+    private class ReadAttempts extends Attempts<ReadReply> {
         private final int partition;
-        private final ReadRequest request;
+        final ReadRequest request;
 
         ReadAttempts(int partition, ReadRequest request) {
             super(partition);
@@ -348,6 +375,24 @@ public final class MetadataClient {
         @Override
         ReadReply failure() {
             return new ReadReply(Status.DONE, Errno.EIO.number(), new Position(partition, 0));
+        }
+    }
+
+    private final class WaitAttempts extends ReadAttempts {
+        /** A live replica answers so long after its own wait at the latest. */
+        private static final int MARGIN_MS = 2_000;
+
+        private final int replicaWaitMs;
+
+        WaitAttempts(int partition, ReadRequest request, int replicaWaitMs) {
+            super(partition, request);
+            this.replicaWaitMs = replicaWaitMs;
+        }
+
+        @Override
+        ReadReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
+            request.setWaitMs(replicaWaitMs);
+            return calls.read(replica, request, replicaWaitMs + MARGIN_MS);
         }
     }
 

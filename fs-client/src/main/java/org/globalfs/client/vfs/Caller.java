@@ -17,6 +17,7 @@ public final class Caller {
     private volatile int @Nullable [] groups;
     private volatile boolean cancelled;
     private volatile int umask;
+    private @Nullable Runnable whenCancelled;
 
     /**
      * {@code pid} is the calling thread's, 0 when it is not visible from here; {@code deadlineNs}
@@ -68,7 +69,26 @@ public final class Caller {
     }
 
     public void cancel() {
-        cancelled = true;
+        Runnable action;
+        synchronized (this) {
+            cancelled = true;
+            action = whenCancelled;
+            whenCancelled = null;
+        }
+        if (action != null) {
+            action.run();
+        }
+    }
+
+    /** What to do, once and without blocking, when the caller is cancelled; at once if it is. */
+    public void whenCancelled(Runnable action) {
+        synchronized (this) {
+            if (!cancelled) {
+                whenCancelled = action;
+                return;
+            }
+        }
+        action.run();
     }
 
     /**

@@ -149,6 +149,35 @@ public interface FileSystem extends AutoCloseable {
      */
     void flush(Caller caller, long ino, long handle) throws FsException;
 
+    /**
+     * As {@link #flush}, with whose descriptor it was: the fcntl(2) locks of that owner on the file
+     * end.
+     */
+    default void flush(Caller caller, long ino, long handle, long lockOwner) throws FsException {
+        flush(caller, ino, handle);
+    }
+
+    /** Whether locks are served here; else the kernel keeps them, for this mount alone. */
+    default boolean servesLocks() {
+        return false;
+    }
+
+    /**
+     * Takes or drops a lock. With {@code wait} returns once it is granted, however long that takes
+     * (EINTR when cancelled, EDEADLK when it would never be); without, EAGAIN when it is held by
+     * others. The locks that were taken through a handle end with it at the latest.
+     */
+    default void lock(Caller caller, long ino, long handle, LockRequest request, boolean wait)
+            throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
+    /** The lock that is in the way of this one; {@code UNLOCK}: none. */
+    default LockRequest testLock(Caller caller, long ino, long handle, LockRequest request)
+            throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
     /** The last descriptor of the handle is gone; nobody hears an error. */
     void release(long ino, long handle);
 

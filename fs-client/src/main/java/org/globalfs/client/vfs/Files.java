@@ -213,7 +213,8 @@ final class Files {
 
     private OpenResult result(Handle handle, Attributes attributes) {
         boolean keep = pages.opened(attributes.getIno(), attributes.getVersion());
-        return new OpenResult(handle.number, keep, false, !handle.writes(), false);
+        // Every close is told, a reader's too: it ends locks.
+        return new OpenResult(handle.number, keep, false);
     }
 
     /**
@@ -272,7 +273,7 @@ final class Files {
 
     void read(Caller caller, long ino, long handle, long offset, ByteBuffer into)
             throws FsException {
-        Handle open = files.handle(handle);
+        Handle open = files.usable(handle);
         try {
             long version =
                     open.content().read(offset, into, open.readAhead, requests.patience(caller));
@@ -287,7 +288,7 @@ final class Files {
 
     int write(Caller caller, long handle, long offset, ByteBuffer content, int flags)
             throws FsException {
-        Handle open = files.handle(handle);
+        Handle open = files.usable(handle);
         if (!open.writes()) {
             throw FsException.of(Errno.EBADF);
         }
@@ -332,7 +333,7 @@ final class Files {
         }
         try {
             long found =
-                    files.handle(handle).content().seek(offset, data, requests.patience(caller));
+                    files.usable(handle).content().seek(offset, data, requests.patience(caller));
             if (found < 0) {
                 throw FsException.of(Errno.ENXIO);
             }

@@ -11,6 +11,7 @@ import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.io.WriteBack;
 import org.globalfs.client.meta.MetadataClient;
+import org.globalfs.client.meta.SessionLease;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CreateOp;
@@ -36,17 +37,37 @@ public final class GlobalFileSystem implements FileSystem {
     private final Directories directories;
     private final Statistics statistics;
     private final Recalls recalls;
+    private final SessionLease lease;
+    private final FileLocks locks;
 
-    /**
-     * @param cacheBytes memory for metadata
-     * @param capacityBytes what the datastore can hold; 0: unknown
-     */
+    /** With the usual lease. */
     public GlobalFileSystem(
             MetadataClient client,
             BlockStore blocks,
             IoOptions options,
             long cacheBytes,
             LongSupplier capacityBytes) {
+        this(
+                client,
+                blocks,
+                options,
+                cacheBytes,
+                capacityBytes,
+                new SessionLease(client, Duration.ofSeconds(60)));
+    }
+
+    /**
+     * @param cacheBytes memory for metadata
+     * @param capacityBytes what the datastore can hold; 0: unknown
+     * @param lease somebody else keeps it renewed
+     */
+    public GlobalFileSystem(
+            MetadataClient client,
+            BlockStore blocks,
+            IoOptions options,
+            long cacheBytes,
+            LongSupplier capacityBytes,
+            SessionLease lease) {
         AtomicLong numbers = new AtomicLong();
         this.cache = new MetadataCache(client.session().vector(), cacheBytes);
         Duration timeout = options.timeout();
@@ -61,11 +82,18 @@ public final class GlobalFileSystem implements FileSystem {
         this.statistics = new Statistics(client, capacityBytes);
         this.recalls = new Recalls(client, cache);
         cache.onGranted(recalls::granted);
+        this.lease = lease;
+        this.locks = new FileLocks(requests, files, pages, lease);
+        lease.claims(files::openInodes);
     }
 
     /** Inodes that must stay while they are unlinked. */
     public Set<Long> openInodes() {
         return files.openInodes();
+    }
+
+    public SessionLease lease() {
+        return lease;
     }
 
     public MetadataCache cache() {
@@ -76,6 +104,7 @@ public final class GlobalFileSystem implements FileSystem {
     public void mounted(KernelCache kernel) {
         backing.mounted(kernel);
         recalls.mounted(kernel);
+        locks.mounted(kernel);
         cache.onDropped((ino, kernelNames, recalled) -> {
             for (byte[] name : kernelNames) {
                 kernel.invalidateEntry(ino, name);
@@ -210,7 +239,34 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
+    public void flush(Caller caller, long ino, long handle, long lockOwner) throws FsException {
+        try {
+            operations.flush(handle);
+        } finally {
+            locks.flushed(caller, ino, lockOwner);
+        }
+    }
+
+    @Override
+    public boolean servesLocks() {
+        return true;
+    }
+
+    @Override
+    public void lock(Caller caller, long ino, long handle, LockRequest request, boolean wait)
+            throws FsException {
+        locks.lock(caller, ino, handle, request, wait);
+    }
+
+    @Override
+    public LockRequest testLock(Caller caller, long ino, long handle, LockRequest request)
+            throws FsException {
+        return locks.test(caller, ino, request);
+    }
+
+    @Override
     public void release(long ino, long handle) {
+        locks.released(ino, handle);
         files.release(handle);
     }
 
@@ -264,5 +320,6 @@ public final class GlobalFileSystem implements FileSystem {
     public void close() {
         writeBack.close();
         recalls.close();
+        locks.close();
     }
 }

@@ -58,6 +58,7 @@ final class OpenFiles {
         final OpenInode inode;
         final ReadAhead readAhead = new ReadAhead();
         private long errorsSeen;
+        private volatile boolean lockLost;
 
         Handle(long number, int flags, OpenInode inode) {
             this.number = number;
@@ -68,6 +69,11 @@ final class OpenFiles {
 
         FileContent content() {
             return inode.content;
+        }
+
+        /** A lock taken through it ended with the session's lease: it is of no more use. */
+        void loseLock() {
+            lockLost = true;
         }
 
         boolean writes() {
@@ -110,6 +116,19 @@ final class OpenFiles {
             throw FsException.of(Errno.EBADF);
         }
         return handle;
+    }
+
+    /** For reading, writing and locking: not one whose lock was lost. */
+    Handle usable(long number) throws FsException {
+        Handle handle = handle(number);
+        if (handle.lockLost) {
+            throw FsException.of(Errno.EIO, "a lock was lost with the session's lease");
+        }
+        return handle;
+    }
+
+    @Nullable Handle known(long number) {
+        return handles.get(number);
     }
 
     @Nullable OpenInode find(long ino) {

@@ -223,8 +223,9 @@ class MetadataClientTest {
     void renewalTellsEachPartitionAndSoDoesTheEnd() {
         long home = homeDirectory();
         long file = update(1, create(home, "file", FILE)).getAttributes().getIno();
-        SessionKeeper keeper =
-                new SessionKeeper(client, () -> java.util.Set.of(file), Duration.ofHours(1));
+        SessionLease lease = new SessionLease(client, Duration.ofHours(1));
+        lease.claims(() -> java.util.Set.of(file));
+        SessionKeeper keeper = new SessionKeeper(lease);
         keeper.renew();
         assertThat(cluster.executed.stream().filter(command -> command.getOp().isSetRenewSession()))
                 .hasSize(2);

@@ -51,7 +51,13 @@ public record Footprint(List<Long> inodes, List<Name> names) {
             case WRITE -> inodes.add(op.getWrite().getIno());
             case SET_XATTR -> inodes.add(op.getSetXattr().getIno());
             case REMOVE_XATTR -> inodes.add(op.getRemoveXattr().getIno());
-            case RENEW_SESSION, COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE -> {}
+            case RENEW_SESSION,
+                    LOCK,
+                    COLLECT_ORPHANS,
+                    BLOCKS_DELETED,
+                    CONFIRM_IMPORTS,
+                    VOTE,
+                    DECIDE -> {}
         }
         for (Name name : names) {
             inodes.add(name.parent());

@@ -220,7 +220,7 @@ final class Grants {
                     }
                 }
             }
-            case STAT_FS -> {}
+            case GET_LOCK, STAT_FS -> {}
         }
         return inodes;
     }

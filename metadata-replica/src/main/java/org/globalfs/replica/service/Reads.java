@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.Consistency;
+import org.globalfs.protocol.wire.LockState;
 import org.globalfs.protocol.wire.Position;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * lease.
  */
 final class Reads {
+
+    private static final long LAST_LOOK_NS = 1_000_000_000L;
 
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
@@ -42,6 +45,29 @@ final class Reads {
 
     ReadReply read(ReadRequest request) throws InterruptedException {
         long deadlineNs = Deadlines.of(request.isSetWaitMs(), request.getWaitMs());
+        boolean waits =
+                request.getOp().isSetGetLock() && request.getOp().getGetLock().isSetRequest();
+        return waits ? awaitLock(request, deadlineNs) : read(request, deadlineNs);
+    }
+
+    /** Answers once the request waits no more, or at the deadline. */
+    private ReadReply awaitLock(ReadRequest request, long deadlineNs) throws InterruptedException {
+        HostedPartition partition = partitions.get(request.getPartition());
+        if (partition == null) {
+            return read(request, deadlineNs);
+        }
+        long asked = request.getOp().getGetLock().getRequest();
+        try (Waiters.Waiter waiter = partition.waiters.enter(request.getSession(), -asked)) {
+            ReadReply reply = read(request, deadlineNs);
+            if (reply.getLockState() == LockState.WAITING) {
+                var _ = waiter.await(deadlineNs - System.nanoTime());
+                reply = read(request, Math.max(deadlineNs, System.nanoTime() + LAST_LOOK_NS));
+            }
+            return reply;
+        }
+    }
+
+    private ReadReply read(ReadRequest request, long deadlineNs) throws InterruptedException {
         int number = request.getPartition();
         HostedPartition partition = partitions.get(number);
         CausalWait wait = causal.get(number);

@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
 public final class ReplicaServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaServer.class);
-    private static final int ORPHANS_AT_ONCE = 256;
+    static final int ORPHANS_AT_ONCE = 256;
     private static final long ORPHAN_PERIOD_MS = 10_000;
 
     private final ReplicaConfig config;
@@ -262,6 +262,9 @@ public final class ReplicaServer implements AutoCloseable {
                         .every(500, grants::tick)
                         .every(250, () -> flushers.values().forEach(Flusher::tick))
                         .every(ORPHAN_PERIOD_MS, () -> collectOrphans(multicast));
+        for (HostedPartition partition : partitions.values()) {
+            local.every(500, new SessionLeases(partition, multicast)::tick);
+        }
         Upkeep remote = new Upkeep(name + "-remote", shutdown, fatal);
         for (HostedPartition partition : partitions.values()) {
             remote.every(1_000, new DoomedBlocks(partition, multicast, blocks, shutdown)::tick);

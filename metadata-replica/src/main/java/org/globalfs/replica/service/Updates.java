@@ -98,6 +98,7 @@ final class Updates {
                     SET_ATTRIBUTES,
                     WRITE,
                     RENEW_SESSION,
+                    LOCK,
                     SET_XATTR,
                     REMOVE_XATTR ->
                     true;

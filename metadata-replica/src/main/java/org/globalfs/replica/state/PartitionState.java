@@ -26,6 +26,7 @@ import org.globalfs.replica.state.model.Verdict;
 import org.globalfs.replica.state.model.VerdictCodec;
 import org.globalfs.replica.state.operations.Machine;
 import org.globalfs.replica.state.operations.Reads;
+import org.globalfs.replica.state.operations.Sessions;
 import org.globalfs.replica.state.operations.Tree;
 import org.globalfs.replica.state.store.Overlay;
 import org.globalfs.replica.state.store.StateException;
@@ -77,6 +78,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
             Counters counters,
             List<PendingTransaction> pending,
             List<VoteOp> votes,
+            List<Sessions.Lease> leases,
             int sessions) {}
 
     private PartitionState(int partition, Store store) {
@@ -120,7 +122,12 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                         .map(t ->
                                 new PendingTransaction(t.transaction(), t.timestamp(), t.missing()))
                         .toList();
-        return new Visible(counters.copy(), pending, machine.votes(), machine.sessionCount());
+        return new Visible(
+                counters.copy(),
+                pending,
+                machine.votes(),
+                machine.leases(),
+                machine.sessionCount());
     }
 
     public int partition() {
@@ -408,6 +415,14 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      */
     public long orphans() {
         return visible.counters.orphans;
+    }
+
+    /**
+     * Sessions' leases; when one runs out, the coordinator says so by CollectOrphansOp. The same
+     * list until one changes.
+     */
+    public List<Sessions.Lease> leases() {
+        return visible.leases;
     }
 
     public long sessions() {

@@ -20,6 +20,8 @@ public record ClientConfig(
      * @param allowOther users other than the mounting one may use the mount
      * @param sync every write is durable before it returns
      * @param readOnly nothing can be changed through this mount
+     * @param sessionLeaseMs locks and unlinked open files outlive a client that has died, or is cut
+     *     off, by so long
      */
     public record Mount(
             int inlineMaxBytes,
@@ -28,10 +30,14 @@ public record ClientConfig(
             int threads,
             boolean allowOther,
             boolean sync,
-            boolean readOnly) {}
+            boolean readOnly,
+            long sessionLeaseMs) {}
+
+    private static final long SHORTEST_LEASE_MS = 3_000;
+    private static final long LONGEST_LEASE_MS = 600_000;
 
     public static final Mount DEFAULT_MOUNT =
-            new Mount(16 << 10, 128L << 20, 60_000, 4, false, false, false);
+            new Mount(16 << 10, 128L << 20, 60_000, 4, false, false, false, 60_000);
 
     public static ClientConfig read(Path file) throws ConfigException {
         Yaml yaml = Yaml.read(file);
@@ -50,11 +56,22 @@ public record ClientConfig(
                             (int) options.integer("threads", 1, 64, DEFAULT_MOUNT.threads),
                             options.flag("allowOther", DEFAULT_MOUNT.allowOther),
                             options.flag("sync", DEFAULT_MOUNT.sync),
-                            options.flag("readOnly", DEFAULT_MOUNT.readOnly));
+                            options.flag("readOnly", DEFAULT_MOUNT.readOnly),
+                            sessionLease(options));
             options.finish();
         }
         yaml.finish();
         return new ClientConfig(cluster, zookeeper, region, datacenter, mount);
+    }
+
+    private static long sessionLease(Yaml options) throws ConfigException {
+        long ms = options.durationMs("sessionLease", DEFAULT_MOUNT.sessionLeaseMs);
+        if (ms < SHORTEST_LEASE_MS || ms > LONGEST_LEASE_MS) {
+            throw options.error(
+                    "sessionLease",
+                    ms + " ms: choose from 3s, below which it runs out unasked, to 10m");
+        }
+        return ms;
     }
 
     private static int inlineMax(Yaml options) throws ConfigException {

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The record {@link Keys#system} of {@link Table#SYSTEM}: how far the partition is, and what it counts. Kept in
- * memory, stored per instance.
+ * The record {@link Keys#system} of {@link Table#SYSTEM}: how far the partition is, and what it
+ * counts. Kept in memory, stored per instance.
  */
 public final class Counters {
 

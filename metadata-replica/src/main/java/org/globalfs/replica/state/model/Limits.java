@@ -30,5 +30,14 @@ public final class Limits {
 
     public static final int BLOCK_MAX = 4 << 20;
 
+    /** Locks held on one inode. */
+    public static final int LOCKS_OF_INODE = 8192;
+
+    /** Locks held and waited for by one session in a partition. */
+    public static final int LOCKS_OF_SESSION = 65_536;
+
+    /** Longest lease of a session: 10 minutes. */
+    public static final int LEASE_MAX_MS = 600_000;
+
     private Limits() {}
 }

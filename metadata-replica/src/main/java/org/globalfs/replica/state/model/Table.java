@@ -29,5 +29,7 @@ public enum Table {
     /** Position and counters; the ring's membership once it has changed. */
     SYSTEM,
     /** ino, name → value of an extended attribute; access control lists are in the inode. */
-    XATTR
+    XATTR,
+    /** ino, number → a lock held or waited for, the outcome of a wait, or a fence. */
+    FILE_LOCK
 }

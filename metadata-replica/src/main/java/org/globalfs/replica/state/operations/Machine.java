@@ -2,14 +2,18 @@ package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.thrift.TException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.ConfirmImportsOp;
+import org.globalfs.protocol.wire.LockState;
 import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -54,10 +58,14 @@ public final class Machine {
     private final SetAttributes setAttributes;
     private final Write write;
     private final Xattrs xattrs;
+    private final FileLocks fileLocks;
     private final Orphans orphans;
     private final List<Result> results = new ArrayList<>();
 
-    /** The outcome of one command of the instance. */
+    /**
+     * The outcome of one command of the instance; or, with a request's number negated for the
+     * sequence, that the session waits for that lock no more.
+     */
     public record Result(long session, long sequence, UpdateReply reply) {}
 
     /** Takes over the records as they are. */
@@ -88,7 +96,8 @@ public final class Machine {
                         sessions.begin(command.getSession(), command.getSequence());
                     });
         }
-        orphans = new Orphans(records, tree, content, intents.locks(), sessions);
+        fileLocks = new FileLocks(records, tree, this::decidedLock);
+        orphans = new Orphans(records, tree, content, intents.locks(), sessions, fileLocks);
     }
 
     /** Makes the records of a new partition; partition 0 begins with the root directory. */
@@ -205,8 +214,15 @@ public final class Machine {
         results.add(new Result(command.getSession(), command.getSequence(), reply));
     }
 
+    private void decidedLock(long session, long request, LockState state) {
+        results.add(new Result(session, -request, Replies.done().setLockState(state)));
+    }
+
     private UpdateReply dispatch(Call call, Command command) {
         UpdateOp op = command.getOp();
+        if (isFenced(command.getSession(), op)) {
+            return Replies.failed(Errno.EIO);
+        }
         return switch (op.getSetField()) {
             case CREATE -> create.execute(call, op.getCreate());
             case UNLINK -> remove.execute(call, op.getUnlink());
@@ -216,23 +232,52 @@ public final class Machine {
             case WRITE -> write.execute(call, op.getWrite());
             case SET_XATTR -> xattrs.set(call, op.getSetXattr());
             case REMOVE_XATTR -> xattrs.remove(call, op.getRemoveXattr());
-            case RENEW_SESSION -> {
-                sessions.renew(
-                        command.getSession(),
-                        op.getRenewSession().getOpenInodes(),
-                        op.getRenewSession().isEnded(),
-                        call.nowNs());
-                yield Replies.done();
-            }
+            case RENEW_SESSION -> renew(command.getSession(), op.getRenewSession(), call.nowNs());
+            case LOCK ->
+                    fileLocks.execute(
+                            command.getSession(),
+                            sessions.isLeased(command.getSession()),
+                            op.getLock());
             case COLLECT_ORPHANS, BLOCKS_DELETED, VOTE, DECIDE, CONFIRM_IMPORTS ->
                     Replies.failed(Errno.EPERM);
         };
     }
 
+    /** Content that was written under a lock must not come after the lock was lost. */
+    private boolean isFenced(long session, UpdateOp op) {
+        return switch (op.getSetField()) {
+            case WRITE -> fileLocks.isFenced(session, op.getWrite().getIno());
+            case SET_ATTRIBUTES ->
+                    op.getSetAttributes().isSetSize()
+                            && fileLocks.isFenced(session, op.getSetAttributes().getIno());
+            default -> false;
+        };
+    }
+
+    private UpdateReply renew(long session, RenewSessionOp op, long nowNs) {
+        long lapses = sessions.renew(session, op, nowNs);
+        if (op.isSetKnown()) {
+            fileLocks.known(session, op.getKnown());
+        }
+        if (op.isSetUnfenced()) {
+            fileLocks.unfence(session, op.getUnfenced());
+        }
+        if (op.isEnded()) {
+            fileLocks.drop(session, false);
+        }
+        return Replies.done().setLapses(lapses);
+    }
+
     /** Commands of replicas themselves; doing one twice does no harm. */
     private UpdateReply internal(long instance, UpdateOp op, long nowNs) {
         switch (op.getSetField()) {
-            case COLLECT_ORPHANS -> orphans.collect(op.getCollectOrphans().getLimit(), nowNs);
+            case COLLECT_ORPHANS -> {
+                CollectOrphansOp collect = op.getCollectOrphans();
+                orphans.collect(
+                        collect.getLimit(),
+                        collect.isSetLapsed() ? collect.getLapsed() : Map.of(),
+                        nowNs);
+            }
             case BLOCKS_DELETED -> content.deleted(op.getBlocksDeleted().getBlocks());
             case VOTE -> vote(instance, op.getVote(), nowNs);
             case DECIDE -> timeOut(instance, op.getDecide().getTransaction(), nowNs);
@@ -358,6 +403,11 @@ public final class Machine {
 
     public List<VoteOp> votes() {
         return coordinator == null ? intents.votes(counters.partition) : List.of();
+    }
+
+    /** Sessions' leases that run; the same list until one changes. */
+    public List<Sessions.Lease> leases() {
+        return sessions.leases();
     }
 
     public int sessionCount() {

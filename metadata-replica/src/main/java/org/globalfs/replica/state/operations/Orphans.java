@@ -2,7 +2,9 @@ package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
@@ -22,17 +24,34 @@ final class Orphans {
     private final Content content;
     private final Locks locks;
     private final Sessions sessions;
+    private final FileLocks fileLocks;
 
-    Orphans(MutableRecords records, Tree tree, Content content, Locks locks, Sessions sessions) {
+    Orphans(
+            MutableRecords records,
+            Tree tree,
+            Content content,
+            Locks locks,
+            Sessions sessions,
+            FileLocks fileLocks) {
         this.records = records;
         this.tree = tree;
         this.content = content;
         this.locks = locks;
         this.sessions = sessions;
+        this.fileLocks = fileLocks;
     }
 
-    void collect(int limit, long nowNs) {
-        sessions.expire(nowNs);
+    /**
+     * @param lapsed sessions whose leases have run out, with the time of their last renewal
+     */
+    void collect(int limit, Map<Long, Long> lapsed, long nowNs) {
+        new TreeMap<>(lapsed)
+                .forEach((session, renewedNs) -> {
+                    if (sessions.lapse(session, renewedNs)) {
+                        fileLocks.drop(session, true);
+                    }
+                });
+        sessions.expire(nowNs).forEach(session -> fileLocks.drop(session, false));
         Set<Long> claims = sessions.claims(nowNs);
         List<Long> due = new ArrayList<>();
         records.scan(
@@ -58,6 +77,7 @@ final class Orphans {
             }
             budget -= (int) before;
             tree.unorphan(ino);
+            fileLocks.forget(ino);
             tree.forget(inode);
         }
     }

@@ -10,8 +10,10 @@ import org.globalfs.protocol.wire.ContentOp;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.FileSystemStatistics;
+import org.globalfs.protocol.wire.GetLockOp;
 import org.globalfs.protocol.wire.GetXattrOp;
 import org.globalfs.protocol.wire.ListXattrOp;
+import org.globalfs.protocol.wire.LockState;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.NamedValue;
 import org.globalfs.protocol.wire.OpenOp;
@@ -25,6 +27,7 @@ import org.globalfs.replica.state.model.Counters;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.LockRecord;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Piece;
@@ -63,7 +66,9 @@ public final class Reads {
     }
 
     public ReadReply answer(ReadRequest request) {
-        ReadReply reply = dispatch(Caller.of(request.getCredentials()), request.getOp());
+        ReadReply reply =
+                dispatch(
+                        Caller.of(request.getCredentials()), request.getOp(), request.getSession());
         reply.setPosition(new Position(partition, counters.applied));
         return reply.setGlobalSeen(counters.globalSeen);
     }
@@ -76,7 +81,7 @@ public final class Reads {
         return reply(errno.number());
     }
 
-    private ReadReply dispatch(Caller caller, ReadOp op) {
+    private ReadReply dispatch(Caller caller, ReadOp op, long session) {
         return switch (op.getSetField()) {
             case LOOKUP -> lookup(caller, op.getLookup());
             case GET_ATTRIBUTES -> attributes(op.getGetAttributes().getIno());
@@ -86,6 +91,7 @@ public final class Reads {
             case READ_LINK -> readLink(op.getReadLink().getIno());
             case GET_XATTR -> getXattr(caller, op.getGetXattr());
             case LIST_XATTR -> listXattr(caller, op.getListXattr());
+            case GET_LOCK -> lock(op.getGetLock(), session);
             case STAT_FS ->
                     reply(0).setStatistics(
                                     new FileSystemStatistics(counters.inodes, counters.bytes));
@@ -143,6 +149,49 @@ public final class Reads {
             page(reply, inode, 0, Long.MAX_VALUE);
         }
         return reply;
+    }
+
+    /** The lock in the way that begins first; or what became of a request that waits. */
+    private ReadReply lock(GetLockOp op, long session) {
+        if (op.getLock() == null && !op.isSetRequest()) {
+            return failed(Errno.EINVAL);
+        }
+        LockRecord wanted =
+                op.isSetRequest()
+                        ? null
+                        : LockRecord.of(LockRecord.State.HELD, session, op.getLock(), 0);
+        @Nullable LockRecord[] found = {null};
+        records.scan(
+                Table.FILE_LOCK,
+                Keys.of(op.getIno()),
+                Keys.of(op.getIno()),
+                (key, value) -> {
+                    LockRecord lock = LockRecord.decode(value);
+                    if (wanted == null) {
+                        boolean asked =
+                                lock.session() == session && lock.request() == op.getRequest();
+                        if (asked && !lock.is(LockRecord.State.HELD)) {
+                            found[0] = lock;
+                            return false;
+                        }
+                    } else if (lock.is(LockRecord.State.HELD)
+                            && lock.conflicts(wanted)
+                            && (found[0] == null || lock.start() < found[0].start())) {
+                        found[0] = lock;
+                    }
+                    return true;
+                });
+        LockRecord lock = found[0];
+        if (wanted == null) {
+            return reply(0).setLockState(state(lock));
+        }
+        return lock == null ? reply(0) : reply(0).setLock(lock.toWire());
+    }
+
+    private static LockState state(@Nullable LockRecord lock) {
+        return lock == null
+                ? LockState.GONE
+                : lock.is(LockRecord.State.WAITING) ? LockState.WAITING : LockState.GRANTED;
     }
 
     private ReadReply open(Caller caller, OpenOp op) {

@@ -1,5 +1,6 @@
 package org.globalfs.replica.state.operations;
 
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -7,36 +8,51 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.thrift.TException;
+import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.CorruptRecordException;
 import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Packer;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Unpacker;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who has sent what, so that a command takes effect once: per session the replies that it has not
- * yet said to have received, and the inodes it holds open. The whole table is in memory; {@link
- * Table#SESSION} is its stored form.
+ * yet said to have received, the inodes it holds open, and its lease. The whole table is in memory;
+ * {@link Table#SESSION} is its stored form.
  *
  * <p>A reply's row carries the session's {@code answeredBelow} and time at its recording. The
  * highest of these over the rows are the session's current ones: the row that brought the highest
  * {@code answeredBelow} can only be forgotten by one that brings a higher.
  */
-final class Sessions {
+public final class Sessions {
 
-    /** A session's claims count this long after it renewed them. */
-    static final long CLAIM_NS = 120_000_000_000L;
+    /** The lease of a session that does not say how long. */
+    private static final int DEFAULT_LEASE_MS = 60_000;
+
+    private static final long NS_PER_MS = 1_000_000;
 
     /** A session is forgotten when nothing came from it for this long. */
     static final long EXPIRY_NS = 24 * 3600 * 1_000_000_000L;
 
     private static final int FORMAT = 1;
+
+    /** Of the row that a renewal writes; before leases it had format 1. */
+    private static final int RENEWAL_FORMAT = 2;
+
+    private static final int ENDED = 1;
+    private static final int LAPSED = 2;
     private static final int KEY_WITH_SEQUENCE = 16;
 
     private final MutableRecords records;
     private final Map<Long, Session> sessions = new TreeMap<>();
+    private @Nullable List<Lease> leases;
+
+    /** A lease that runs until {@code leaseMs} after that renewal, unless there is another. */
+    public record Lease(long session, long renewedNs, int leaseMs) {}
 
     /** What is known of one session. */
     private static final class Session {
@@ -45,6 +61,9 @@ final class Sessions {
         long answeredBelow;
         long seenNs;
         boolean ended;
+        boolean lapsed;
+        long lapses;
+        int leaseMs = DEFAULT_LEASE_MS;
         long renewedNs;
         Set<Long> open = Set.of();
     }
@@ -66,24 +85,30 @@ final class Sessions {
                 Keys.none(),
                 Keys.none(),
                 (key, value) -> {
-                    load(
-                            session(Keys.getLong(key, 0)),
-                            key,
-                            new Unpacker(value).version(FORMAT, "session"));
+                    load(session(Keys.getLong(key, 0)), key, value);
                     return true;
                 });
     }
 
-    private static void load(Session session, byte[] key, Unpacker in) {
+    private static void load(Session session, byte[] key, byte[] value) {
+        boolean renewal = key.length != KEY_WITH_SEQUENCE;
+        boolean leased = renewal && new Unpacker(value).u8() != FORMAT;
+        Unpacker in = new Unpacker(value).version(leased ? RENEWAL_FORMAT : FORMAT, "session");
         long seenNs = in.i64();
         session.seenNs = Math.max(session.seenNs, seenNs);
-        if (key.length == KEY_WITH_SEQUENCE) {
+        if (!renewal) {
             session.answeredBelow = Math.max(session.answeredBelow, in.varint());
             session.replies.put(Keys.getLong(key, 8), in.rest());
             return;
         }
         session.renewedNs = seenNs;
-        session.ended = in.u8() != 0;
+        int flags = in.u8();
+        session.ended = (flags & ENDED) != 0;
+        session.lapsed = (flags & LAPSED) != 0;
+        if (leased) {
+            session.leaseMs = in.varint32();
+            session.lapses = in.varint();
+        }
         Set<Long> open = new HashSet<>();
         for (long left = in.varint(); left > 0; left--) {
             open.add(in.i64());
@@ -156,38 +181,98 @@ final class Sessions {
         }
     }
 
-    /** The session lives and holds these inodes open; ended: it never will again. */
-    void renew(long id, List<Long> open, boolean ended, long nowNs) {
+    /**
+     * The session lives and holds these inodes open; ended: it never will again. Returns how often
+     * its lease has run out.
+     */
+    long renew(long id, RenewSessionOp op, long nowNs) {
         Session session = session(id);
         session.seenNs = nowNs;
         session.renewedNs = nowNs;
-        session.ended |= ended;
-        session.open = session.ended ? Set.of() : new HashSet<>(open);
-        Packer out = new Packer(24 + 8 * session.open.size());
-        out.u8(FORMAT).i64(nowNs).u8(session.ended ? 1 : 0).varint(session.open.size());
+        session.ended |= op.isEnded();
+        session.lapsed = false;
+        session.leaseMs =
+                op.isSetLeaseMs()
+                        ? Math.clamp(op.getLeaseMs(), 1, Limits.LEASE_MAX_MS)
+                        : DEFAULT_LEASE_MS;
+        session.open = session.ended ? Set.of() : new HashSet<>(op.getOpenInodes());
+        store(id, session);
+        return session.lapses;
+    }
+
+    private void store(long id, Session session) {
+        leases = null;
+        Packer out = new Packer(32 + 8 * session.open.size());
+        out.u8(RENEWAL_FORMAT)
+                .i64(session.renewedNs)
+                .u8((session.ended ? ENDED : 0) | (session.lapsed ? LAPSED : 0))
+                .varint(session.leaseMs)
+                .varint(session.lapses)
+                .varint(session.open.size());
         session.open.stream().sorted().forEach(out::i64);
         records.put(Table.SESSION, Keys.of(id), out.done());
+    }
+
+    /** Whether the session has renewed its lease and nobody has found it run out since. */
+    boolean isLeased(long id) {
+        Session session = sessions.get(id);
+        return session != null && session.renewedNs != 0 && !session.lapsed && !session.ended;
+    }
+
+    /**
+     * The session's lease has run out, if that was its last renewal: it claims nothing until it
+     * renews. False: there was another.
+     */
+    boolean lapse(long id, long renewedNs) {
+        Session session = sessions.get(id);
+        if (session == null || !isLeased(id) || session.renewedNs != renewedNs) {
+            return false;
+        }
+        session.lapsed = true;
+        session.lapses++;
+        session.open = Set.of();
+        store(id, session);
+        return true;
+    }
+
+    /** The leases that run; the same list until one changes. */
+    List<Lease> leases() {
+        List<Lease> known = leases;
+        if (known == null) {
+            List<Lease> found = new ArrayList<>();
+            sessions.forEach((id, session) -> {
+                if (isLeased(id)) {
+                    found.add(new Lease(id, session.renewedNs, session.leaseMs));
+                }
+            });
+            known = List.copyOf(found);
+            leases = known;
+        }
+        return known;
     }
 
     /** Inodes that live sessions hold open. */
     Set<Long> claims(long nowNs) {
         Set<Long> claims = new HashSet<>();
         for (Session session : sessions.values()) {
-            if (nowNs - session.renewedNs <= CLAIM_NS) {
+            // Twice the lease: it is the coordinator that finds out, and that may be a new one.
+            if (nowNs - session.renewedNs <= 2 * NS_PER_MS * session.leaseMs) {
                 claims.addAll(session.open);
             }
         }
         return claims;
     }
 
-    /** Forgets sessions that were silent for too long. */
-    void expire(long nowNs) {
+    /** Forgets sessions that were silent for too long; returns which. */
+    List<Long> expire(long nowNs) {
+        List<Long> forgotten = new ArrayList<>();
         sessions.entrySet()
                 .removeIf(entry -> {
                     Session session = entry.getValue();
                     boolean silent =
                             nowNs - session.seenNs > EXPIRY_NS && session.pending.isEmpty();
                     if (silent) {
+                        forgotten.add(entry.getKey());
                         records.delete(Table.SESSION, Keys.of(entry.getKey()));
                         session.replies
                                 .keySet()
@@ -197,5 +282,9 @@ final class Sessions {
                     }
                     return silent;
                 });
+        if (!forgotten.isEmpty()) {
+            leases = null;
+        }
+        return forgotten;
     }
 }

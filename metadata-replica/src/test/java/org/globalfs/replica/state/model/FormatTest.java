@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.LockKind;
+import org.globalfs.protocol.wire.LockType;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -117,6 +119,19 @@ final class FormatTest {
         return inode;
     }
 
+    private static LockRecord lock() {
+        return new LockRecord(
+                LockRecord.State.WAITING,
+                LockKind.FLOCK,
+                LockType.WRITE,
+                0x1122334455667788L,
+                -5,
+                4711,
+                0,
+                Long.MAX_VALUE,
+                9);
+    }
+
     private static Map<String, byte[]> values() {
         Map<String, byte[]> values = new LinkedHashMap<>();
         values.put("inode-directory", inode(Mode.DIRECTORY | 0755).encode());
@@ -133,6 +148,7 @@ final class FormatTest {
         values.put("verdict", VerdictCodec.encode(verdicts()));
         values.put("inode-extended", extended().encode());
         values.put("verdict-acls", VerdictCodec.encode(verdictWithAcls()));
+        values.put("lock", lock().encode());
         values.put("key-dentry", Keys.of(Partitions.ino(1, 5), "name".getBytes(UTF_8)));
         return values;
     }
@@ -186,6 +202,8 @@ final class FormatTest {
         byte[] state = Objects.requireNonNull(golden.get("state"));
         assertThat(Counters.decode(state).encode()).isEqualTo(state);
         assertThat(Counters.decode(state).copy().encode()).isEqualTo(state);
+        byte[] lock = Objects.requireNonNull(golden.get("lock"));
+        assertThat(LockRecord.decode(lock)).isEqualTo(lock());
         for (String kind : List.of("verdict", "verdict-acls")) {
             byte[] verdict = Objects.requireNonNull(golden.get(kind));
             assertThat(VerdictCodec.encode(VerdictCodec.decode(verdict))).isEqualTo(verdict);

@@ -1,0 +1,141 @@
+package org.globalfs.replica.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.globalfs.replica.service.TestSession.ROOT;
+import static org.globalfs.replica.service.TestSession.partitionOf;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.FileLock;
+import org.globalfs.protocol.wire.GetLockOp;
+import org.globalfs.protocol.wire.LockKind;
+import org.globalfs.protocol.wire.LockOp;
+import org.globalfs.protocol.wire.LockState;
+import org.globalfs.protocol.wire.LockType;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.RenewSessionOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Locks on running replicas: waits, fail-over, leases. */
+@Timeout(120)
+final class LockServiceTest {
+
+    @TempDir Path folder;
+
+    private static UpdateReply renew(TestSession session, int partition, int leaseMs)
+            throws InterruptedException {
+        RenewSessionOp op = new RenewSessionOp(List.of()).setLeaseMs(leaseMs);
+        return session.update(partition, UpdateOp.renewSession(op));
+    }
+
+    private static UpdateReply lock(TestSession session, long ino, LockType type, long request)
+            throws InterruptedException {
+        LockOp op = new LockOp(ino).setLock(whole(type));
+        if (request > 0) {
+            op.setRequest(request);
+        }
+        return session.update(partitionOf(ino), UpdateOp.lock(op));
+    }
+
+    private static FileLock whole(LockType type) {
+        return new FileLock(1, 2, LockKind.POSIX, type, 0, Long.MAX_VALUE);
+    }
+
+    private static CompletableFuture<LockState> outcome(
+            TestSession session, long ino, long request) {
+        return CompletableFuture.supplyAsync(() -> {
+            GetLockOp op = new GetLockOp(ino).setRequest(request);
+            try {
+                while (true) {
+                    LockState state =
+                            session.read(partitionOf(ino), ReadOp.getLock(op)).getLockState();
+                    if (state != LockState.WAITING) {
+                        return state;
+                    }
+                }
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    @Test
+    void aWaitOutlivesTheCoordinatorAndIsGrantedBeforeTheNextPoll() throws Exception {
+        try (ReplicaCluster cluster =
+                new ReplicaCluster(folder, 1, ReplicaOptions.defaults()).startAll()) {
+            TestSession first = new TestSession(cluster, 1);
+            TestSession second = new TestSession(cluster, 1);
+            long home = first.mkdir(ROOT, "home").getAttributes().getIno();
+            long ino = first.create(home, "file").getAttributes().getIno();
+            second.learnFrom(first);
+            assertThat(lock(first, ino, LockType.WRITE, 0).getErrno())
+                    .isEqualTo(Errno.ENOLCK.number());
+            renew(first, 1, 60_000);
+            renew(second, 1, 60_000);
+            assertThat(lock(first, ino, LockType.WRITE, 0).getLockState())
+                    .isEqualTo(LockState.GRANTED);
+            assertThat(lock(second, ino, LockType.READ, 0).getErrno())
+                    .isEqualTo(Errno.EAGAIN.number());
+            GetLockOp test = new GetLockOp(ino).setLock(whole(LockType.READ));
+            FileLock found = second.read(1, ReadOp.getLock(test)).getLock();
+            assertThat(found.getSession()).isEqualTo(first.id);
+            assertThat(lock(second, ino, LockType.READ, 5).getLockState())
+                    .isEqualTo(LockState.WAITING);
+            int died = cluster.coordinator(1);
+            cluster.crash(died);
+            CompletableFuture<LockState> granted = outcome(second, ino, 5);
+            lock(first, ino, LockType.UNLOCK, 0);
+            assertThat(granted.get(30, TimeUnit.SECONDS)).isEqualTo(LockState.GRANTED);
+            // At a replica that stays it is a matter of one command.
+            assertThat(lock(first, ino, LockType.WRITE, 6).getLockState())
+                    .isEqualTo(LockState.WAITING);
+            CompletableFuture<LockState> next = outcome(first, ino, 6);
+            TestSession other = new TestSession(cluster, 1);
+            other.learnFrom(second);
+            other.create(home, "meanwhile");
+            assertThat(next).isNotDone();
+            lock(second, ino, LockType.UNLOCK, 0);
+            assertThat(next.get(1_500, TimeUnit.MILLISECONDS)).isEqualTo(LockState.GRANTED);
+            cluster.start(died);
+            cluster.awaitEqualHashes();
+        }
+    }
+
+    @Test
+    void aSilentSessionLosesItsLocksWithItsLease() throws Exception {
+        try (ReplicaCluster cluster =
+                new ReplicaCluster(folder, 1, ReplicaOptions.defaults()).startAll()) {
+            TestSession silent = new TestSession(cluster, 1);
+            TestSession other = new TestSession(cluster, 1);
+            for (int partition = 0; partition <= 1; partition++) {
+                long home =
+                        partition == 0 ? ROOT : silent.mkdir(ROOT, "home").getAttributes().getIno();
+                long ino = silent.create(home, "file").getAttributes().getIno();
+                other.learnFrom(silent);
+                renew(silent, partition, 1_500);
+                renew(other, partition, 60_000);
+                lock(silent, ino, LockType.WRITE, 0);
+                long sinceNs = System.nanoTime();
+                assertThat(lock(other, ino, LockType.WRITE, 9).getLockState())
+                        .isEqualTo(LockState.WAITING);
+                assertThat(outcome(other, ino, 9).get(30, TimeUnit.SECONDS))
+                        .isEqualTo(LockState.GRANTED);
+                assertThat(System.nanoTime() - sinceNs).isGreaterThan(1_000_000_000L);
+                assertThat(lock(silent, ino, LockType.UNLOCK, 0).getErrno()).isZero();
+                assertThat(lock(silent, ino, LockType.READ, 0).getErrno())
+                        .isEqualTo(Errno.ENOLCK.number());
+                assertThat(renew(silent, partition, 60_000).getLapses()).isEqualTo(1);
+                assertThat(lock(silent, ino, LockType.READ, 0).getErrno())
+                        .isEqualTo(Errno.EAGAIN.number());
+            }
+            cluster.awaitEqualHashes();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package org.globalfs.replica.state.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import org.globalfs.protocol.wire.RenewSessionOp;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Table;
+import org.junit.jupiter.api.Test;
+
+/** Leases of sessions, and their row in both of its formats. */
+final class SessionsTest {
+
+    private static final long SECOND_NS = 1_000_000_000L;
+
+    private final MemoryRecords records = new MemoryRecords();
+
+    @Test
+    void theRowOfBeforeLeasesIsRead() {
+        // format, time 2 s, not ended, two inodes
+        byte[] row =
+                HexFormat.of()
+                        .parseHex(
+                                "01"
+                                        + "0000000077359400"
+                                        + "00"
+                                        + "02"
+                                        + "0001000000000005"
+                                        + "0001000000000006");
+        records.put(Table.SESSION, Keys.of(7), row);
+        Sessions sessions = new Sessions(records);
+        assertThat(sessions.claims(2 * SECOND_NS))
+                .containsExactlyInAnyOrder(0x0001000000000005L, 0x0001000000000006L);
+        assertThat(sessions.claims(123 * SECOND_NS)).isEmpty();
+        assertThat(sessions.isLeased(7)).isTrue();
+        assertThat(sessions.leases()).containsExactly(new Sessions.Lease(7, 2 * SECOND_NS, 60_000));
+    }
+
+    @Test
+    void theRowIsWrittenAsDocumented() {
+        Sessions sessions = new Sessions(records);
+        RenewSessionOp op = new RenewSessionOp(List.of(6L, 5L)).setLeaseMs(8_000);
+        assertThat(sessions.renew(7, op, 2 * SECOND_NS)).isZero();
+        assertThat(sessions.lapse(7, 2 * SECOND_NS)).isTrue();
+        assertThat(sessions.renew(7, op, 3 * SECOND_NS)).isEqualTo(1);
+        assertThat(Objects.requireNonNull(records.get(Table.SESSION, Keys.of(7))))
+                .isEqualTo(
+                        HexFormat.of()
+                                .parseHex(
+                                        "0200000000b2d05e0000c03e0102"
+                                                + "0000000000000005"
+                                                + "0000000000000006"));
+        assertThat(new Sessions(records).leases()).isEqualTo(sessions.leases());
+    }
+
+    @Test
+    void aLeaseLapsesOnceAndOnlyWithoutANewerRenewal() {
+        Sessions sessions = new Sessions(records);
+        RenewSessionOp op = new RenewSessionOp(List.of(5L)).setLeaseMs(8_000);
+        sessions.renew(7, op, SECOND_NS);
+        sessions.renew(7, op, 2 * SECOND_NS);
+        assertThat(sessions.lapse(7, SECOND_NS)).isFalse();
+        assertThat(sessions.claims(3 * SECOND_NS)).containsExactly(5L);
+        assertThat(sessions.lapse(7, 2 * SECOND_NS)).isTrue();
+        assertThat(sessions.lapse(7, 2 * SECOND_NS)).isFalse();
+        assertThat(sessions.claims(3 * SECOND_NS)).isEmpty();
+        assertThat(sessions.isLeased(7)).isFalse();
+        assertThat(sessions.leases()).isEmpty();
+        assertThat(new Sessions(records).isLeased(7)).isFalse();
+        sessions.renew(7, new RenewSessionOp(List.of()).setEnded(true), 4 * SECOND_NS);
+        assertThat(sessions.isLeased(7)).isFalse();
+    }
+}
