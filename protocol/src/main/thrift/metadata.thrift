@@ -50,13 +50,17 @@ struct BlockRef {
   7: required i32 epoch;        // placement epoch it was written in
 }
 
-/** A byte range of a file: a part of a block, or the bytes themselves. A range that no extent covers reads as zeros. */
+/**
+ * A byte range of a file: a part of a block, the bytes themselves, or space that is allocated and not written yet. The
+ * last, and a range that no extent covers, read as zeros.
+ */
 struct Extent {
   1: required i64 offset;       // in the file
   2: required i64 length;
   3: optional BlockRef block;
   4: optional i32 blockOffset;  // where in the block the range begins
   5: optional binary data;      // instead of block: exactly `length` bytes
+  6: optional bool unwritten;   // instead of block and data; never in an update
 }
 
 // ---------------------------------------------------------------- updates
@@ -71,6 +75,7 @@ struct CreateOp {
   6: optional bool exclusive = true; // false: an existing regular file is opened instead (existed = true)
   7: optional bool truncate = false; // with exclusive = false: an existing file is cut to 0
   8: optional i32 umask;            // to be applied by the replica, unless the directory has a default access control list
+  9: optional bool temporary = false; // O_TMPFILE: a regular file without a name (`name` is ignored); exclusive: it can never get one
 }
 
 /** unlink (directory = false) and rmdir (true). */
@@ -216,6 +221,39 @@ struct RemoveXattrOp {
   2: required binary name;
 }
 
+/**
+ * fallocate(2) of a regular file through a descriptor; flags as there: 1 KEEP_SIZE, 2 PUNCH_HOLE, 16 ZERO_RANGE. What
+ * touches very many extents is done in part: see `done` of the reply.
+ */
+struct AllocateOp {
+  1: required i64 ino;
+  2: required i64 offset;
+  3: required i64 length;
+  4: required i32 flags;
+}
+
+/**
+ * copy_file_range(2): the target refers to the source's blocks. Both are regular files of this partition (EXDEV
+ * otherwise). Fewer bytes may be copied: see `done` of the reply; 0 only at the source's end.
+ */
+struct CopyRangeOp {
+  1: required i64 ino;              // the target
+  2: required i64 offset;
+  3: required i64 source;
+  4: required i64 sourceOffset;
+  5: required i64 length;
+}
+
+/**
+ * The same bytes in other extents, within the file's size: executed only while the inode still has this version (EAGAIN
+ * otherwise). Times stay.
+ */
+struct CompactOp {
+  1: required i64 ino;
+  2: required i64 version;
+  3: required list<Extent> extents;
+}
+
 union UpdateOp {
   1: CreateOp create;
   2: UnlinkOp unlink;
@@ -232,6 +270,9 @@ union UpdateOp {
   13: SetXattrOp setXattr;
   14: RemoveXattrOp removeXattr;
   15: LockOp lock;
+  16: AllocateOp allocate;
+  17: CopyRangeOp copyRange;
+  18: CompactOp compact;
 }
 
 /**
@@ -277,6 +318,7 @@ struct UpdateReply {
   15: optional i64 expectedTarget;       // likewise
   16: optional LockState lockState;      // lock: WAITING: ask by GetLockOp
   17: optional i64 lapses;               // renewSession: how often the session's lease has run out in this partition
+  19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */

@@ -359,6 +359,9 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
             }
             case SET_ATTRIBUTES -> result.add(op.getSetAttributes().getIno());
             case WRITE -> result.add(op.getWrite().getIno());
+            case ALLOCATE -> result.add(op.getAllocate().getIno());
+            case COPY_RANGE -> result.add(op.getCopyRange().getIno());
+            case COMPACT -> result.add(op.getCompact().getIno());
             default -> {}
         }
         return result;

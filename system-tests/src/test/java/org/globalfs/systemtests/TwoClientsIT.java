@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What two clients in different regions may rely on: locks, appends, files that are unlinked, renamed
- * or rewritten under somebody, and what becomes of a client that dies or is cut off.
+ * What two clients in different regions may rely on: locks, appends, files that are unlinked,
+ * renamed or rewritten under somebody, and what becomes of a client that dies or is cut off.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -165,8 +165,7 @@ final class TwoClientsIT {
         Program taker = begin("take");
         taker.awaitLine("ok take");
         taker.awaitEnd();
-        assertThat(Duration.ofNanos(System.nanoTime() - sinceNs))
-                .isLessThan(LEASE.plusSeconds(10));
+        assertThat(Duration.ofNanos(System.nanoTime() - sinceNs)).isLessThan(LEASE.plusSeconds(10));
         holder.process.destroyForcibly();
         cluster.restart("mount-" + B);
     }

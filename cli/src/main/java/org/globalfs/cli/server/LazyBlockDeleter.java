@@ -1,6 +1,7 @@
 package org.globalfs.cli.server;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.function.Supplier;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.wire.BlockRef;
@@ -21,8 +22,8 @@ final class LazyBlockDeleter implements BlockDeleter, AutoCloseable {
     }
 
     @Override
-    public void delete(BlockRef block) throws IOException {
-        store().delete(block);
+    public List<BlockRef> delete(List<BlockRef> blocks) throws IOException {
+        return store().deleteAll(blocks);
     }
 
     private synchronized BlockStore store() throws IOException {

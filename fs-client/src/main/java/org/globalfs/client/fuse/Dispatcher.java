@@ -107,6 +107,10 @@ final class Dispatcher {
             case READ -> files.read(x);
             case WRITE -> files.write(x);
             case LSEEK -> files.seek(x);
+            case FALLOCATE -> files.allocate(x);
+            case COPY_FILE_RANGE -> files.copyRange(x, false);
+            case COPY_FILE_RANGE_64 -> files.copyRange(x, true);
+            case TMPFILE -> files.createTemporary(x);
             case FLUSH -> files.flush(x);
             case RELEASE -> files.release(x);
             case FSYNC -> files.sync(x);

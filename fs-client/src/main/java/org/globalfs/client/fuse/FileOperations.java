@@ -37,6 +37,21 @@ final class FileOperations {
         Created created =
                 fileSystem.create(
                         x.caller(), x.node(), name, Stat.REGULAR | (mode & ~Stat.TYPE_MASK), flags);
+        answer(x, created);
+    }
+
+    /** Its name is "/". */
+    void createTemporary(Exchange x) throws FsException {
+        int flags = x.int32(FuseLayout.CreateIn.FLAGS);
+        int mode = x.int32(FuseLayout.CreateIn.MODE);
+        x.caller().umask(x.int32(FuseLayout.CreateIn.UMASK));
+        answer(
+                x,
+                fileSystem.createTemporary(
+                        x.caller(), x.node(), Stat.REGULAR | (mode & ~Stat.TYPE_MASK), flags));
+    }
+
+    private void answer(Exchange x, Created created) {
         Stat stat = created.entry().stat();
         if (stat == null) {
             throw Invariant.broken("create answered without attributes");
@@ -87,6 +102,42 @@ final class FileOperations {
         x.memory()
                 .putLong(x.clear(FuseLayout.LseekOut.SIZE_OF) + FuseLayout.LseekOut.OFFSET, found);
         x.answer(FuseLayout.LseekOut.SIZE_OF);
+    }
+
+    void allocate(Exchange x) throws FsException {
+        long handle = x.int64(FuseLayout.FallocateIn.FH);
+        long offset = x.int64(FuseLayout.FallocateIn.OFFSET);
+        long length = x.int64(FuseLayout.FallocateIn.LENGTH);
+        int mode = x.int32(FuseLayout.FallocateIn.MODE);
+        x.changes(x.node());
+        fileSystem.allocate(x.caller(), x.node(), handle, offset, length, mode);
+        x.answerEmpty();
+    }
+
+    /** {@code wide}: the answer is a struct fuse_copy_file_range_out, one 64-bit number. */
+    void copyRange(Exchange x, boolean wide) throws FsException {
+        FileSystem.Range source =
+                new FileSystem.Range(
+                        x.node(),
+                        x.int64(FuseLayout.CopyFileRangeIn.FH_IN),
+                        x.int64(FuseLayout.CopyFileRangeIn.OFF_IN));
+        FileSystem.Range target =
+                new FileSystem.Range(
+                        x.int64(FuseLayout.CopyFileRangeIn.NODEID_OUT),
+                        x.int64(FuseLayout.CopyFileRangeIn.FH_OUT),
+                        x.int64(FuseLayout.CopyFileRangeIn.OFF_OUT));
+        long length = x.int64(FuseLayout.CopyFileRangeIn.LEN);
+        long flags = x.int64(FuseLayout.CopyFileRangeIn.FLAGS);
+        x.changes(target.ino());
+        long most = wide ? length : Math.min(length, Integer.MAX_VALUE);
+        long copied = fileSystem.copyRange(x.caller(), source, target, most, flags);
+        int at = x.clear(Long.BYTES);
+        if (wide) {
+            x.memory().putLong(at, copied);
+        } else {
+            x.memory().putInt(at + FuseLayout.WriteOut.SIZE, (int) copied);
+        }
+        x.answer(Long.BYTES);
     }
 
     void flush(Exchange x) throws FsException {

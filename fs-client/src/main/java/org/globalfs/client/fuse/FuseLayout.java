@@ -397,6 +397,31 @@ final class FuseLayout {
         private LseekIn() {}
     }
 
+    /** struct fuse_fallocate_in. */
+    static final class FallocateIn {
+        static final int FH = 0;
+        static final int OFFSET = 8;
+        static final int LENGTH = 16;
+        static final int MODE = 24;
+        static final int SIZE_OF = 32;
+
+        private FallocateIn() {}
+    }
+
+    /** struct fuse_copy_file_range_in. */
+    static final class CopyFileRangeIn {
+        static final int FH_IN = 0;
+        static final int OFF_IN = 8;
+        static final int NODEID_OUT = 16;
+        static final int FH_OUT = 24;
+        static final int OFF_OUT = 32;
+        static final int LEN = 40;
+        static final int FLAGS = 48;
+        static final int SIZE_OF = 56;
+
+        private CopyFileRangeIn() {}
+    }
+
     /** struct fuse_lseek_out. */
     static final class LseekOut {
         static final int OFFSET = 0;

@@ -52,22 +52,18 @@ enum Opcode {
     /** Answer to a notification that is never sent. */
     NOTIFY_REPLY(41),
     BATCH_FORGET(42),
-    /** Not served: EOPNOTSUPP from then on; glibc's posix_fallocate writes zeros instead. */
     FALLOCATE(43),
     READDIRPLUS(44),
     RENAME2(45),
     LSEEK(46),
-    /** Not served: the kernel copies through the page cache. */
     COPY_FILE_RANGE(47),
     /** Only of virtiofs. */
     SETUPMAPPING(48),
     /** Only of virtiofs. */
     REMOVEMAPPING(49),
     SYNCFS(50),
-    /** Not served: open(O_TMPFILE) fails with EOPNOTSUPP and programs fall back to a named file. */
     TMPFILE(51),
     STATX(52),
-    /** As COPY_FILE_RANGE. */
     COPY_FILE_RANGE_64(53);
 
     private static final @Nullable Opcode[] BY_NUMBER = new Opcode[64];

@@ -21,6 +21,9 @@ public interface Backing {
     /** A map that covers the range and is no older than this call. */
     ContentMap fetch(long ino, long offset, long length, Patience patience) throws ContentException;
 
+    /** A map from the offset on, as far as one answer reaches; no older than this call. */
+    ContentMap page(long ino, long offset, Patience patience) throws ContentException;
+
     Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience);
 
     /**
@@ -31,6 +34,12 @@ public interface Backing {
      * @param expectedEnd for an append: where this client believed the end to be; else -1
      */
     void changed(long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer);
+
+    /**
+     * An update through {@link #update} changed the content map in another way than by writing.
+     * Called with the file's content locked.
+     */
+    void rearranged(long ino);
 
     /** Data written to the file will never be committed: nobody may go on believing it. */
     void lost(long ino);

@@ -4,12 +4,19 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.wire.Extent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a file's committed bytes are, as of one version of the inode; known for a range of the
  * file, which usually is all of it. What no extent covers reads as zeros. Immutable.
  */
 public final class ContentMap {
+
+    /** Answer of {@link #seek}: not within what is known. */
+    static final long UNKNOWN = -2;
+
+    /** No map that was put together holds more: a long file's is known in windows. */
+    private static final int MAX_PIECES = 4096;
 
     private final long version;
     private final long size;
@@ -29,7 +36,10 @@ public final class ContentMap {
     public static ContentMap of(long version, long size, long from, long to, List<Extent> extents) {
         PieceMap map = new PieceMap();
         for (Extent extent : extents) {
-            map.put(piece(extent));
+            // What is allocated and not written reads as a hole does.
+            if (!extent.isUnwritten()) {
+                map.put(piece(extent));
+            }
         }
         return new ContentMap(version, size, from, to, List.copyOf(map.all()));
     }
@@ -54,6 +64,10 @@ public final class ContentMap {
 
     public long version() {
         return version;
+    }
+
+    long knownTo() {
+        return knownTo;
     }
 
     public long size() {
@@ -110,9 +124,9 @@ public final class ContentMap {
 
     /**
      * The map after a write of these extents and then, unless {@code newSize} is as it was, a
-     * truncation.
+     * truncation; null when that is too much to know.
      */
-    public ContentMap changed(long newVersion, long newSize, List<Extent> written) {
+    public @Nullable ContentMap changed(long newVersion, long newSize, List<Extent> written) {
         PieceMap map = new PieceMap();
         for (Piece piece : pieces) {
             map.put(piece);
@@ -121,6 +135,9 @@ public final class ContentMap {
             map.put(piece(extent));
         }
         map.remove(newSize, Long.MAX_VALUE);
+        if (map.count() > MAX_PIECES) {
+            return null;
+        }
         boolean complete = knownFrom == 0 && knownTo >= size;
         return new ContentMap(
                 newVersion,
@@ -133,7 +150,8 @@ public final class ContentMap {
     /** Both together when they are of one version and touch, else the other. */
     public ContentMap joined(ContentMap other) {
         boolean touch = knownFrom <= other.knownTo && other.knownFrom <= knownTo;
-        if (version != other.version || !touch) {
+        boolean much = pieces.size() + other.pieces.size() > MAX_PIECES;
+        if (version != other.version || !touch || much) {
             return other;
         }
         PieceMap map = new PieceMap();
@@ -148,14 +166,15 @@ public final class ContentMap {
     }
 
     /**
-     * First offset from {@code offset} on that has data (or has none); the map must be known to the
-     * end of the file.
+     * First offset from {@code offset}, which is known, on that has data (or has none); -1: there
+     * is none; {@link #UNKNOWN}: none in the known range, and the file goes on behind it.
      */
     long seek(long offset, boolean data) {
+        long end = Math.min(knownTo, size);
         long at = offset;
         for (int i = firstEndingAfter(offset); i < pieces.size(); i++) {
             Piece piece = pieces.get(i);
-            if (piece.offset() >= size) {
+            if (piece.offset() >= end) {
                 break;
             }
             if (data) {
@@ -165,6 +184,12 @@ public final class ContentMap {
                 return at;
             }
             at = piece.end();
+        }
+        if (!data && at < end) {
+            return at;
+        }
+        if (knownTo < size) {
+            return UNKNOWN;
         }
         return data ? -1 : Math.min(at, size);
     }

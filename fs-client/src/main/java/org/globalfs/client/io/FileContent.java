@@ -4,11 +4,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
@@ -17,6 +20,7 @@ import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,6 +44,7 @@ public final class FileContent {
 
     private static final Logger LOG = LoggerFactory.getLogger(FileContent.class);
     private static final byte[] ZEROS = new byte[64 << 10];
+    private static final Credentials NOBODY = new Credentials(0, 0);
     private static final int READ_ATTEMPTS = 8;
     private static final int MAX_PIECES = 2_000;
 
@@ -54,6 +59,11 @@ public final class FileContent {
 
     /** Where an appending {@code current} or {@code committing} is believed to begin. */
     private long appendAt;
+
+    /** Extents committed since fragmentation was looked for, and the MiBs that they lie in. */
+    private int fragments;
+
+    private final Set<Long> written = new TreeSet<>();
 
     private long errors;
     private Errno lastError = Errno.EIO;
@@ -284,6 +294,80 @@ public final class FileContent {
                     base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
         }
         backing.changed(ino, placed, pending.append() ? appendAt : -1, answer);
+        noteFragments(placed);
+    }
+
+    /** Lock held. */
+    private void noteFragments(List<Extent> placed) {
+        for (Extent extent : placed) {
+            long last = (extent.getOffset() + extent.getLength() - 1) / Compaction.WINDOW_BYTES;
+            for (long window = extent.getOffset() / Compaction.WINDOW_BYTES;
+                    window <= last && written.size() < Compaction.WINDOWS_NOTED;
+                    window++) {
+                written.add(window);
+            }
+        }
+        fragments += placed.size();
+        if (fragments >= Compaction.LOOK_AFTER_EXTENTS) {
+            List<Long> windows = List.copyOf(written);
+            written.clear();
+            fragments = 0;
+            writeBack.run(() -> windows.forEach(this::compact));
+        }
+    }
+
+    /** Rewrites a MiB of the file when it is too fragmented, while nothing else is committed. */
+    private void compact(long window) {
+        Compaction compaction =
+                new Compaction(ino, window * Compaction.WINDOW_BYTES, backing, writeBack);
+        if (!compaction.isDue(backing.known(ino))) {
+            return;
+        }
+        lock.lock();
+        try {
+            Compaction.Done done = alone(compaction::run);
+            if (done != null) {
+                backing.changed(ino, done.extents(), -1, done.answer());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Does something while no commit of the file is under way. Lock held exactly once; released
+     * meanwhile.
+     */
+    private <T extends @Nullable Object> T alone(Supplier<T> work) {
+        while (committing != null) {
+            committed.awaitUninterruptibly();
+        }
+        committing = new Pending(false, NOBODY);
+        lock.unlock();
+        try {
+            return work.get();
+        } finally {
+            lock.lock();
+            committing = null;
+            committed.signalAll();
+        }
+    }
+
+    /**
+     * Executes another update of the file's content map, after everything that is pending now and
+     * before what is written later.
+     */
+    public Outcome update(UpdateOp op, Credentials credentials, Patience patience) {
+        lock.lock();
+        try {
+            drain();
+            Answer<UpdateReply> answer =
+                    alone(() -> backing.update(ino, credentials, op, patience));
+            backing.rearranged(ino);
+            return new Outcome(answer.reply().getErrno(), answer);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -522,6 +606,23 @@ public final class FileContent {
     private void compose(
             long offset, ByteBuffer into, View view, @Nullable ContentMap map, long ahead)
             throws IOException {
+        compose(writeBack.cache(), offset, into, view, map, ahead);
+    }
+
+    /** Fills {@code into} with what the map holds from {@code offset} on. */
+    static void compose(BlockCache cache, long offset, ByteBuffer into, ContentMap map)
+            throws IOException {
+        compose(cache, offset, into, new View(new PieceMap(), 0, map), map, 0);
+    }
+
+    private static void compose(
+            BlockCache cache,
+            long offset,
+            ByteBuffer into,
+            View view,
+            @Nullable ContentMap map,
+            long ahead)
+            throws IOException {
         long size = Math.max(view.overlayEnd, map == null ? 0 : map.size());
         long end = Math.min(offset + into.remaining(), size);
         if (end <= offset) {
@@ -535,11 +636,11 @@ public final class FileContent {
         List<Piece> pieces = new ArrayList<>(merged.all());
         List<List<CompletableFuture<ByteBuffer>>> slices = new ArrayList<>(pieces.size());
         for (Piece piece : pieces) {
-            slices.add(fetch(piece));
+            slices.add(fetch(cache, piece));
         }
         if (map != null && ahead > 0) {
             for (Piece piece : map.within(end, end + ahead)) {
-                fetch(piece);
+                fetch(cache, piece);
             }
         }
         long at = offset;
@@ -560,9 +661,9 @@ public final class FileContent {
         zero(into, end - at);
     }
 
-    private List<CompletableFuture<ByteBuffer>> fetch(Piece piece) {
+    private static List<CompletableFuture<ByteBuffer>> fetch(BlockCache cache, Piece piece) {
         return piece.source() instanceof Source.Block(var ref)
-                ? writeBack.cache().fetch(ref, (int) piece.from(), (int) piece.length())
+                ? cache.fetch(ref, (int) piece.from(), (int) piece.length())
                 : List.of();
     }
 
@@ -575,10 +676,20 @@ public final class FileContent {
     /** lseek(2) with SEEK_DATA or SEEK_HOLE; -1: there is none (ENXIO). */
     public long seek(long offset, boolean data, Patience patience) throws ContentException {
         flush();
-        ContentMap map = backing.fetch(ino, offset, Long.MAX_VALUE - offset, patience);
-        if (offset >= map.size()) {
-            return -1;
+        for (long at = offset; ; ) {
+            ContentMap known = backing.known(ino);
+            ContentMap map =
+                    known != null && known.covers(at, Long.MAX_VALUE)
+                            ? known
+                            : backing.page(ino, at, patience);
+            if (offset >= map.size()) {
+                return -1;
+            }
+            long found = map.seek(at, data);
+            if (found != ContentMap.UNKNOWN) {
+                return found;
+            }
+            at = map.knownTo();
         }
-        return map.seek(offset, data);
     }
 }

@@ -181,6 +181,13 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
+    /** Stores content as a block; waits for it. */
+    BlockRef store(long ino, ByteBuffer content) throws IOException {
+        CompletableFuture<BlockRef> result = new CompletableFuture<>();
+        uploads.execute(() -> store(ino, content, result));
+        return await(result);
+    }
+
     /** Whether the store may succeed later. */
     private static boolean passes(IOException e) {
         return !(e instanceof BlockStoreException known)
@@ -388,7 +395,7 @@ public final class WriteBack implements AutoCloseable {
         delete(unused);
     }
 
-    private void delete(List<BlockRef> unused) {
+    void delete(List<BlockRef> unused) {
         if (unused.isEmpty()) {
             return;
         }

@@ -91,6 +91,27 @@ final class FileBacking implements Backing {
     }
 
     @Override
+    public ContentMap page(long ino, long offset, Patience patience) throws ContentException {
+        ReadOp op = ReadOp.content(new ContentOp(ino, offset, Long.MAX_VALUE - offset));
+        Requests.Read read = requests.tryRead(SYSTEM, Inodes.partition(ino), op, patience);
+        ReadReply reply = read.reply();
+        if (reply.getErrno() != 0) {
+            throw new ContentException(Errno.of(reply.getErrno()), "content of inode " + ino);
+        }
+        return ContentMap.of(
+                reply.getAttributes().getVersion(),
+                reply.getAttributes().getSize(),
+                offset,
+                reply.isSetContentEnd() ? reply.getContentEnd() : Long.MAX_VALUE,
+                reply.isSetExtents() ? reply.getExtents() : List.of());
+    }
+
+    @Override
+    public void rearranged(long ino) {
+        cache.changeContent(ino, known -> null);
+    }
+
+    @Override
     public Answer<UpdateReply> update(
             long ino, Credentials credentials, UpdateOp op, Patience patience) {
         long stamp = cache.stamp();

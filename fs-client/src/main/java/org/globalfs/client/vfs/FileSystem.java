@@ -192,6 +192,36 @@ public interface FileSystem extends AutoCloseable {
         throw FsException.of(Errno.ENOSYS);
     }
 
+    /**
+     * fallocate(2) with its own {@code mode} bits; those that are not supported: EOPNOTSUPP.
+     * ENOSYS: not supported at all.
+     */
+    default void allocate(Caller caller, long ino, long handle, long offset, long length, int mode)
+            throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
+    /** Where in an open file. */
+    record Range(long ino, long handle, long offset) {}
+
+    /**
+     * copy_file_range(2): returns how many bytes of {@code length} were copied, 0 at the source's
+     * end. EXDEV: the caller is to copy by itself; ENOSYS: always.
+     */
+    default long copyRange(Caller caller, Range source, Range target, long length, long flags)
+            throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
+    /**
+     * open(O_TMPFILE) in a directory: a regular file without a name, which {@link #link} may give
+     * its first unless {@code flags} has O_EXCL.
+     */
+    default Created createTemporary(Caller caller, long parent, int mode, int flags)
+            throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
     OpenResult openDirectory(Caller caller, long ino, int flags) throws FsException;
 
     /**

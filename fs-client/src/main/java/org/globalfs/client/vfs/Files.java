@@ -260,15 +260,37 @@ final class Files {
         return new Created(names.entry(parent, name, attributes), open);
     }
 
+    /** open(O_TMPFILE): kept by this session's claim on what it holds open, until it has a name. */
+    Created createTemporary(Caller caller, long parent, int mode, int flags) throws FsException {
+        CreateOp op =
+                new CreateOp(parent, ByteBuffer.wrap(new byte[0]), (mode & 07777) | Stat.REGULAR)
+                        .setTemporary(true)
+                        .setExclusive((flags & OpenFlags.O_EXCL) != 0)
+                        .setUmask(caller.umask());
+        Requests.Updated updated =
+                requests.update(caller, Inodes.partition(parent), UpdateOp.create(op));
+        Attributes attributes = updated.reply().getAttributes();
+        Handle handle = opened(updated, flags);
+        AttributesReply reply = names.reply(attributes);
+        return new Created(
+                new Entry(reply.stat(), 0, reply.timeoutNs()), result(handle, attributes));
+    }
+
     private Created fresh(long parent, byte[] name, Requests.Updated updated, int flags) {
+        Attributes attributes = updated.reply().getAttributes();
+        Handle handle = opened(updated, flags);
+        return new Created(names.entry(parent, name, attributes), result(handle, attributes));
+    }
+
+    /** Opens the empty file that was just made. */
+    private Handle opened(Requests.Updated updated, int flags) {
         Attributes attributes = updated.reply().getAttributes();
         cache.learnContent(
                 attributes.getIno(),
                 ContentMap.empty(attributes.getVersion()),
                 updated.validity(),
                 updated.stamp());
-        Handle handle = files.open(attributes, flags);
-        return new Created(names.entry(parent, name, attributes), result(handle, attributes));
+        return files.open(attributes, flags);
     }
 
     void read(Caller caller, long ino, long handle, long offset, ByteBuffer into)
@@ -293,7 +315,11 @@ final class Files {
             throw FsException.of(Errno.EBADF);
         }
         open.checkErrors();
-        int length = content.remaining();
+        int length = (int) Math.min(content.remaining(), Ranges.FILE_SIZE_MAX - offset);
+        if (length <= 0 && content.hasRemaining()) {
+            throw FsException.of(Errno.EFBIG);
+        }
+        content.limit(content.position() + length);
         boolean append = (flags & OpenFlags.O_APPEND) != 0;
         try {
             open.content()

@@ -34,6 +34,7 @@ public final class GlobalFileSystem implements FileSystem {
     private final Names names;
     private final Files operations;
     private final Xattrs xattrs;
+    private final Ranges ranges;
     private final Directories directories;
     private final Statistics statistics;
     private final Recalls recalls;
@@ -80,6 +81,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.xattrs = new Xattrs(requests, names, files, pages);
         this.directories = new Directories(requests, names, numbers);
         this.statistics = new Statistics(client, capacityBytes);
+        this.ranges = new Ranges(requests, files, statistics);
         this.recalls = new Recalls(client, cache);
         cache.onGranted(recalls::granted);
         this.lease = lease;
@@ -279,6 +281,24 @@ public final class GlobalFileSystem implements FileSystem {
     public long seek(Caller caller, long ino, long handle, long offset, int whence)
             throws FsException {
         return operations.seek(caller, handle, offset, whence);
+    }
+
+    @Override
+    public void allocate(Caller caller, long ino, long handle, long offset, long length, int mode)
+            throws FsException {
+        ranges.allocate(caller, handle, offset, length, mode);
+    }
+
+    @Override
+    public long copyRange(Caller caller, Range source, Range target, long length, long flags)
+            throws FsException {
+        return ranges.copy(caller, source, target, length, flags);
+    }
+
+    @Override
+    public Created createTemporary(Caller caller, long parent, int mode, int flags)
+            throws FsException {
+        return operations.createTemporary(caller, parent, mode, flags);
     }
 
     @Override

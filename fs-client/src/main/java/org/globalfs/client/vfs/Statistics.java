@@ -57,6 +57,15 @@ final class Statistics {
                 NAME_MAX);
     }
 
+    /** Whether so many bytes more are certainly too many. */
+    boolean exceededBy(long bytes) {
+        if (capacityBytes.getAsLong() == 0) {
+            return false;
+        }
+        StatFs now = get();
+        return bytes / now.blockSizeBytes() > now.blocksAvailable();
+    }
+
     private void ask(int partition) {
         ReadReply reply =
                 client.read(

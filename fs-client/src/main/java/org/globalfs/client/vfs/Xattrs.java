@@ -48,6 +48,7 @@ final class Xattrs {
         this.pages = pages;
     }
 
+    @SuppressWarnings("ReferenceEquality") // NO_XATTR is that very array
     byte[] get(Caller caller, long ino, byte[] name) throws FsException {
         Xattr space = Xattr.of(name);
         Attributes attributes =
@@ -60,8 +61,8 @@ final class Xattrs {
                         attributes.getMode(),
                         caller.uid() == 0,
                         () -> Permissions.may(caller, attributes, Permissions.READ));
-        if (refused != null) {
-            throw FsException.of(refused);
+        if (refused != null || space == null) {
+            throw FsException.of(refused == null ? Errno.EOPNOTSUPP : refused);
         }
         if (space == Xattr.ACCESS_ACL && attributes.isSetAccessAcl()) {
             return attributes.getAccessAcl().clone();

@@ -10,6 +10,7 @@ import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.vfs.TestClient.Open;
+import org.globalfs.protocol.Errno;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,7 +68,7 @@ class FileContentPropertyTest {
         for (int step = 0; step < 400; step++) {
             int offset = random.nextInt(SPACE / 2);
             int length = 1 + random.nextInt(random.nextInt(10) == 0 ? longest : 5_000);
-            switch (random.nextInt(12)) {
+            switch (random.nextInt(16)) {
                 case 0, 1, 2, 3 -> {
                     byte[] content = new byte[length];
                     random.nextBytes(content);
@@ -100,6 +101,9 @@ class FileContentPropertyTest {
                     check(there, elsewhere, model, size, offset, length);
                     assertThat(there.stat(file.ino()).size()).isEqualTo(size);
                 }
+                case 11, 12, 13 ->
+                        size = rearrange(here, file, random, model, size, offset, length);
+                case 14 -> seek(here, file, model, size, offset);
                 default -> {
                     Open next = here.open(file.ino(), OpenFlags.O_RDWR);
                     here.close(file);
@@ -112,6 +116,69 @@ class FileContentPropertyTest {
             check(there, elsewhere, model, size, at, 1 << 20);
         }
         there.close(elsewhere);
+    }
+
+    /** Allocates, punches, zeroes or copies; returns the size after it. */
+    private static int rearrange(
+            TestClient here,
+            Open file,
+            Random random,
+            byte[] model,
+            int size,
+            int offset,
+            int length)
+            throws FsException {
+        int end = offset + length;
+        int[] modes = {0, 1, 3, 16, 17};
+        int choice = random.nextInt(8);
+        if (choice < modes.length) {
+            int mode = modes[choice];
+            here.fs.allocate(here.caller(), file.ino(), file.handle(), offset, length, mode);
+            if ((mode & ~1) != 0) {
+                Arrays.fill(model, offset, end, (byte) 0);
+            }
+            return (mode & 1) == 0 ? Math.max(size, end) : size;
+        }
+        int from = random.nextInt(SPACE / 2);
+        int most = Math.max(0, Math.min(length, size - from));
+        if (Math.abs(from - offset) < length) {
+            return size;
+        }
+        int copied = 0;
+        while (copied < most) {
+            long step =
+                    here.fs.copyRange(
+                            here.caller(),
+                            new FileSystem.Range(file.ino(), file.handle(), from + copied),
+                            new FileSystem.Range(file.ino(), file.handle(), offset + copied),
+                            length - copied,
+                            0);
+            assertThat(step).isBetween(1L, (long) most - copied);
+            copied += (int) step;
+        }
+        System.arraycopy(model, from, model, offset, copied);
+        return copied == 0 ? size : Math.max(size, offset + copied);
+    }
+
+    private static void seek(TestClient here, Open file, byte[] model, int size, int offset)
+            throws FsException {
+        if (offset >= size) {
+            return;
+        }
+        long hole = here.fs.seek(here.caller(), file.ino(), file.handle(), offset, 4);
+        assertThat(hole).isBetween((long) offset, (long) size);
+        assertThat(hole < size && model[(int) hole] != 0).isFalse();
+        try {
+            long data = here.fs.seek(here.caller(), file.ino(), file.handle(), offset, 3);
+            for (int i = offset; i < data; i++) {
+                assertThat(model[i]).isZero();
+            }
+        } catch (FsException e) {
+            assertThat(e.errno()).isEqualTo(Errno.ENXIO);
+            for (int i = offset; i < size; i++) {
+                assertThat(model[i]).isZero();
+            }
+        }
     }
 
     private static void check(

@@ -31,7 +31,9 @@ public record Footprint(List<Long> inodes, List<Name> names) {
         switch (op.getSetField()) {
             case CREATE -> {
                 CreateOp create = op.getCreate();
-                names.add(new Name(create.getParent(), create.bufferForName()));
+                if (!create.isTemporary()) {
+                    names.add(new Name(create.getParent(), create.bufferForName()));
+                }
             }
             case UNLINK -> {
                 UnlinkOp unlink = op.getUnlink();
@@ -51,6 +53,9 @@ public record Footprint(List<Long> inodes, List<Name> names) {
             case WRITE -> inodes.add(op.getWrite().getIno());
             case SET_XATTR -> inodes.add(op.getSetXattr().getIno());
             case REMOVE_XATTR -> inodes.add(op.getRemoveXattr().getIno());
+            case ALLOCATE -> inodes.add(op.getAllocate().getIno());
+            case COPY_RANGE -> inodes.add(op.getCopyRange().getIno());
+            case COMPACT -> inodes.add(op.getCompact().getIno());
             case RENEW_SESSION,
                     LOCK,
                     COLLECT_ORPHANS,

@@ -1,6 +1,7 @@
 package org.globalfs.replica.service;
 
 import java.io.IOException;
+import java.util.List;
 import org.globalfs.protocol.wire.BlockRef;
 
 /** The datastore, as far as the replica uses it. */
@@ -8,8 +9,8 @@ import org.globalfs.protocol.wire.BlockRef;
 public interface BlockDeleter {
 
     /**
-     * Deletes a block's content; one that is gone already is no error. An exception: to be tried
-     * again later.
+     * Deletes the content of blocks and returns those of which nothing is left; one that is gone
+     * already is no error. The others, or all after an exception, are to be tried again later.
      */
-    void delete(BlockRef block) throws IOException;
+    List<BlockRef> delete(List<BlockRef> blocks) throws IOException;
 }

@@ -1,7 +1,6 @@
 package org.globalfs.replica.service;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.BlockRef;
@@ -16,7 +15,9 @@ import org.slf4j.LoggerFactory;
 final class DoomedBlocks {
 
     private static final Logger LOG = LoggerFactory.getLogger(DoomedBlocks.class);
-    private static final int BATCH = 64;
+
+    /** Of blocks of 4 MiB, 4 GiB a tick. */
+    private static final int BATCH = 1024;
 
     private final HostedPartition partition;
     private final Multicast multicast;
@@ -39,18 +40,19 @@ final class DoomedBlocks {
         if (!multicast.isCoordinator(ring)) {
             return;
         }
-        List<BlockRef> gone = new ArrayList<>();
-        for (BlockRef block : partition.use(state -> state.doomed(BATCH))) {
-            if (shutdown.begun()) {
-                return;
-            }
-            try {
-                datastore.delete(block);
-                gone.add(block);
-            } catch (IOException e) {
-                LOG.warn("partition {}: a block is not deleted yet: {}", ring, e.toString());
-                break;
-            }
+        List<BlockRef> doomed = partition.use(state -> state.doomed(BATCH));
+        if (doomed.isEmpty() || shutdown.begun()) {
+            return;
+        }
+        List<BlockRef> gone = List.of();
+        try {
+            gone = datastore.delete(doomed);
+        } catch (IOException e) {
+            LOG.warn(
+                    "partition {}: {} blocks are not deleted yet: {}",
+                    ring,
+                    doomed.size(),
+                    e.toString());
         }
         if (!gone.isEmpty()) {
             UpdateOp op = UpdateOp.blocksDeleted(new BlocksDeletedOp(gone));

@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
 public final class ReplicaServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaServer.class);
-    static final int ORPHANS_AT_ONCE = 256;
-    private static final long ORPHAN_PERIOD_MS = 10_000;
+    static final int ORPHANS_AT_ONCE = 4096;
+    private static final long ORPHAN_PERIOD_MS = 5_000;
 
     private final ReplicaConfig config;
     private final int home;

@@ -91,17 +91,8 @@ final class Updates {
         }
         UpdateOp._Fields kind = command.getOp().getSetField();
         return switch (kind) {
-            case CREATE,
-                    UNLINK,
-                    RENAME,
-                    LINK,
-                    SET_ATTRIBUTES,
-                    WRITE,
-                    RENEW_SESSION,
-                    LOCK,
-                    SET_XATTR,
-                    REMOVE_XATTR ->
-                    true;
+            case CREATE, UNLINK, RENAME, LINK, SET_ATTRIBUTES, RENEW_SESSION, LOCK -> true;
+            case WRITE, ALLOCATE, COPY_RANGE, COMPACT, SET_XATTR, REMOVE_XATTR -> true;
             case COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE -> false;
         };
     }

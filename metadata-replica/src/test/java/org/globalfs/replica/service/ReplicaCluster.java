@@ -87,7 +87,7 @@ final class ReplicaCluster implements AutoCloseable {
     }
 
     ReplicaServer start(int id) throws IOException {
-        ReplicaServer server = ReplicaServer.start(config(id), discovery, deleted::add, fatal::add);
+        ReplicaServer server = ReplicaServer.start(config(id), discovery, this::delete, fatal::add);
         running.put(id, server);
         return server;
     }
@@ -191,5 +191,10 @@ final class ReplicaCluster implements AutoCloseable {
         if (!fatal.isEmpty()) {
             throw new AssertionError("a replica failed", fatal.get(0));
         }
+    }
+
+    private List<BlockRef> delete(List<BlockRef> blocks) {
+        deleted.addAll(blocks);
+        return blocks;
     }
 }

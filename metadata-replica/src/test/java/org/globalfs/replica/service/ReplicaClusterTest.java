@@ -266,14 +266,13 @@ class ReplicaClusterTest {
                             Durability.DISK,
                             Rings.DEFAULTS,
                             own.options());
-            assertThatThrownBy(
-                            () -> ReplicaServer.start(other, cluster.discovery, b -> {}, e -> {}))
+            assertThatThrownBy(() -> ReplicaServer.start(other, cluster.discovery, b -> b, e -> {}))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining(own.folder().toString())
                     .hasMessageContaining("replica 1")
                     .hasMessageContaining("replica 2");
             Files.delete(own.folder().resolve("identity"));
-            assertThatThrownBy(() -> ReplicaServer.start(own, cluster.discovery, b -> {}, e -> {}))
+            assertThatThrownBy(() -> ReplicaServer.start(own, cluster.discovery, b -> b, e -> {}))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("identity");
         }

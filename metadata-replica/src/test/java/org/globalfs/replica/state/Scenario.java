@@ -10,9 +10,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.AllocateOp;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CollectOrphansOp;
+import org.globalfs.protocol.wire.CompactOp;
 import org.globalfs.protocol.wire.ContentOp;
+import org.globalfs.protocol.wire.CopyRangeOp;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.DirectoryEntry;
@@ -87,6 +90,7 @@ final class Scenario {
             case "hold" -> hold(words);
             case "open" -> open(words);
             case "getfattr", "lsfattr", "getfacl" -> readXattr(words);
+            case "tmpfile" -> temporary(words);
             case "stat", "cat", "ls", "readlink", "lookup", "statfs", "extents" -> read(words);
             case "renew", "collect" -> session(words);
             default -> update(words);
@@ -164,13 +168,21 @@ final class Scenario {
                                             ByteBuffer.wrap(AclText.parse(words[3]))));
                     case "rmfattr" ->
                             UpdateOp.removeXattr(new RemoveXattrOp(target.ino, bytes(words[2])));
+                    case "allocate" -> allocate(target, words);
+                    case "copy" -> copy(target, find(words[3]), words);
+                    case "compact" -> compact(target, words);
                     default -> attributes(target, words);
                 };
         if (op.isSetWrite()
                 || op.isSetSetAttributes()
                 || op.isSetSetXattr()
-                || op.isSetRemoveXattr()) {
+                || op.isSetRemoveXattr()
+                || op.isSetAllocate()
+                || op.isSetCompact()) {
             home = target.ino;
+        }
+        if (op.isSetCopyRange()) {
+            home = op.getCopyRange().getIno();
         }
         if (op.isSetLink()) {
             home = op.getLink().getNewParent();
@@ -245,6 +257,56 @@ final class Scenario {
                             .map(x -> x.replace("x".repeat(255), "LONG"))
                             .collect(Collectors.joining(" "));
         };
+    }
+
+    /** tmpfile DIRECTORY MODE HANDLE [exclusive] */
+    private String temporary(String[] words) {
+        long directory = find(words[1]).ino;
+        CreateOp op =
+                new CreateOp(
+                                directory,
+                                ByteBuffer.wrap(new byte[0]),
+                                Mode.REGULAR | Integer.parseInt(words[2], 8))
+                        .setTemporary(true)
+                        .setExclusive(words.length > 4);
+        UpdateReply reply =
+                rings.run(
+                        Partitions.of(directory),
+                        rings.command(SESSION, uid, origin, UpdateOp.create(op)));
+        if (reply.getErrno() == 0) {
+            handles.put(words[3], reply.getAttributes().getIno());
+        }
+        return brief(reply);
+    }
+
+    /** allocate PATH OFFSET LENGTH FLAGS */
+    private static UpdateOp allocate(Target target, String[] words) {
+        return UpdateOp.allocate(
+                new AllocateOp(
+                        target.ino,
+                        Long.parseLong(words[2]),
+                        Long.parseLong(words[3]),
+                        Integer.parseInt(words[4])));
+    }
+
+    /** copy SOURCE OFFSET TARGET OFFSET LENGTH */
+    private static UpdateOp copy(Target source, Target target, String[] words) {
+        return UpdateOp.copyRange(
+                new CopyRangeOp(
+                        target.ino,
+                        Long.parseLong(words[4]),
+                        source.ino,
+                        Long.parseLong(words[2]),
+                        Long.parseLong(words[5])));
+    }
+
+    /** compact PATH VERSION OFFSET TEXT */
+    private static UpdateOp compact(Target target, String[] words) {
+        byte[] data = words[4].getBytes(UTF_8);
+        Extent extent = new Extent(Long.parseLong(words[3]), data.length);
+        extent.setData(data);
+        return UpdateOp.compact(
+                new CompactOp(target.ino, Long.parseLong(words[2]), List.of(extent)));
     }
 
     private static UpdateOp symlink(Target target, String[] words) {
@@ -350,7 +412,11 @@ final class Scenario {
             case "cat" -> text(reply);
             case "extents" ->
                     reply.getExtents().stream()
-                            .map(e -> e.getOffset() + "+" + e.getLength())
+                            .map(e ->
+                                    e.getOffset()
+                                            + "+"
+                                            + e.getLength()
+                                            + (e.isUnwritten() ? "u" : ""))
                             .collect(Collectors.joining(" "));
             case "ls" ->
                     reply.getEntries().stream()
@@ -393,6 +459,9 @@ final class Scenario {
     private static String text(ReadReply reply) {
         StringBuilder text = new StringBuilder(".".repeat((int) reply.getAttributes().getSize()));
         for (Extent extent : reply.getExtents()) {
+            if (!extent.isSetData()) {
+                continue;
+            }
             int at = (int) extent.getOffset();
             text.replace(at, at + (int) extent.getLength(), new String(extent.getData(), UTF_8));
         }

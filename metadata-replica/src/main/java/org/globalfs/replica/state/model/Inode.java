@@ -14,6 +14,12 @@ public final class Inode {
     /** Directories made in this one are as with {@link #PLACEMENT_CREATOR}; they stay here. */
     public static final int PLACEMENT_CREATOR_BELOW = 4;
 
+    /** File: unwritten pieces may lie beyond its size. */
+    public static final int RESERVED = 16;
+
+    /** File without a name that may still get its first one (O_TMPFILE without O_EXCL). */
+    public static final int LINKABLE = 32;
+
     /** Bits of {@code extended} in {@link Attributes}. */
     public static final int HAS_XATTRS = 1;
 

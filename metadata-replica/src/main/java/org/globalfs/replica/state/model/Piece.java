@@ -1,15 +1,15 @@
 package org.globalfs.replica.state.model;
 
 import java.util.Arrays;
-import java.util.Objects;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Extent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stored extent: a byte range of a file that is either held here or is a part of a block.
+ * Stored extent: a byte range of a file that is held here, is a part of a block, or is allocated
+ * and not written yet (reads as zeros).
  *
- * @param data the bytes, or null for a part of {@code block}
+ * @param data the bytes, or null for a part of {@code block}; both null: unwritten
  */
 public record Piece(
         long offset,
@@ -21,6 +21,7 @@ public record Piece(
     private static final int FORMAT = 1;
     private static final int EMBEDDED = 0;
     private static final int IN_BLOCK = 1;
+    private static final int UNWRITTEN = 2;
 
     public static Piece of(Extent extent, long offset) {
         return extent.isSetData()
@@ -33,12 +34,42 @@ public record Piece(
                         extent.getBlockOffset());
     }
 
+    public static Piece unwritten(long from, long to) {
+        return new Piece(from, to - from, null, null, 0);
+    }
+
+    public boolean isUnwritten() {
+        return data == null && block == null;
+    }
+
+    /** Whether {@code next}, which begins at this piece's end, goes on in the same block. */
+    public boolean continuesIn(Piece next) {
+        return block != null
+                && next.block != null
+                && block.getIdHigh() == next.block.getIdHigh()
+                && block.getIdLow() == next.block.getIdLow()
+                && blockOffset + length == next.blockOffset;
+    }
+
+    /** The same content at another place of a file. */
+    public Piece at(long otherOffset) {
+        return new Piece(otherOffset, length, data, block, blockOffset);
+    }
+
+    /** As long as both together: this piece and the one that continues it. */
+    public Piece longer(long more) {
+        return new Piece(offset, length + more, null, block, blockOffset);
+    }
+
     public long end() {
         return offset + length;
     }
 
     /** The part of this piece in {@code [from, to)}, which must not be empty. */
     public Piece part(long from, long to) {
+        if (isUnwritten()) {
+            return unwritten(from, to);
+        }
         int skip = (int) (from - offset);
         return data != null
                 ? new Piece(
@@ -66,8 +97,11 @@ public record Piece(
                     .raw(data, 0, data.length)
                     .done();
         }
+        if (block == null) {
+            return new Packer(12).u8(FORMAT).u8(UNWRITTEN).varint(length).done();
+        }
         Packer out = new Packer(48).u8(FORMAT).u8(IN_BLOCK).varint(length).varint(blockOffset);
-        Blocks.pack(out, Objects.requireNonNull(block));
+        Blocks.pack(out, block);
         return out.done();
     }
 
@@ -83,6 +117,7 @@ public record Piece(
                 int blockOffset = in.varint32();
                 yield new Piece(offset, length, null, Blocks.unpack(in), blockOffset);
             }
+            case UNWRITTEN -> unwritten(offset, offset + in.varint());
             default -> throw new CorruptRecordException("extent of unknown kind");
         };
     }
@@ -91,6 +126,8 @@ public record Piece(
         Extent extent = new Extent(offset, length);
         if (data != null) {
             extent.setData(data);
+        } else if (block == null) {
+            extent.setUnwritten(true);
         } else {
             extent.setBlock(block);
             extent.setBlockOffset(blockOffset);

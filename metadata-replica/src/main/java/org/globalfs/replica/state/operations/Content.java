@@ -17,19 +17,33 @@ import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Content maps of files. Invariants: pieces of a file do not overlap, none reaches beyond its size;
- * the inode counts them ({@code extents}) and their bytes ({@code stored}); a block's record counts
- * the pieces that refer to it, and a block without any is on the doomed list. Methods change the
+ * Content maps of files. Invariants: pieces of a file do not overlap; one that reaches beyond its
+ * size is unwritten, and the inode is marked {@link Inode#RESERVED}; the inode counts them ({@code
+ * extents}) and their bytes ({@code stored}); a block's record counts the pieces that refer to it,
+ * and a block without any is on the doomed list. Pieces that touch and go on in each other are one:
+ * unwritten ones, parts of one block, and embedded ones as far as one may hold. Methods change the
  * inode but leave storing it to the caller.
  */
 final class Content {
 
+    /** Pieces looked at in one go; what may stop there says how far it came. */
+    private static final int BATCH = 4096;
+
+    /** Embedded bytes that one command may copy. */
+    private static final int COPIED_BYTES = 1 << 20;
+
     private final MutableRecords records;
     private final Counters counters;
+    private final int batch;
 
     Content(MutableRecords records, Counters counters) {
+        this(records, counters, BATCH);
+    }
+
+    Content(MutableRecords records, Counters counters, int batch) {
         this.records = records;
         this.counters = counters;
+        this.batch = batch;
     }
 
     /** Whether the block was given up before: it may be gone already. */
@@ -42,20 +56,96 @@ final class Content {
         if (piece.block() != null) {
             refer(piece.block(), 1);
         }
-        boolean beyond = piece.offset() >= inode.size;
-        if (!beyond) {
+        if (piece.offset() < inode.size || isReserved(inode)) {
             clear(inode, piece.offset(), piece.end());
         }
         inode.size = Math.max(inode.size, piece.end());
-        put(inode, piece.data() == null ? piece : joined(inode, piece, piece.data()));
+        put(
+                inode,
+                piece.data() == null ? joined(inode, piece) : joined(inode, piece, piece.data()));
+    }
+
+    private static boolean isReserved(Inode inode) {
+        return (inode.flags & Inode.RESERVED) != 0;
     }
 
     /** Sets the size; what lies beyond is gone. */
     void truncate(Inode inode, long size) {
-        if (size < inode.size) {
+        if (size < inode.size || isReserved(inode)) {
             clear(inode, size, Long.MAX_VALUE);
+            inode.flags &= ~Inode.RESERVED;
         }
         inode.size = size;
+    }
+
+    /**
+     * Fills what is missing of the range with unwritten pieces; returns how far it came. Without
+     * {@code keepSize} the size grows to there.
+     */
+    long allocate(Inode inode, long from, long to, boolean keepSize) {
+        List<Piece> present = overlapping(records, inode, from, to, batch);
+        long at = from;
+        for (Piece piece : present) {
+            if (piece.offset() > at) {
+                put(inode, joined(inode, Piece.unwritten(at, piece.offset())));
+            }
+            at = piece.end();
+        }
+        if (present.size() < batch) {
+            if (at < to) {
+                put(inode, joined(inode, Piece.unwritten(at, to)));
+            }
+            at = to;
+        }
+        long until = Math.min(at, to);
+        if (!keepSize) {
+            inode.size = Math.max(inode.size, until);
+        } else if (until > inode.size) {
+            inode.flags |= Inode.RESERVED;
+        }
+        return until;
+    }
+
+    /** Makes a hole of the range, or of its beginning; returns how far it came. */
+    long punch(Inode inode, long from, long to) {
+        List<Piece> present = overlapping(records, inode, from, to, batch);
+        long until = present.size() < batch ? to : Math.min(to, present.getLast().end());
+        clear(inode, from, until);
+        return until;
+    }
+
+    /**
+     * Lets the target hold what the source holds in a range, or its beginning; returns how many
+     * bytes. The ranges do not overlap when both are one inode (then one object).
+     */
+    long copy(Inode source, long from, Inode target, long to, long length) {
+        long end = Math.min(source.size, from + length);
+        if (end <= from) {
+            return 0;
+        }
+        List<Piece> present = overlapping(records, source, from, end, batch);
+        long until = present.size() < batch ? end : Math.min(end, present.getLast().end());
+        List<Piece> parts = new ArrayList<>();
+        long embedded = 0;
+        for (Piece piece : present) {
+            if (!piece.isUnwritten()) {
+                Piece part = piece.part(Math.max(piece.offset(), from), Math.min(piece.end(), end));
+                parts.add(part);
+                embedded += part.data() == null ? 0 : part.length();
+                if (embedded >= COPIED_BYTES) {
+                    until = part.end();
+                    break;
+                }
+            }
+        }
+        long copied = until - from;
+        // The source's pieces keep their blocks from being doomed in between.
+        clear(target, to, to + copied);
+        for (Piece part : parts) {
+            write(target, part.at(to + (part.offset() - from)));
+        }
+        target.size = Math.max(target.size, to + copied);
+        return copied;
     }
 
     /** Removes up to {@code limit} pieces from the end; true when none is left. */
@@ -79,25 +169,33 @@ final class Content {
         if (inode.extents == 0) {
             return;
         }
-        for (Piece piece : overlapping(records, inode, from, to)) {
-            remove(inode, piece);
-            boolean before = piece.offset() < from;
-            boolean after = piece.end() > to;
-            if (before) {
-                put(inode, piece.part(piece.offset(), from));
-            }
-            if (after) {
-                put(inode, piece.part(to, piece.end()));
-            }
-            if (before && after && piece.block() != null) {
-                refer(piece.block(), 1);
-            } else if (!before && !after) {
-                unrefer(piece);
-            }
+        long at = from;
+        while (at < to) {
+            List<Piece> pieces = overlapping(records, inode, at, to, batch);
+            pieces.forEach(piece -> clear(inode, piece, from, to));
+            at = pieces.size() < batch ? to : pieces.getLast().end();
         }
     }
 
-    static List<Piece> overlapping(Records records, Inode inode, long from, long to) {
+    private void clear(Inode inode, Piece piece, long from, long to) {
+        remove(inode, piece);
+        boolean before = piece.offset() < from;
+        boolean after = piece.end() > to;
+        if (before) {
+            put(inode, piece.part(piece.offset(), from));
+        }
+        if (after) {
+            put(inode, piece.part(to, piece.end()));
+        }
+        if (before && after && piece.block() != null) {
+            refer(piece.block(), 1);
+        } else if (!before && !after) {
+            unrefer(piece);
+        }
+    }
+
+    /** The pieces of the range in order, {@code limit} at most. */
+    static List<Piece> overlapping(Records records, Inode inode, long from, long to, int limit) {
         List<Piece> found = new ArrayList<>();
         byte[] prefix = Keys.of(inode.ino);
         Piece first = at(records, inode, from);
@@ -108,7 +206,7 @@ final class Content {
                 Keys.of(inode.ino, start),
                 (key, value) -> {
                     long offset = Keys.getLong(key, 8);
-                    if (offset >= to) {
+                    if (offset >= to || found.size() == limit) {
                         return false;
                     }
                     found.add(Piece.decode(offset, value));
@@ -164,6 +262,34 @@ final class Content {
             whole = whole.join(bytes, right.data());
         }
         return whole;
+    }
+
+    /** The new piece, of a block or unwritten, together with neighbours that it goes on in. */
+    private Piece joined(Inode inode, Piece piece) {
+        BlockRef block = piece.block();
+        boolean first = block != null && piece.blockOffset() == 0;
+        boolean last = block != null && piece.blockOffset() + piece.length() == block.getLength();
+        if (inode.extents == 0 || first && last) {
+            return piece;
+        }
+        Piece whole = piece;
+        Piece left = first || piece.offset() == 0 ? null : at(records, inode, piece.offset() - 1);
+        if (left != null && goesOn(left, piece)) {
+            remove(inode, left);
+            whole = left.longer(piece.length());
+            unrefer(left);
+        }
+        Piece right = last ? null : at(records, inode, whole.end());
+        if (right != null && goesOn(whole, right)) {
+            remove(inode, right);
+            whole = whole.longer(right.length());
+            unrefer(right);
+        }
+        return whole;
+    }
+
+    private static boolean goesOn(Piece before, Piece after) {
+        return before.isUnwritten() ? after.isUnwritten() : before.continuesIn(after);
     }
 
     private void put(Inode inode, Piece piece) {

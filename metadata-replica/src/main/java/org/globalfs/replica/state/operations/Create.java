@@ -34,6 +34,9 @@ final class Create {
         if (!tree.isHere(op.getParent())) {
             return Replies.escalate(List.of(Partitions.of(op.getParent())));
         }
+        if (op.isTemporary()) {
+            return temporary(call, op);
+        }
         Place place = Place.find(tree, call.caller(), op.getParent(), op.getName());
         if (place.unreachable != null) {
             return Replies.failed(place.unreachable);
@@ -51,6 +54,27 @@ final class Create {
             refused = invalid(call, op, mode);
         }
         return refused != null ? Replies.failed(refused) : make(call, op, mode, place);
+    }
+
+    /** open(O_TMPFILE): an orphan, kept while its maker's session holds it open. */
+    private UpdateReply temporary(Call call, CreateOp op) {
+        Inode parent = tree.inode(op.getParent());
+        if (parent == null || parent.nlink == 0) {
+            return Replies.failed(parent == null ? Errno.ESTALE : Errno.ENOENT);
+        }
+        if (!parent.isDirectory()) {
+            return Replies.failed(Errno.ENOTDIR);
+        }
+        if (!call.caller().may(parent, Caller.WRITE | Caller.EXECUTE)) {
+            return Replies.failed(Errno.EACCES);
+        }
+        int mode = Mode.REGULAR | op.getMode() & Mode.PERMISSIONS;
+        Inode inode = fresh(call, op, mode, parent, tree.newIno());
+        inode.nlink = 0;
+        inode.flags = op.isExclusive() ? 0 : Inode.LINKABLE;
+        tree.add(inode);
+        tree.orphan(inode.ino, call.nowNs());
+        return Replies.done().setExisted(false).setAttributes(inode.attributes());
     }
 
     private static @Nullable Errno invalid(Call call, CreateOp op, int mode) {

@@ -52,7 +52,7 @@ final class Link {
 
     /** Why an inode can get no further name. */
     static @Nullable Errno unlinkable(@Nullable Inode inode) {
-        if (inode == null || inode.nlink == 0) {
+        if (inode == null || inode.nlink == 0 && (inode.flags & Inode.LINKABLE) == 0) {
             return Errno.ENOENT;
         }
         if (inode.isDirectory()) {

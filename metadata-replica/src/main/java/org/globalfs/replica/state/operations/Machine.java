@@ -59,6 +59,9 @@ public final class Machine {
     private final Write write;
     private final Xattrs xattrs;
     private final FileLocks fileLocks;
+    private final Allocate allocate;
+    private final CopyRange copyRange;
+    private final Compact compact;
     private final Orphans orphans;
     private final List<Result> results = new ArrayList<>();
 
@@ -88,6 +91,9 @@ public final class Machine {
         link = new Link(tree, intents.locks());
         setAttributes = new SetAttributes(tree, content, xattrs);
         write = new Write(tree, content, xattrs, setAttributes);
+        allocate = new Allocate(tree, content, xattrs);
+        copyRange = new CopyRange(tree, content, xattrs);
+        compact = new Compact(tree, content);
         if (coordinator != null) {
             coordinator
                     .undecided()
@@ -232,6 +238,9 @@ public final class Machine {
             case WRITE -> write.execute(call, op.getWrite());
             case SET_XATTR -> xattrs.set(call, op.getSetXattr());
             case REMOVE_XATTR -> xattrs.remove(call, op.getRemoveXattr());
+            case ALLOCATE -> allocate.execute(call, op.getAllocate());
+            case COPY_RANGE -> copyRange.execute(call, op.getCopyRange());
+            case COMPACT -> compact.execute(op.getCompact());
             case RENEW_SESSION -> renew(command.getSession(), op.getRenewSession(), call.nowNs());
             case LOCK ->
                     fileLocks.execute(
@@ -247,6 +256,8 @@ public final class Machine {
     private boolean isFenced(long session, UpdateOp op) {
         return switch (op.getSetField()) {
             case WRITE -> fileLocks.isFenced(session, op.getWrite().getIno());
+            case ALLOCATE -> fileLocks.isFenced(session, op.getAllocate().getIno());
+            case COPY_RANGE -> fileLocks.isFenced(session, op.getCopyRange().getIno());
             case SET_ATTRIBUTES ->
                     op.getSetAttributes().isSetSize()
                             && fileLocks.isFenced(session, op.getSetAttributes().getIno());

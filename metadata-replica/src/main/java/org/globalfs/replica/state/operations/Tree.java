@@ -141,15 +141,21 @@ public final class Tree {
         inode.changed(nowNs);
         store(inode);
         if (inode.nlink == 0) {
-            counters.orphans++;
-            records.put(Table.ORPHAN, Keys.of(inode.ino), new Packer(10).u8(1).i64(nowNs).done());
+            orphan(inode.ino, nowNs);
         }
+    }
+
+    /** The inode has no name from now on. */
+    public void orphan(long ino, long nowNs) {
+        counters.orphans++;
+        records.put(Table.ORPHAN, Keys.of(ino), new Packer(10).u8(1).i64(nowNs).done());
     }
 
     /** Gives an inode one more name and stores it. */
     public void addLink(Inode inode, long nowNs) {
         if (inode.nlink == 0) {
             unorphan(inode.ino);
+            inode.flags &= ~Inode.LINKABLE;
         }
         inode.nlink++;
         inode.changed(nowNs);

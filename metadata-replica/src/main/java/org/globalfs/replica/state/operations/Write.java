@@ -68,15 +68,9 @@ final class Write {
         }
         long base = op.isAppend() ? inode.size : 0;
         for (Extent extent : op.getExtents()) {
-            Errno bad = unsound(extent);
+            Errno bad = refused(content, extent, base);
             if (bad != null) {
                 return bad;
-            }
-            if (extent.getOffset() > Limits.FILE_SIZE_MAX - base - extent.getLength()) {
-                return Errno.EFBIG;
-            }
-            if (extent.isSetBlock() && content.isDoomed(extent.getBlock())) {
-                return Errno.EIO;
             }
         }
         if (!op.isSetAttributes()) {
@@ -85,6 +79,18 @@ final class Write {
         return op.getAttributes().getIno() == op.getIno()
                 ? SetAttributes.refused(caller, inode, op.getAttributes())
                 : Errno.EINVAL;
+    }
+
+    /** Why a file cannot get this extent, whose offset counts from {@code base}. */
+    static @Nullable Errno refused(Content content, Extent extent, long base) {
+        Errno bad = unsound(extent);
+        if (bad != null) {
+            return bad;
+        }
+        if (extent.getOffset() > Limits.FILE_SIZE_MAX - base - extent.getLength()) {
+            return Errno.EFBIG;
+        }
+        return extent.isSetBlock() && content.isDoomed(extent.getBlock()) ? Errno.EIO : null;
     }
 
     private static @Nullable Errno unsound(Extent extent) {

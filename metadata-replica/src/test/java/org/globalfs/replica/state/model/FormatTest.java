@@ -143,6 +143,7 @@ final class FormatTest {
         values.put("cookie", dentry.encodeByCookie("name".getBytes(UTF_8)));
         values.put("extent-embedded", new Piece(0, 3, new byte[] {7, 8, 9}, null, 0).encode());
         values.put("extent-block", new Piece(0, 70_000, null, BLOCK, 128).encode());
+        values.put("extent-unwritten", Piece.unwritten(5, 70_005).encode());
         values.put("block", Blocks.encode(2, BLOCK));
         values.put("state", counters().encode());
         values.put("verdict", VerdictCodec.encode(verdicts()));
@@ -196,6 +197,8 @@ final class FormatTest {
         assertThat(Dentry.decodeByCookie(300, cookie).name()).isEqualTo("name".getBytes(UTF_8));
         Piece piece = Piece.decode(0, Objects.requireNonNull(golden.get("extent-block")));
         assertThat(piece).isEqualTo(new Piece(0, 70_000, null, BLOCK, 128));
+        byte[] unwritten = Objects.requireNonNull(golden.get("extent-unwritten"));
+        assertThat(Piece.decode(5, unwritten)).isEqualTo(Piece.unwritten(5, 70_005));
         byte[] block = Objects.requireNonNull(golden.get("block"));
         assertThat(Blocks.decode(block)).isEqualTo(BLOCK);
         assertThat(Blocks.references(block)).isEqualTo(2);

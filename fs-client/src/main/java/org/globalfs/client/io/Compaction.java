@@ -1,0 +1,135 @@
+package org.globalfs.client.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.CompactOp;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts one MiB of a file into one block, when its bytes are in too many pieces, or too many of them
+ * are in the metadata. Holes of 4 KiB and more stay; smaller ones become zeros, as on any file
+ * system with blocks of that size. The replicas refuse it when anything changed since the pieces
+ * were read: the next look tries again.
+ */
+final class Compaction {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Compaction.class);
+
+    static final long WINDOW_BYTES = 1 << 20;
+
+    /** A client looks at what it wrote of a file after so many extents. */
+    static final int LOOK_AFTER_EXTENTS = 32;
+
+    /** MiBs looked at then. */
+    static final int WINDOWS_NOTED = 64;
+
+    /** Pieces of a MiB beyond one for each run of data. */
+    static final int EXTENTS_MAX = 128;
+
+    /** Bytes of a MiB, once the file goes beyond it, that may be in the metadata. */
+    static final long EMBEDDED_MAX = 256 << 10;
+
+    private static final long HOLE_BYTES = 4096;
+    private static final Credentials SYSTEM = new Credentials(0, 0);
+
+    private final long ino;
+    private final long start;
+    private final Backing backing;
+    private final WriteBack writeBack;
+
+    Compaction(long ino, long start, Backing backing, WriteBack writeBack) {
+        this.ino = ino;
+        this.start = start;
+        this.backing = backing;
+        this.writeBack = writeBack;
+    }
+
+    /** Bytes that follow each other without a hole worth keeping. */
+    private record Run(long offset, long end, boolean whole) {}
+
+    record Done(List<Extent> extents, Answer<UpdateReply> answer) {}
+
+    /** Whether it is worth asking, as far as is known. */
+    boolean isDue(@Nullable ContentMap known) {
+        return known == null
+                || !known.covers(start, start + WINDOW_BYTES)
+                || !runs(known).isEmpty();
+    }
+
+    /** The runs to be rewritten; none when the MiB is well. */
+    private List<Run> runs(ContentMap map) {
+        List<Piece> pieces = map.within(start, start + WINDOW_BYTES);
+        List<Run> runs = new ArrayList<>();
+        long embedded = 0;
+        int known = 0;
+        for (Piece piece : pieces) {
+            boolean inBlock = piece.source() instanceof Source.Block;
+            embedded += inBlock ? 0 : piece.length();
+            Run last = runs.isEmpty() ? null : runs.getLast();
+            if (last != null && piece.offset() - last.end < HOLE_BYTES) {
+                runs.set(runs.size() - 1, new Run(last.offset, piece.end(), false));
+            } else {
+                runs.add(new Run(piece.offset(), piece.end(), inBlock));
+            }
+            known++;
+        }
+        boolean full = map.size() >= start + WINDOW_BYTES;
+        boolean due = known - runs.size() > EXTENTS_MAX || full && embedded > EMBEDDED_MAX;
+        runs.removeIf(Run::whole);
+        return due ? runs : List.of();
+    }
+
+    /** Returns what was done, or null. Nothing else may be committed to the file meanwhile. */
+    @Nullable Done run() {
+        Patience patience = Patience.of(writeBack.options().timeout());
+        try {
+            ContentMap map = backing.fetch(ino, start, WINDOW_BYTES, patience);
+            List<Run> runs = runs(map);
+            return runs.isEmpty() ? null : rewrite(map, runs, patience);
+        } catch (IOException | ContentException e) {
+            LOG.info("inode {} stays fragmented at {}: {}", ino, start, e.getMessage());
+            return null;
+        }
+    }
+
+    private @Nullable Done rewrite(ContentMap map, List<Run> runs, Patience patience)
+            throws IOException {
+        ByteBuffer content = ByteBuffer.allocate((int) WINDOW_BYTES);
+        for (Run run : runs) {
+            int length = (int) (run.end - run.offset);
+            FileContent.compose(
+                    writeBack.cache(), run.offset, content.slice(content.position(), length), map);
+            content.position(content.position() + length);
+        }
+        BlockRef block = writeBack.store(ino, content.flip().slice());
+        List<Extent> extents = new ArrayList<>(runs.size());
+        int at = 0;
+        for (Run run : runs) {
+            long length = run.end - run.offset;
+            extents.add(new Extent(run.offset, length).setBlock(block).setBlockOffset(at));
+            at += (int) length;
+        }
+        UpdateOp op = UpdateOp.compact(new CompactOp(ino, map.version(), extents));
+        Answer<UpdateReply> answer = backing.update(ino, SYSTEM, op, patience);
+        if (!answer.answered()) {
+            // It may still be executed: the block has to stay.
+            return null;
+        }
+        if (answer.reply().getErrno() != 0) {
+            writeBack.delete(List.of(block));
+            return null;
+        }
+        return new Done(extents, answer);
+    }
+}

@@ -1,0 +1,72 @@
+package org.globalfs.client.vfs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import org.globalfs.client.FakeBlockStore;
+import org.globalfs.client.FakeCluster;
+import org.globalfs.client.vfs.TestClient.Open;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Files that are written in small bits all over, with another client that writes them too. */
+class CompactionTest {
+
+    private static final int SIZE = 1 << 20;
+
+    @TempDir Path folder;
+
+    private final FakeBlockStore blocks = new FakeBlockStore();
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void rewritesFragmentedPartsAndNoOther(long seed) throws FsException {
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        byte[] model = new byte[SIZE];
+        try (FakeCluster cluster = new FakeCluster(folder, 1);
+                TestClient here = client(cluster);
+                TestClient there = client(cluster)) {
+            cluster.leaseMs = 500;
+            long home = here.mkdir(FileSystem.ROOT, "home");
+            Open file = here.create(home, "file");
+            random.nextBytes(model);
+            here.write(file, 0, model);
+            here.flush(file);
+            Open other = there.open(file.ino(), OpenFlags.O_RDWR);
+            for (int i = 0; i < 400; i++) {
+                boolean mine = random.nextInt(20) > 0;
+                if (!mine) {
+                    // The order of both clients' writes is that of their commits.
+                    here.flush(file);
+                }
+                byte[] bytes = new byte[1 + random.nextInt(300)];
+                random.nextBytes(bytes);
+                int at = random.nextInt(SIZE / 2 - bytes.length);
+                (mine ? here : there).write(mine ? file : other, at, bytes);
+                System.arraycopy(bytes, 0, model, at, bytes.length);
+                if (!mine || random.nextInt(5) == 0) {
+                    (mine ? here : there).flush(mine ? file : other);
+                }
+            }
+            here.close(file);
+            there.close(other);
+            await().atMost(Duration.ofSeconds(30)).until(() -> compacted(cluster));
+            assertThat(there.content(file.ino())).isEqualTo(model);
+        }
+    }
+
+    private static boolean compacted(FakeCluster cluster) {
+        synchronized (cluster) {
+            return cluster.executed.stream().anyMatch(c -> c.getOp().isSetCompact());
+        }
+    }
+
+    private TestClient client(FakeCluster cluster) {
+        return new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+    }
+}

@@ -1,0 +1,65 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.List;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.CompactOp;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Piece;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fewer extents for the same bytes. Whoever made them read the file at one version; any change
+ * since then refuses them.
+ */
+final class Compact {
+
+    private final Tree tree;
+    private final Content content;
+
+    Compact(Tree tree, Content content) {
+        this.tree = tree;
+        this.content = content;
+    }
+
+    UpdateReply execute(CompactOp op) {
+        if (!tree.isHere(op.getIno())) {
+            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+        }
+        Inode inode = tree.inode(op.getIno());
+        Errno refused = refused(inode, op);
+        if (refused != null || inode == null) {
+            return Replies.failed(refused == null ? Errno.ESTALE : refused);
+        }
+        for (Extent extent : op.getExtents()) {
+            content.write(inode, Piece.of(extent, extent.getOffset()));
+        }
+        inode.version++;
+        tree.store(inode);
+        return Replies.done().setAttributes(inode.attributes());
+    }
+
+    private @Nullable Errno refused(@Nullable Inode inode, CompactOp op) {
+        if (inode == null) {
+            return Errno.ESTALE;
+        }
+        if (!inode.isRegular()) {
+            return inode.isDirectory() ? Errno.EISDIR : Errno.EINVAL;
+        }
+        if (inode.version != op.getVersion()) {
+            return Errno.EAGAIN;
+        }
+        for (Extent extent : op.getExtents()) {
+            Errno bad = Write.refused(content, extent, 0);
+            if (bad != null) {
+                return bad;
+            }
+            if (extent.getOffset() + extent.getLength() > inode.size) {
+                return Errno.EINVAL;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,110 @@
+package org.globalfs.systemtests;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * File content under fsx, which compares every read with what it wrote, and under a program that
+ * uses what fsx does not; from two regions at once. {@code -Dglobalfs.fsx.operations=1000000} makes
+ * each fsx a long one.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class FsxIT {
+    private static final String OPERATIONS = System.getProperty("globalfs.fsx.operations", "2500");
+    private static final Duration LIMIT = Duration.ofHours(OPERATIONS.length() > 5 ? 12 : 1);
+
+    private static final String SETTINGS =
+            """
+            flen = %d
+            [opsize]
+            max = %d
+            [weights]
+            close_open = 1.0
+            invalidate = 1.0
+            mapread = 10.0
+            mapwrite = 8.0
+            read = 10.0
+            write = 10.0
+            truncate = 5.0
+            fsync = 1.0
+            fdatasync = 1.0
+            posix_fallocate = 4.0
+            punch_hole = 5.0
+            sendfile = 3.0
+            posix_fadvise = 2.0
+            copy_file_range = 5.0
+            """;
+
+    private LocalCluster cluster;
+    @TempDir private Path folder;
+
+    @BeforeAll
+    void start() throws IOException {
+        cluster = LocalCluster.start("fsx");
+        Shell.bash(Duration.ofMinutes(1), cluster.mount("us-west"), "mkdir content").orFail();
+    }
+
+    @AfterAll
+    void stop() throws IOException {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @Test
+    void twoRegionsExerciseTwoFilesOfOneDirectory() throws IOException {
+        Shell.Outcome installed =
+                Shell.run(
+                        Duration.ofMinutes(1),
+                        Path.of(".."),
+                        List.of("scripts/crate", "fsx", "0.3.2", "--cached"));
+        assumeTrue(installed.ok(), "SKIPPED: no fsx; ./globalfs test installs it where cargo is");
+        String program = installed.output().strip();
+        CompletableFuture<Shell.Outcome> far = exercise(program, "us-east", 3_000_000, 300_000);
+        exercise(program, "us-west", 262_144, 65_536).join().orFail();
+        far.join().orFail();
+    }
+
+    private CompletableFuture<Shell.Outcome> exercise(
+            String program, String region, int fileBytes, int operationBytes) throws IOException {
+        Path settings = folder.resolve(region + ".toml");
+        Files.writeString(settings, SETTINGS.formatted(fileBytes, operationBytes));
+        long seed = System.nanoTime() & 0xffffff;
+        System.out.println("fsx in " + region + ": seed " + seed);
+        List<String> command =
+                List.of(
+                        program,
+                        "-f",
+                        settings.toString(),
+                        "-N",
+                        OPERATIONS,
+                        "-S",
+                        Long.toString(seed),
+                        "-P",
+                        folder.toString(),
+                        cluster.mount(region).resolve("content").resolve(region).toString());
+        return CompletableFuture.supplyAsync(() -> Shell.run(LIMIT, folder, command));
+    }
+
+    @Test
+    void programsSeeOneContentThroughTwoMounts() {
+        List<String> command =
+                List.of(
+                        "python3",
+                        Path.of("src/test/resources/content.py").toAbsolutePath().toString(),
+                        cluster.mount("us-west").resolve("content").toString(),
+                        cluster.mount("us-east").resolve("content").toString());
+        Shell.run(Duration.ofMinutes(4), folder, command).orFail();
+    }
+}
