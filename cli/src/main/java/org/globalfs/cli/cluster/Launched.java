@@ -31,9 +31,13 @@ final class Launched {
     static Launched start(
             ClusterFolder folder, String name, JavaLauncher.Kind kind, List<String> arguments)
             throws IOException {
-        Path log = folder.log(name);
+        return start(folder.run(name), folder.log(name), name, kind, arguments);
+    }
+
+    static Launched start(
+            RunFile run, Path log, String name, JavaLauncher.Kind kind, List<String> arguments)
+            throws IOException {
         long logStart = Files.exists(log) ? Files.size(log) : 0;
-        RunFile run = folder.run(name);
         run.end();
         Process process = JavaLauncher.start(kind, log, arguments);
         run.begin(process.pid());

@@ -24,6 +24,8 @@ import picocli.CommandLine.Spec;
             ServerCommand.class,
             MountCommand.class,
             UmountCommand.class,
+            StatsCommand.class,
+            TraceCommand.class,
             SimCommand.class,
             HostCommand.class,
             CompletionCommand.class,

@@ -1,20 +1,26 @@
 package org.globalfs.cli.command;
 
+import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.Logging;
 import org.globalfs.cli.client.Connection;
+import org.globalfs.cli.cluster.BackgroundMount;
+import org.globalfs.client.control.ControlSocket;
 import org.globalfs.client.fuse.FuseMount;
 import org.globalfs.client.fuse.MountException;
-import org.globalfs.client.fuse.MountOptions;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,12 +32,37 @@ import picocli.CommandLine.Parameters;
         description = "Mount the tree; serves until unmounted ('globalfs umount', Ctrl-C).",
         mixinStandardHelpOptions = true)
 final class MountCommand implements Callable<Integer> {
+    private static final Logger LOG = LoggerFactory.getLogger(MountCommand.class);
+
     @Option(
             names = "--config",
             required = true,
             paramLabel = "FILE",
             description = "The client's YAML file.")
     private Path config = Path.of("");
+
+    @Option(
+            names = "-o",
+            paramLabel = "OPTION",
+            split = ",",
+            description =
+                    "As mount(8): ro, allow_other, suid, dev, sync, trace, threads=N,"
+                            + " request_timeout=SECONDS, slow_operation_ms=MS.")
+    private List<String> flags = List.of();
+
+    @Option(names = "--trace", description = "Log each operation, one line each.")
+    private boolean trace;
+
+    @Option(
+            names = "--background",
+            description = "Return once it is mounted; a process of its own serves.")
+    private boolean background;
+
+    @Option(
+            names = "--log",
+            paramLabel = "FILE",
+            description = "With --background: where that process logs to.")
+    private @Nullable Path log;
 
     @Option(names = "--verbose", description = "Log more.")
     private boolean verbose;
@@ -44,35 +75,63 @@ final class MountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         ClientConfig client = ClientConfig.read(config);
+        MountFlags wanted = MountFlags.of(client, flags, trace);
         try {
             FuseMount.check(mountpoint);
         } catch (MountException e) {
             throw new Failure(ExitCode.CONFIG, String.valueOf(e.getMessage()));
         }
+        if (background) {
+            BackgroundMount.start(mountpoint, log, arguments());
+            return ExitCode.OK;
+        }
+        serve(client.withSync(wanted.sync()), wanted);
+        return ExitCode.OK;
+    }
+
+    private List<String> arguments() {
+        List<String> arguments = new ArrayList<>();
+        arguments.add("--config");
+        arguments.add(config.toAbsolutePath().toString());
+        if (!flags.isEmpty()) {
+            arguments.add("-o");
+            arguments.add(String.join(",", flags));
+        }
+        if (trace) {
+            arguments.add("--trace");
+        }
+        if (verbose) {
+            arguments.add("--verbose");
+        }
+        return arguments;
+    }
+
+    private void serve(ClientConfig client, MountFlags wanted) throws Exception {
         Logging.serving(verbose);
         runFile.begin();
         try (Connection connection = Connection.open(client);
                 FuseMount mount =
                         FuseMount.mount(
-                                connection.client().fileSystem(), mountpoint, options(client))) {
+                                connection.client().fileSystem(), mountpoint, wanted.options())) {
             connection.discovery().register(member(client, connection.client().session(), mount));
+            ControlSocket control = control(mount, connection);
             runFile.ready();
             mount.await();
+            if (control != null) {
+                control.close();
+            }
         }
         runFile.end();
-        return ExitCode.OK;
     }
 
-    static MountOptions options(ClientConfig client) {
-        ClientConfig.Mount wanted = client.mount();
-        MountOptions options =
-                MountOptions.defaults()
-                        .withSource("globalfs-" + client.cluster())
-                        .withReaders(wanted.threads())
-                        .withRequestTimeout(Duration.ofMillis(wanted.requestTimeoutMs()))
-                        .withReadOnly(wanted.readOnly())
-                        .withExplicitInvalidation(true);
-        return wanted.allowOther() ? options.withAllowOther(true) : options;
+    /** Without it the mount serves all the same: only nobody can ask what it does. */
+    private static @Nullable ControlSocket control(FuseMount mount, Connection connection) {
+        try {
+            return ControlSocket.serve(mount, connection.client().fileSystem());
+        } catch (IOException e) {
+            LOG.warn("'globalfs stats' and 'trace' will not work here: {}", e.getMessage());
+            return null;
+        }
     }
 
     private static Member member(ClientConfig client, long session, FuseMount mount) {

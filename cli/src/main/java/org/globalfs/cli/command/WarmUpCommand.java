@@ -53,7 +53,7 @@ final class WarmUpCommand implements Callable<Integer> {
                     FuseMount.mount(
                             connection.client().fileSystem(),
                             mountpoint,
-                            MountCommand.options(client))) {
+                            MountFlags.of(client, List.of(), false).options())) {
                 System.out.println("mounted " + mount.mountpoint());
             } catch (IOException e) {
                 // A machine that cannot mount gains from the rest all the same.

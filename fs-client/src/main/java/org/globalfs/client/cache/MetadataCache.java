@@ -5,9 +5,11 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
@@ -52,6 +54,8 @@ public final class MetadataCache {
 
     private final AtomicLong clock = new AtomicLong();
     private volatile IntConsumer granted = partition -> {};
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder misses = new LongAdder();
     private volatile Dropped dropped = (ino, names, recalled) -> {};
 
     /** Hears of every inode that was forgotten: the kernel must not remember more. */
@@ -161,17 +165,28 @@ public final class MetadataCache {
 
     public @Nullable Attributes attributes(long ino) {
         Node node = valid(ino);
-        return node == null ? null : node.attributes();
+        return counted(node == null ? null : node.attributes());
     }
 
     public @Nullable ContentMap content(long ino) {
         Node node = valid(ino);
-        return node == null ? null : node.content();
+        return counted(node == null ? null : node.content());
     }
 
     public @Nullable Name name(long parent, byte[] name) {
         Node node = valid(parent);
-        return node == null ? null : node.name(ByteBuffer.wrap(name));
+        return counted(node == null ? null : node.name(ByteBuffer.wrap(name)));
+    }
+
+    private <T> @Nullable T counted(@Nullable T found) {
+        (found == null ? misses : hits).increment();
+        return found;
+    }
+
+    /** How often what was asked for was here, and was not. */
+    public void counters(Map<String, Long> into) {
+        into.put("metadataCacheHits", hits.sum());
+        into.put("metadataCacheMisses", misses.sum());
     }
 
     /** In place of a value: the inode has no such extended attribute. */

@@ -18,7 +18,7 @@ final class Dispatcher {
     private final FileSystem fileSystem;
     private final KernelCache kernelCache;
     private final OperationStatistics statistics;
-    private final boolean trace;
+    private final OperationLog operations;
     private final InodeOperations inodes;
     private final XattrOperations xattrs;
     private final NameOperations names;
@@ -31,12 +31,13 @@ final class Dispatcher {
             LockOperations locks,
             KernelCache kernelCache,
             OperationStatistics statistics,
+            OperationLog operations,
             MountOptions options) {
         this.fileSystem = fileSystem;
         this.locks = locks;
         this.kernelCache = kernelCache;
         this.statistics = statistics;
-        this.trace = options.trace();
+        this.operations = operations;
         inodes = new InodeOperations(fileSystem, options.ioSizeBytes());
         xattrs = new XattrOperations(fileSystem);
         names = new NameOperations(fileSystem, options.ioSizeBytes());
@@ -66,16 +67,12 @@ final class Dispatcher {
         if (opcode != null) {
             statistics.count(opcode, errno, elapsedNs);
         }
-        if (trace) {
-            log.info(
-                    "{} inode {} {}: {} {} bytes, {} us",
-                    opcode == null ? "opcode " + x.opcode() : opcode,
-                    Long.toUnsignedString(x.node()),
-                    x.caller(),
-                    errno == 0 ? "ok" : Errno.of(errno),
-                    x.answerLength(),
-                    elapsedNs / 1000);
+        if (errno == 0 && opcode == Opcode.READ) {
+            statistics.countRead(x.answerLength());
+        } else if (errno == 0 && opcode == Opcode.WRITE) {
+            statistics.countWritten(x.int32(FuseLayout.WriteIn.SIZE));
         }
+        operations.ended(x, opcode, errno, elapsedNs);
         return errno;
     }
 

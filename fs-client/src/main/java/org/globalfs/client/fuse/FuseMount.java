@@ -35,6 +35,7 @@ public final class FuseMount implements AutoCloseable {
     private final FuseDevice device;
     private final List<FuseDevice> devices = new CopyOnWriteArrayList<>();
     private final OperationStatistics statistics = new OperationStatistics();
+    private final OperationLog operations;
     private final FuseKernelCache kernelCache;
     private final LockOperations locks;
     private final Watchdog watchdog;
@@ -54,10 +55,12 @@ public final class FuseMount implements AutoCloseable {
         this.device = device;
         String name = String.valueOf(mountpoint.getFileName());
         long timeoutNs = options.requestTimeout().toNanos();
+        operations = new OperationLog(options.slowOperation().toNanos(), options.trace());
         kernelCache = new FuseKernelCache(device, name, agreement, this::workers);
-        locks = new LockOperations(fileSystem, statistics, options.trace());
+        locks = new LockOperations(fileSystem, statistics, operations);
         watchdog = new Watchdog(timeoutNs, statistics, locks);
-        Dispatcher dispatcher = new Dispatcher(fileSystem, locks, kernelCache, statistics, options);
+        Dispatcher dispatcher =
+                new Dispatcher(fileSystem, locks, kernelCache, statistics, operations, options);
         pool =
                 new WorkerPool(
                         options.readers(),
@@ -148,6 +151,10 @@ public final class FuseMount implements AutoCloseable {
 
     public OperationStatistics statistics() {
         return statistics;
+    }
+
+    public OperationLog operations() {
+        return operations;
     }
 
     public boolean mounted() {

@@ -28,17 +28,17 @@ final class LockOperations {
 
     private final FileSystem fileSystem;
     private final OperationStatistics statistics;
-    private final boolean trace;
+    private final OperationLog operations;
     private final ConcurrentMap<Long, Call> calls = new ConcurrentHashMap<>();
     private final MemorySegment memory = Libc.pages(4096);
     private final ByteBuffer bytes = memory.asByteBuffer().order(ByteOrder.nativeOrder());
     private final MemorySegment errnoState = Libc.newState();
     private boolean closed;
 
-    LockOperations(FileSystem fileSystem, OperationStatistics statistics, boolean trace) {
+    LockOperations(FileSystem fileSystem, OperationStatistics statistics, OperationLog operations) {
         this.fileSystem = fileSystem;
         this.statistics = statistics;
-        this.trace = trace;
+        this.operations = operations;
     }
 
     /** GETLK. */
@@ -136,16 +136,7 @@ final class LockOperations {
         }
         long elapsedNs = System.nanoTime() - call.startNs;
         statistics.count(call.opcode, errno, elapsedNs);
-        if (trace) {
-            log.info(
-                    "{} inode {} {}: {} {}, {} us",
-                    call.opcode,
-                    Long.toUnsignedString(call.node),
-                    call.caller,
-                    call.request,
-                    errno == 0 ? "ok" : Errno.of(errno),
-                    elapsedNs / 1000);
-        }
+        operations.ended(call.opcode, call.node, call.caller, errno, elapsedNs);
     }
 
     /** Granted to nobody. */

@@ -25,6 +25,7 @@ import java.time.Duration;
  *     everything whenever attributes come back with another size or mtime, its own user's writes
  *     included: always right, at the price of reading those again
  * @param trace log each request
+ * @param slowOperation log a request that takes longer; zero: none
  * @param unmountAtExit a shutdown hook flushes and unmounts, so that SIGTERM leaves no dead
  *     mountpoint
  */
@@ -42,6 +43,7 @@ public record MountOptions(
         int ioSizeBytes,
         boolean explicitInvalidation,
         boolean trace,
+        Duration slowOperation,
         boolean unmountAtExit) {
 
     public MountOptions {
@@ -55,6 +57,7 @@ public record MountOptions(
         require(
                 !requestTimeout.isNegative() && !requestTimeout.isZero(),
                 "requestTimeout must be positive");
+        require(!slowOperation.isNegative(), "slowOperation must not be negative");
         require(readAheadKb >= 0, "readAheadKb must not be negative");
         require(
                 ioSizeBytes >= 4096 && Integer.bitCount(ioSizeBytes) == 1,
@@ -82,6 +85,7 @@ public record MountOptions(
                 128 << 10,
                 false,
                 false,
+                Duration.ofSeconds(1),
                 true);
     }
 
@@ -100,6 +104,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -118,6 +123,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -136,6 +142,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -154,6 +161,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -172,6 +180,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -190,6 +199,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -208,6 +218,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -226,6 +237,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -244,6 +256,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -262,6 +275,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -280,6 +294,7 @@ public record MountOptions(
                 value,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -298,6 +313,7 @@ public record MountOptions(
                 ioSizeBytes,
                 value,
                 trace,
+                slowOperation,
                 unmountAtExit);
     }
 
@@ -315,6 +331,26 @@ public record MountOptions(
                 readAheadKb,
                 ioSizeBytes,
                 explicitInvalidation,
+                value,
+                slowOperation,
+                unmountAtExit);
+    }
+
+    public MountOptions withSlowOperation(Duration value) {
+        return new MountOptions(
+                source,
+                readers,
+                maxThreads,
+                requestTimeout,
+                allowOther,
+                defaultPermissions,
+                allowSetId,
+                allowDevices,
+                readOnly,
+                readAheadKb,
+                ioSizeBytes,
+                explicitInvalidation,
+                trace,
                 value,
                 unmountAtExit);
     }
@@ -334,6 +370,7 @@ public record MountOptions(
                 ioSizeBytes,
                 explicitInvalidation,
                 trace,
+                slowOperation,
                 value);
     }
 }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MountTable {
 
-    /** One mount; {@code device} is "major:minor". */
-    public record Mount(String device, String mountpoint, String type) {}
+    /** One mount; {@code device} is "major:minor", {@code uid} of FUSE: whose process serves it. */
+    public record Mount(String device, String mountpoint, String type, int uid) {}
 
     private MountTable() {}
 
@@ -40,10 +40,20 @@ public final class MountTable {
         String[] fields = line.split(" ", -1);
         for (int i = 6; i + 1 < fields.length; i++) {
             if (fields[i].equals("-")) {
-                return new Mount(fields[2], unescape(fields[4]), fields[i + 1]);
+                String options = fields[fields.length - 1];
+                return new Mount(fields[2], unescape(fields[4]), fields[i + 1], uid(options));
             }
         }
         return null;
+    }
+
+    private static int uid(String options) {
+        for (String option : options.split(",", -1)) {
+            if (option.startsWith("user_id=")) {
+                return Integer.parseUnsignedInt(option.substring("user_id=".length()));
+            }
+        }
+        return 0;
     }
 
     /** Blanks and backslashes are written as three octal digits; bytes are taken for UTF-8. */

@@ -80,6 +80,11 @@ enum Opcode {
         this.number = number;
     }
 
+    /** Whether it is in the nature of the request to take as long as other programs like. */
+    boolean waitsForOthers() {
+        return this == SETLKW || this == POLL;
+    }
+
     /** Null for a number that is not known here. */
     static @Nullable Opcode of(int number) {
         return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;

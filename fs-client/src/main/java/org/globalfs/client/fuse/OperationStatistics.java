@@ -1,46 +1,69 @@
 package org.globalfs.client.fuse;
 
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.LongAccumulator;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
 
-/** How many requests of each kind were served, how many failed, and how long they took. */
+/**
+ * How many requests of each kind were served, how many failed, how long they took, and how many
+ * bytes of content went through. Thread-safe.
+ */
 public final class OperationStatistics {
 
-    /** One kind of request; times are of the file system's work, without the kernel's part. */
+    /**
+     * One kind of request. Times are of the file system's work, without the kernel's part, within 1
+     * %.
+     *
+     * @param operation as in {@code linux/fuse.h}, without prefix
+     */
     public record Count(
-            String operation, long requests, long errors, long totalNs, long longestNs) {}
+            String operation,
+            long requests,
+            long errors,
+            long totalNs,
+            long p50Ns,
+            long p99Ns,
+            long longestNs) {}
+
+    private static final long LEAST_NS = 1_000;
+    private static final long MOST_NS = 600_000_000_000L;
+    private static final int DIGITS = 2;
 
     private static final class Counter {
-        final LongAdder requests = new LongAdder();
         final LongAdder errors = new LongAdder();
         final LongAdder totalNs = new LongAdder();
-        final LongAccumulator longestNs = new LongAccumulator(Math::max, 0);
+        final Histogram times = new ConcurrentHistogram(LEAST_NS, MOST_NS, DIGITS);
     }
 
-    private final Map<Opcode, Counter> counters = new EnumMap<>(Opcode.class);
+    private final Map<Opcode, Counter> counters = new ConcurrentSkipListMap<>();
     private final LongAdder timeouts = new LongAdder();
     private final LongAdder interrupts = new LongAdder();
+    private final LongAdder bytesRead = new LongAdder();
+    private final LongAdder bytesWritten = new LongAdder();
 
-    OperationStatistics() {
-        for (Opcode opcode : Opcode.values()) {
-            counters.put(opcode, new Counter());
-        }
-    }
+    OperationStatistics() {}
 
     void count(Opcode opcode, int errno, long elapsedNs) {
         Counter counter = counters.get(opcode);
         if (counter == null) {
-            return;
+            counter = counters.computeIfAbsent(opcode, first -> new Counter());
         }
-        counter.requests.increment();
         if (errno != 0) {
             counter.errors.increment();
         }
         counter.totalNs.add(elapsedNs);
-        counter.longestNs.accumulate(elapsedNs);
+        counter.times.recordValue(Math.clamp(elapsedNs, 1, MOST_NS));
+    }
+
+    void countRead(long bytes) {
+        bytesRead.add(bytes);
+    }
+
+    void countWritten(long bytes) {
+        bytesWritten.add(bytes);
     }
 
     void countTimeout() {
@@ -49,6 +72,15 @@ public final class OperationStatistics {
 
     void countInterrupt() {
         interrupts.increment();
+    }
+
+    /** Content that programs read through the kernel, but for what it had cached. */
+    public long bytesRead() {
+        return bytesRead.sum();
+    }
+
+    public long bytesWritten() {
+        return bytesWritten.sum();
     }
 
     /** Requests answered EIO because their deadline had passed. */
@@ -61,20 +93,22 @@ public final class OperationStatistics {
         return interrupts.sum();
     }
 
-    /**
-     * Kinds that have occurred, in the protocol's order; names as in {@code linux/fuse.h} without
-     * prefix.
-     */
+    /** Kinds that have occurred, in the protocol's order. */
     public List<Count> counts() {
         return counters.entrySet().stream()
-                .filter(e -> e.getValue().requests.sum() > 0)
-                .map(e ->
-                        new Count(
-                                e.getKey().name(),
-                                e.getValue().requests.sum(),
-                                e.getValue().errors.sum(),
-                                e.getValue().totalNs.sum(),
-                                e.getValue().longestNs.get()))
+                .map(entry -> count(entry.getKey(), entry.getValue()))
                 .toList();
+    }
+
+    private static Count count(Opcode opcode, Counter counter) {
+        Histogram times = counter.times.copy();
+        return new Count(
+                opcode.name(),
+                times.getTotalCount(),
+                counter.errors.sum(),
+                counter.totalNs.sum(),
+                times.getValueAtPercentile(50),
+                times.getValueAtPercentile(99),
+                times.getMaxValue());
     }
 }

@@ -6,9 +6,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.LongAdder;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.wire.BlockRef;
 
@@ -23,6 +25,9 @@ final class BlockCache {
     private final BlockStore blocks;
     private final Executor executor;
     private final AsyncCache<Slice, ByteBuffer> cache;
+
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder misses = new LongAdder();
 
     record Slice(long idHigh, long idLow, int index) {}
 
@@ -61,6 +66,7 @@ final class BlockCache {
             CompletableFuture<ByteBuffer> fresh = new CompletableFuture<>();
             CompletableFuture<ByteBuffer> known =
                     cache.asMap().putIfAbsent(slice(ref, index), fresh);
+            (known == null ? misses : hits).increment();
             result.add(known == null ? fresh : known);
             if (known == null) {
                 if (run.isEmpty()) {
@@ -76,6 +82,12 @@ final class BlockCache {
             fetchRun(ref, runStart, run);
         }
         return result;
+    }
+
+    /** How often a slice was here or on its way, and was not. */
+    void counters(Map<String, Long> into) {
+        into.put("blockCacheHits", hits.sum());
+        into.put("blockCacheMisses", misses.sum());
     }
 
     private void fetchRun(

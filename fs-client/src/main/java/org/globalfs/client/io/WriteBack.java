@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -102,6 +103,10 @@ public final class WriteBack implements AutoCloseable {
 
     WriteBudget budget() {
         return budget;
+    }
+
+    public void counters(Map<String, Long> into) {
+        cache.counters(into);
     }
 
     BlockCache cache() {

@@ -2,8 +2,10 @@ package org.globalfs.client.meta;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.Consistency;
@@ -41,6 +43,10 @@ public final class MetadataClient {
     private final ReplicaCalls calls;
     private final Routes routes;
     private final int origin;
+    private final LongAdder attempts = new LongAdder();
+    private final LongAdder retries = new LongAdder();
+    private final LongAdder redirects = new LongAdder();
+    private final LongAdder failovers = new LongAdder();
     private final Set<Integer> updated = ConcurrentHashMap.newKeySet();
 
     /**
@@ -77,6 +83,17 @@ public final class MetadataClient {
             result.add(replica.partition());
         }
         return result;
+    }
+
+    /**
+     * Calls of replicas; how many of them had to be repeated, went to a replica that sent the
+     * caller on, or got no answer, so that another replica was tried.
+     */
+    public void counters(Map<String, Long> into) {
+        into.put("replicaCalls", attempts.sum());
+        into.put("retries", retries.sum());
+        into.put("redirects", redirects.sum());
+        into.put("failovers", failovers.sum());
     }
 
     /** Executes one update. The reply's status is DONE. */
@@ -246,6 +263,7 @@ public final class MetadataClient {
                 long sentNs = System.nanoTime();
                 R reply;
                 try {
+                    MetadataClient.this.attempts.increment();
                     long timeoutMs = retry.timeoutMs();
                     reply = call(target, timeoutMs, retry.waitMs(timeoutMs));
                 } catch (NoReplyException e) {
@@ -261,6 +279,7 @@ public final class MetadataClient {
                         return new Answer<>(reply, partition, target.id(), sentNs);
                     }
                     case RETRY -> {
+                        MetadataClient.this.retries.increment();
                         retry.pause();
                         retries++;
                         if (retries % RETRIES_AT_ONE == 0) {
@@ -269,6 +288,7 @@ public final class MetadataClient {
                         }
                     }
                     case REDIRECT -> {
+                        MetadataClient.this.redirects.increment();
                         redirects++;
                         target = redirected(target, coordinator(reply), redirects, retry);
                     }
@@ -279,6 +299,7 @@ public final class MetadataClient {
 
         private @Nullable Replica afterFailure(Replica failed, NoReplyException e, Retry retry) {
             LOG.debug("replica {}: {}", failed.id(), e.getMessage());
+            failovers.increment();
             boolean againAlready = routes.suspected(failed.id());
             routes.failed(failed, e.kind());
             if (e.kind() == NoReplyException.Kind.SILENT) {

@@ -2,6 +2,7 @@ package org.globalfs.client.vfs;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import org.globalfs.protocol.Errno;
 
 /**
@@ -243,6 +244,11 @@ public interface FileSystem extends AutoCloseable {
     void syncDirectory(Caller caller, long ino, long handle, boolean dataOnly) throws FsException;
 
     StatFs statFs(Caller caller, long ino) throws FsException;
+
+    /** What it counts of itself since it began, by name: hits of caches, repeated calls, …. */
+    default Map<String, Long> counters() {
+        return Map.of();
+    }
 
     /** Makes everything written so far durable: before unmounting, and on SIGTERM. */
     default void syncAll() throws FsException {}

@@ -2,7 +2,9 @@ package org.globalfs.client.vfs;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -26,6 +28,7 @@ import org.globalfs.protocol.wire.CreateOp;
  */
 public final class GlobalFileSystem implements FileSystem {
 
+    private final MetadataClient client;
     private final MetadataCache cache;
     private final KernelPages pages = new KernelPages();
     private final FileBacking backing;
@@ -69,6 +72,7 @@ public final class GlobalFileSystem implements FileSystem {
             long cacheBytes,
             LongSupplier capacityBytes,
             SessionLease lease) {
+        this.client = client;
         AtomicLong numbers = new AtomicLong();
         this.cache = new MetadataCache(client.session().vector(), cacheBytes);
         Duration timeout = options.timeout();
@@ -100,6 +104,15 @@ public final class GlobalFileSystem implements FileSystem {
 
     public MetadataCache cache() {
         return cache;
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        Map<String, Long> all = new LinkedHashMap<>();
+        cache.counters(all);
+        writeBack.counters(all);
+        client.counters(all);
+        return all;
     }
 
     @Override

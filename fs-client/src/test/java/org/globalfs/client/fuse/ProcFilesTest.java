@@ -13,11 +13,12 @@ class ProcFilesTest {
     void readsMountsWithBlanksInTheirNames() {
         MountTable.Mount mount =
                 MountTable.parse(
-                        "36 35 0:42 / /mnt/two\\040words\\134x rw,nosuid shared:7 master:1 - fuse.globalfs globalfs rw,user_id=0");
+                        "36 35 0:42 / /mnt/two\\040words\\134x rw,nosuid shared:7 master:1 - fuse.globalfs globalfs rw,user_id=1000");
         assertThat(mount)
-                .isEqualTo(new MountTable.Mount("0:42", "/mnt/two words\\x", "fuse.globalfs"));
+                .isEqualTo(
+                        new MountTable.Mount("0:42", "/mnt/two words\\x", "fuse.globalfs", 1000));
         assertThat(MountTable.parse("36 35 0:42 / /mnt rw - tmpfs tmpfs rw"))
-                .isEqualTo(new MountTable.Mount("0:42", "/mnt", "tmpfs"));
+                .isEqualTo(new MountTable.Mount("0:42", "/mnt", "tmpfs", 0));
         assertThat(MountTable.parse("")).isNull();
     }
 

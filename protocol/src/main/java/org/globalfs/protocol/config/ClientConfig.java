@@ -22,6 +22,9 @@ public record ClientConfig(
      * @param readOnly nothing can be changed through this mount
      * @param sessionLeaseMs locks and unlinked open files outlive a client that has died, or is cut
      *     off, by so long
+     * @param slowOperationMs an operation that took longer is logged; 0: none is
+     * @param setId set-id bits of programs count (only root can mount so)
+     * @param devices device nodes work (only root can mount so)
      */
     public record Mount(
             int inlineMaxBytes,
@@ -31,13 +34,27 @@ public record ClientConfig(
             boolean allowOther,
             boolean sync,
             boolean readOnly,
-            long sessionLeaseMs) {}
+            long sessionLeaseMs,
+            long slowOperationMs,
+            boolean setId,
+            boolean devices) {}
 
     private static final long SHORTEST_LEASE_MS = 3_000;
     private static final long LONGEST_LEASE_MS = 600_000;
 
     public static final Mount DEFAULT_MOUNT =
-            new Mount(16 << 10, 128L << 20, 60_000, 4, false, false, false, 60_000);
+            new Mount(
+                    16 << 10,
+                    128L << 20,
+                    60_000,
+                    4,
+                    false,
+                    false,
+                    false,
+                    60_000,
+                    1_000,
+                    false,
+                    false);
 
     public static ClientConfig read(Path file) throws ConfigException {
         Yaml yaml = Yaml.read(file);
@@ -57,7 +74,10 @@ public record ClientConfig(
                             options.flag("allowOther", DEFAULT_MOUNT.allowOther),
                             options.flag("sync", DEFAULT_MOUNT.sync),
                             options.flag("readOnly", DEFAULT_MOUNT.readOnly),
-                            sessionLease(options));
+                            sessionLease(options),
+                            options.durationMs("slowOperation", DEFAULT_MOUNT.slowOperationMs),
+                            options.flag("setId", DEFAULT_MOUNT.setId),
+                            options.flag("devices", DEFAULT_MOUNT.devices));
             options.finish();
         }
         yaml.finish();
@@ -72,6 +92,24 @@ public record ClientConfig(
                     ms + " ms: choose from 3s, below which it runs out unasked, to 10m");
         }
         return ms;
+    }
+
+    /** The same, with {@link Mount#sync} as given. */
+    public ClientConfig withSync(boolean sync) {
+        Mount changed =
+                new Mount(
+                        mount.inlineMaxBytes,
+                        mount.cacheBytes,
+                        mount.requestTimeoutMs,
+                        mount.threads,
+                        mount.allowOther,
+                        sync,
+                        mount.readOnly,
+                        mount.sessionLeaseMs,
+                        mount.slowOperationMs,
+                        mount.setId,
+                        mount.devices);
+        return new ClientConfig(cluster, zookeeper, region, datacenter, changed);
     }
 
     private static int inlineMax(Yaml options) throws ConfigException {

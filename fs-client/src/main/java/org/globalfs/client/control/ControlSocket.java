@@ -1,0 +1,154 @@
+package org.globalfs.client.control;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Writer;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.client.vfs.FileSystem;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves a mount's control socket. A request is one line; {@code stats} is answered with one JSON
+ * document, {@code trace} with a line an operation until the asker leaves. Only the user who
+ * mounted, and root, can connect.
+ */
+public final class ControlSocket implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ControlSocket.class);
+    private static final int TRACED_LINES = 10_000;
+    private static final int POLL_MS = 200;
+
+    private final FuseMount mount;
+    private final FileSystem fileSystem;
+    private final long startedNs = System.nanoTime();
+    private final Path path;
+    private final ServerSocketChannel server;
+
+    private ControlSocket(
+            FuseMount mount, FileSystem fileSystem, Path path, ServerSocketChannel server) {
+        this.mount = mount;
+        this.fileSystem = fileSystem;
+        this.path = path;
+        this.server = server;
+    }
+
+    /** Serves until {@link #close}. */
+    public static ControlSocket serve(FuseMount mount, FileSystem fileSystem) throws IOException {
+        UnixDomainSocketAddress address =
+                ControlAddress.of(ControlAddress.mount(mount.mountpoint()));
+        Path path = address.getPath();
+        privateFolder(path);
+        // The device number is this mount's alone now: what is there is a dead one's.
+        Files.deleteIfExists(path);
+        ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            server.bind(address);
+        } catch (IOException e) {
+            server.close();
+            throw new IOException(
+                    "the control socket " + path + " cannot be made: " + e.getMessage(), e);
+        }
+        ControlSocket control = new ControlSocket(mount, fileSystem, path, server);
+        Thread.ofVirtual().name("control").start(control::accept);
+        return control;
+    }
+
+    private static void privateFolder(Path socket) throws IOException {
+        Path folder = socket.getParent();
+        try {
+            Files.createDirectory(
+                    folder,
+                    PosixFilePermissions.asFileAttribute(
+                            PosixFilePermissions.fromString("rwx------")));
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.getOwner(folder).equals(Files.getOwner(Path.of("/proc/self")))) {
+                throw new IOException(folder + " belongs to somebody else: remove it", e);
+            }
+        }
+    }
+
+    private void accept() {
+        while (server.isOpen()) {
+            try {
+                SocketChannel asker = server.accept();
+                Thread.ofVirtual().name("control-asker").start(() -> answer(asker));
+            } catch (ClosedChannelException closed) {
+                return;
+            } catch (IOException e) {
+                log.warn("the control socket {} fails", path, e);
+                return;
+            }
+        }
+    }
+
+    private void answer(SocketChannel asker) {
+        try (asker;
+                Writer out = Channels.newWriter(asker, StandardCharsets.UTF_8)) {
+            String request =
+                    new BufferedReader(
+                                    new InputStreamReader(
+                                            Channels.newInputStream(asker), StandardCharsets.UTF_8))
+                            .readLine();
+            switch (request == null ? "" : request) {
+                case "stats" -> out.write(new MountReport(mount, fileSystem, startedNs).json());
+                case "trace" -> trace(out);
+                default -> out.write("error: no such request: " + request + "\n");
+            }
+        } catch (IOException left) {
+            log.debug("an asker at {} left", path, left);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Lines that the asker is too slow for are counted, not kept. */
+    private void trace(Writer out) throws IOException, InterruptedException {
+        ArrayBlockingQueue<String> lines = new ArrayBlockingQueue<>(TRACED_LINES);
+        LongAdder lost = new LongAdder();
+        Consumer<String> listener =
+                line -> {
+                    if (!lines.offer(line)) {
+                        lost.increment();
+                    }
+                };
+        mount.operations().add(listener);
+        try {
+            while (server.isOpen()) {
+                String line = lines.poll(POLL_MS, TimeUnit.MILLISECONDS);
+                long missed = lost.sumThenReset();
+                if (missed > 0) {
+                    out.write("… " + missed + " operations not shown\n");
+                }
+                // An empty line finds out whether the asker is still there.
+                out.write(line == null ? "\n" : line + "\n");
+                if (lines.isEmpty()) {
+                    out.flush();
+                }
+            }
+        } finally {
+            mount.operations().remove(listener);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        Files.deleteIfExists(path);
+    }
+}

@@ -1,0 +1,191 @@
+package org.globalfs.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** What an operator does with one mount: by mount(8) and fstab, looked at, killed, cleaned up. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class MountToolsIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Path HELPER =
+            Path.of("..", "scripts", "mount.fuse.globalfs").toAbsolutePath().normalize();
+    private static final Path LINK = Path.of("/sbin/mount.fuse.globalfs");
+
+    private LocalCluster cluster;
+    private Path point;
+
+    @BeforeAll
+    void start() throws IOException {
+        cluster = LocalCluster.start("mounttools");
+        point = Files.createTempDirectory("globalfs-point-");
+    }
+
+    @AfterAll
+    void stop() throws IOException {
+        Shell.bash(
+                LIMIT,
+                Path.of("/"),
+                "! mountpoint -q '"
+                        + point
+                        + "' || umount -l '"
+                        + point
+                        + "'; rmdir '"
+                        + point
+                        + "'; rm -f /var/log/globalfs"
+                        + point.toString().replace('/', '-')
+                        + ".log");
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @Test
+    void statsTellWhatWasDone() {
+        Path mount = cluster.mount("us-west");
+        bash("mkdir d; head -c 300000 /dev/urandom > d/f; cat d/f > /dev/null; ls d/none || true");
+        Map<?, ?> stats = stats(mount);
+        Map<?, ?> mkdir = operation(stats, "MKDIR");
+        assertThat(LocalCluster.number(mkdir, "requests")).isEqualTo(1);
+        assertThat(LocalCluster.number(mkdir, "errors")).isZero();
+        assertThat(LocalCluster.number(mkdir, "p99Us"))
+                .isBetween(
+                        LocalCluster.number(mkdir, "p50Us"), LocalCluster.number(mkdir, "maxUs"));
+        assertThat(LocalCluster.number(operation(stats, "LOOKUP"), "errors")).isPositive();
+        assertThat(LocalCluster.number(stats, "bytesWritten")).isGreaterThanOrEqualTo(300_000);
+        assertThat(stats.get("counters")).asString().contains("replicaCalls", "failovers");
+        assertThat(run("stats", mount.toString()).orFail()).contains("MKDIR", "P99 ms", "retries");
+        assertThat(run("stats", "/tmp").output()).contains("no mount of GlobalFS");
+    }
+
+    @Test
+    void traceShowsOperationsAsTheyHappen() throws Exception {
+        Path mount = cluster.mount("us-east");
+        Path log = Files.createTempFile("globalfs-trace", ".txt");
+        List<String> command = new ArrayList<>(LocalCluster.launcher());
+        command.addAll(List.of("trace", mount.toString()));
+        Process trace =
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(log.toFile())
+                        .start();
+        try {
+            LocalCluster.await(
+                    LIMIT,
+                    () -> {
+                        Shell.bash(LIMIT, mount, "mkdir -p 'traced one' && rmdir 'traced one'")
+                                .orFail();
+                        return read(log)
+                                .matches(
+                                        "(?s).*MKDIR inode 1 1/traced.x20one uid 0 .*: ok, .* us.*");
+                    },
+                    () -> read(log));
+        } finally {
+            trace.destroyForcibly().waitFor();
+            Files.delete(log);
+        }
+    }
+
+    @Test
+    void fstabMountsThroughTheHelperAndOneCommandCleansUpAfterAKill() throws IOException {
+        String config = cluster.data().resolve("config/mount-us-east.yaml").toString();
+        Path fstab = Files.createTempFile("globalfs", ".fstab");
+        boolean linked = !Files.exists(LINK);
+        if (linked) {
+            Files.createSymbolicLink(LINK, HELPER);
+        }
+        try {
+            Files.writeString(
+                    fstab, config + " " + point + " fuse.globalfs noauto,_netdev,ro 0 0\n");
+            bash("echo here > seen");
+            bash("mount --fstab " + fstab + " " + point);
+            assertThat(bash("cat " + point + "/seen")).isEqualTo("here\n");
+            assertThat(Shell.bash(LIMIT, point, "touch new").output()).contains("Read-only");
+            assertThat(stats(point)).isNotEmpty();
+            bash(
+                    "umount "
+                            + point
+                            + "; for i in $(seq 100); do pgrep -f \" "
+                            + point
+                            + "$\" > pids || break; sleep 0.1; done; [ ! -s pids ]");
+            assertThat(
+                            Shell.bash(
+                                            LIMIT,
+                                            point,
+                                            "mount -t fuse.globalfs -o bogus "
+                                                    + config
+                                                    + " "
+                                                    + point)
+                                    .output())
+                    .contains("mount option 'bogus' is unknown");
+            bash("mount -t fuse.globalfs " + config + " " + point);
+            bash("kill -9 $(pgrep -f \" " + point + "$\")");
+            LocalCluster.await(
+                    LIMIT,
+                    () ->
+                            Shell.bash(LIMIT, Path.of("/"), "ls " + point)
+                                    .output()
+                                    .contains("not connected"),
+                    () -> "a mount of a dead process does not say so");
+            assertThat(run("stats", point.toString()).output()).contains("umount --lazy");
+            run("umount", "--lazy", point.toString()).orFail();
+            bash("! mountpoint -q " + point);
+        } finally {
+            if (linked) {
+                Files.delete(LINK);
+            }
+            Files.delete(fstab);
+        }
+    }
+
+    private String bash(String script) {
+        return Shell.bash(
+                        LIMIT,
+                        cluster.mount("us-west"),
+                        "export PATH=\""
+                                + Path.of(System.getProperty("java.home"), "bin")
+                                + ":$PATH\"; "
+                                + script)
+                .orFail();
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Shell.Outcome run(String... arguments) {
+        List<String> command = new ArrayList<>(LocalCluster.launcher());
+        command.addAll(List.of(arguments));
+        return Shell.run(LIMIT, Path.of("/"), command);
+    }
+
+    private static Map<?, ?> stats(Path mount) {
+        String text = run("stats", "--json", mount.toString()).orFail();
+        return (Map<?, ?>)
+                new Load(LoadSettings.builder().build())
+                        .loadFromString(text.substring(text.indexOf('{')));
+    }
+
+    private static Map<?, ?> operation(Map<?, ?> stats, String name) {
+        return LocalCluster.maps(stats, "operations").stream()
+                .filter(each -> name.equals(each.get("operation")))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no " + name + " in " + stats));
+    }
+}
