@@ -1,6 +1,7 @@
 package org.globalfs.client.fuse;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * How a file system is mounted. Start from {@link #defaults()} and change what differs.
@@ -90,287 +91,124 @@ public record MountOptions(
     }
 
     public MountOptions withSource(String value) {
-        return new MountOptions(
-                value,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.source = value);
     }
 
     public MountOptions withReaders(int value) {
-        return new MountOptions(
-                source,
-                value,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.readers = value);
     }
 
     public MountOptions withMaxThreads(int value) {
-        return new MountOptions(
-                source,
-                readers,
-                value,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.maxThreads = value);
     }
 
     public MountOptions withRequestTimeout(Duration value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                value,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.requestTimeout = value);
     }
 
     public MountOptions withAllowOther(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                value,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.allowOther = value);
     }
 
     public MountOptions withDefaultPermissions(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                value,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.defaultPermissions = value);
     }
 
     public MountOptions withAllowSetId(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                value,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.allowSetId = value);
     }
 
     public MountOptions withAllowDevices(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                value,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.allowDevices = value);
     }
 
     public MountOptions withReadOnly(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                value,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.readOnly = value);
     }
 
     public MountOptions withReadAheadKb(int value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                value,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.readAheadKb = value);
     }
 
     public MountOptions withIoSizeBytes(int value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                value,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.ioSizeBytes = value);
     }
 
     public MountOptions withExplicitInvalidation(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                value,
-                trace,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.explicitInvalidation = value);
     }
 
     public MountOptions withTrace(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                value,
-                slowOperation,
-                unmountAtExit);
+        return with(changed -> changed.trace = value);
     }
 
     public MountOptions withSlowOperation(Duration value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                value,
-                unmountAtExit);
+        return with(changed -> changed.slowOperation = value);
     }
 
     public MountOptions withUnmountAtExit(boolean value) {
-        return new MountOptions(
-                source,
-                readers,
-                maxThreads,
-                requestTimeout,
-                allowOther,
-                defaultPermissions,
-                allowSetId,
-                allowDevices,
-                readOnly,
-                readAheadKb,
-                ioSizeBytes,
-                explicitInvalidation,
-                trace,
-                slowOperation,
-                value);
+        return with(changed -> changed.unmountAtExit = value);
+    }
+
+    private MountOptions with(Consumer<Changed> change) {
+        Changed changed = new Changed(this);
+        change.accept(changed);
+        return changed.options();
+    }
+
+    /** A copy that can be changed. */
+    private static final class Changed {
+        private String source;
+        private int readers;
+        private int maxThreads;
+        private Duration requestTimeout;
+        private boolean allowOther;
+        private boolean defaultPermissions;
+        private boolean allowSetId;
+        private boolean allowDevices;
+        private boolean readOnly;
+        private int readAheadKb;
+        private int ioSizeBytes;
+        private boolean explicitInvalidation;
+        private boolean trace;
+        private Duration slowOperation;
+        private boolean unmountAtExit;
+
+        Changed(MountOptions options) {
+            source = options.source;
+            readers = options.readers;
+            maxThreads = options.maxThreads;
+            requestTimeout = options.requestTimeout;
+            allowOther = options.allowOther;
+            defaultPermissions = options.defaultPermissions;
+            allowSetId = options.allowSetId;
+            allowDevices = options.allowDevices;
+            readOnly = options.readOnly;
+            readAheadKb = options.readAheadKb;
+            ioSizeBytes = options.ioSizeBytes;
+            explicitInvalidation = options.explicitInvalidation;
+            trace = options.trace;
+            slowOperation = options.slowOperation;
+            unmountAtExit = options.unmountAtExit;
+        }
+
+        MountOptions options() {
+            return new MountOptions(
+                    source,
+                    readers,
+                    maxThreads,
+                    requestTimeout,
+                    allowOther,
+                    defaultPermissions,
+                    allowSetId,
+                    allowDevices,
+                    readOnly,
+                    readAheadKb,
+                    ioSizeBytes,
+                    explicitInvalidation,
+                    trace,
+                    slowOperation,
+                    unmountAtExit);
+        }
     }
 }
