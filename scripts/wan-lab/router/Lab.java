@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A configured WAN: its regions, the links between each two of them, and the commands that change
@@ -25,14 +26,16 @@ final class Lab {
     }
 
     final List<String> regions = new ArrayList<>();
-    final Link[][] links;
+    private final Router router;
+    private final List<Link> links = new ArrayList<>();
     private int mtu = 1500;
 
     /**
      * Lines: {@code region NAME}, {@code mtu BYTES}, or one of the commands {@code rtt}, {@code
      * delay}, {@code bw}, {@code loss}; {@code #} begins a comment.
      */
-    Lab(Path config) throws IOException, Mistake {
+    Lab(Path config, Router router) throws IOException, Mistake {
+        this.router = router;
         List<String> lines = Files.readAllLines(config);
         List<String[]> settings = new ArrayList<>();
         List<Integer> numbers = new ArrayList<>();
@@ -58,10 +61,12 @@ final class Lab {
         if (regions.size() < 2) {
             throw new Mistake(config + ": needs at least two lines 'region NAME'");
         }
-        links = new Link[regions.size()][regions.size()];
-        for (int a = 0; a < regions.size(); a++) {
-            for (int b = 0; b < regions.size(); b++) {
-                links[a][b] = new Link(regions.get(a) + ">" + regions.get(b), b);
+        for (int from = 0; from < regions.size(); from++) {
+            for (int to = 0; to < regions.size(); to++) {
+                if (from != to) {
+                    String name = regions.get(from) + ">" + regions.get(to);
+                    links.add(router.link(name, from, to));
+                }
             }
         }
         for (int i = 0; i < settings.size(); i++) {
@@ -104,19 +109,32 @@ final class Lab {
     }
 
     /** What a line of the control connection is answered with. */
-    String answer(String line) {
+    String answer(String line) throws InterruptedException {
         String[] words = words(line);
         try {
             if (words.length == 0) {
                 throw new Mistake("no command");
             }
-            return words[0].equals("stat") ? statistics() : command(words);
-        } catch (Mistake e) {
+            switch (words[0]) {
+                case "stat" -> {
+                    router.count();
+                    return statistics();
+                }
+                case "router" -> {
+                    return router.name() + "\n";
+                }
+                default -> {
+                    command(words);
+                    router.apply();
+                    return "ok\n";
+                }
+            }
+        } catch (Mistake | IOException e) {
             return "error " + e.getMessage() + "\n";
         }
     }
 
-    private String command(String[] words) throws Mistake {
+    private void command(String[] words) throws Mistake {
         switch (words[0]) {
             case "rtt" -> {
                 arguments(words, 3);
@@ -155,36 +173,22 @@ final class Lab {
             }
             case "heal" -> {
                 arguments(words, 0);
-                for (Link[] from : links) {
-                    for (Link link : from) {
-                        link.cut(false);
-                    }
-                }
+                links.forEach(link -> link.cut(false));
             }
             default -> throw new Mistake("unknown command '" + words[0] + "'");
         }
-        return "ok\n";
     }
 
     private void isolate(int region) {
-        for (int other = 0; other < regions.size(); other++) {
-            if (other != region) {
-                links[region][other].cut(true);
-                links[other][region].cut(true);
+        for (Link link : links) {
+            if (link.from == region || link.to == region) {
+                link.cut(true);
             }
         }
     }
 
     private String statistics() {
-        StringBuilder text = new StringBuilder();
-        for (int a = 0; a < regions.size(); a++) {
-            for (int b = 0; b < regions.size(); b++) {
-                if (a != b) {
-                    text.append(links[a][b].statistics()).append('\n');
-                }
-            }
-        }
-        return text.toString();
+        return links.stream().map(link -> link.statistics() + "\n").collect(Collectors.joining());
     }
 
     private static void arguments(String[] words, int wanted) throws Mistake {
@@ -216,7 +220,10 @@ final class Lab {
         if (a == b) {
             throw new Mistake("a link joins two different regions");
         }
-        return links[a][b];
+        return links.stream()
+                .filter(link -> link.from == a && link.to == b)
+                .findFirst()
+                .orElseThrow();
     }
 
     private int region(String name) throws Mistake {

@@ -1,5 +1,7 @@
 package org.globalfs.bench.multicast;
 
+import org.globalfs.bench.BenchFailure;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -16,11 +18,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import org.globalfs.bench.BenchFailure;
 
 /** A lab of {@code scripts/wan-lab} of this run's own: a region a member. */
 final class WanLab implements Place, AutoCloseable {
-    /** A router that is later than this on some link voids the figure. */
+    /** Packets that are later than this on some link void the figure. */
     private static final double LATEST_MS = 1;
 
     private static final Pattern DELAY = Pattern.compile("(\\S+)>(\\S+) delay=([0-9.]+)ms");
@@ -174,13 +175,15 @@ final class WanLab implements Place, AutoCloseable {
     /** Figures that were measured in turn. */
     List<String> judged(List<Figure> figures) {
         double lateMs = latenessMs();
-        return figures.stream().map(figure -> judged(figure, lateMs)).toList();
+        String late = String.format(Locale.ROOT, "%s %.2f ms late", router(), lateMs);
+        return figures.stream()
+                .map(figure -> lateMs > LATEST_MS ? "void: " + late : figure + ", " + late)
+                .toList();
     }
 
-    private static String judged(Figure figure, double lateMs) {
-        return lateMs > LATEST_MS
-                ? String.format(Locale.ROOT, "void: the router was %.2f ms late", lateMs)
-                : String.format(Locale.ROOT, "%s, router %.2f ms late", figure, lateMs);
+    /** What carries the lab's packets. */
+    private String router() {
+        return wan("do", "router").strip().equals("netem") ? "netem" : "router";
     }
 
     @Override
