@@ -28,7 +28,10 @@ final class Compaction {
 
     static final long WINDOW_BYTES = 1 << 20;
 
-    /** A client looks at what it wrote of a file after so many extents. */
+    /** Extents from this length on fragment nothing. */
+    static final long SMALL_BYTES = 64 << 10;
+
+    /** A client looks at what it wrote of a file after so many small extents. */
     static final int LOOK_AFTER_EXTENTS = 32;
 
     /** MiBs looked at then. */

@@ -60,7 +60,9 @@ public final class FileContent {
     /** Where an appending {@code current} or {@code committing} is believed to begin. */
     private long appendAt;
 
-    /** Extents committed since fragmentation was looked for, and the MiBs that they lie in. */
+    /**
+     * Small extents committed since fragmentation was looked for, and the MiBs that they lie in.
+     */
     private int fragments;
 
     private final Set<Long> written = new TreeSet<>();
@@ -300,6 +302,10 @@ public final class FileContent {
     /** Lock held. */
     private void noteFragments(List<Extent> placed) {
         for (Extent extent : placed) {
+            if (extent.getLength() >= Compaction.SMALL_BYTES) {
+                continue;
+            }
+            fragments++;
             long last = (extent.getOffset() + extent.getLength() - 1) / Compaction.WINDOW_BYTES;
             for (long window = extent.getOffset() / Compaction.WINDOW_BYTES;
                     window <= last && written.size() < Compaction.WINDOWS_NOTED;
@@ -307,7 +313,6 @@ public final class FileContent {
                 written.add(window);
             }
         }
-        fragments += placed.size();
         if (fragments >= Compaction.LOOK_AFTER_EXTENTS) {
             List<Long> windows = List.copyOf(written);
             written.clear();
