@@ -261,14 +261,18 @@ def along():
 
 
 def sqlite():
-    """Both at once with a rollback journal; in WAL mode one after the other (the shared index of a
-    WAL is memory, which two machines do not share: SQLite then wants exclusive locking)."""
+    """Both at once with a rollback journal; in WAL mode in turns. (The shared index of a WAL is
+    memory, which two machines do not share: SQLite then wants exclusive locking, and two that open
+    a database so at once stand in each other's way until one gives up, on a local disk as well.)"""
     for mode in ("delete", "wal"):
         name = f"two/{mode}.db"
         rounds = 25 if mode == "delete" else 6
 
         def insert(mount, tag):
+            turn = opened(mount, f"two/{mode}.turn")
             for i in range(rounds):
+                if mode == "wal":
+                    fcntl.flock(turn, fcntl.LOCK_EX)
                 db = sqlite3.connect(os.path.join(mount, name), timeout=60, isolation_level=None)
                 if mode == "wal":
                     db.execute("pragma locking_mode=exclusive")
@@ -288,6 +292,7 @@ def sqlite():
                 else:
                     raise AssertionError("locked for ever")
                 db.close()
+                fcntl.flock(turn, fcntl.LOCK_UN)
 
         db = sqlite3.connect(os.path.join(A, name))
         if mode == "wal":

@@ -230,6 +230,11 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
         return new Entry.Command(timestamp, Wire.encode(command), new int[0]);
     }
 
+    /** A command of the replicas themselves. */
+    public synchronized void internal(int partition, UpdateOp op) {
+        deliver(partition, stamped(new Command(0, 0, 0, new Credentials(0, 0), 0, op)));
+    }
+
     private void deliver(int partition, Entry entry) {
         PartitionState state = state(partition);
         state.deliver(

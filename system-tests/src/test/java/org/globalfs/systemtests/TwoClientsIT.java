@@ -126,7 +126,8 @@ final class TwoClientsIT {
                 "rename",
                 "appending",
                 "rewriting",
-                "along"
+                "along",
+                "sqlite"
             })
     @Order(1)
     void rule(String rule) {

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.meta.Answer;
@@ -54,7 +55,9 @@ final class FileLocks {
     private static final Credentials SYSTEM = new Credentials(0, 0);
     private static final int POLL_MS = 8_000;
     private static final Duration POLL_PATIENCE = Duration.ofSeconds(12);
+    private static final long SHORTEST_POLL_NS = 1_000_000_000L;
     private static final Duration CLEAN_UP = Duration.ofMinutes(10);
+    private static final Duration RELEASE_PATIENCE = Duration.ofSeconds(10);
     private static final long CANCEL_NS = 10_000_000_000L;
     private static final long KERNEL_WAIT_MS = 1_000;
     private static final long RELEASE_WAIT_MS = 2_000;
@@ -261,6 +264,7 @@ final class FileLocks {
         ReadOp op = ReadOp.getLock(new GetLockOp(ino).setRequest(wait.number));
         long cancelledNs = 0;
         while (true) {
+            long askedNs = System.nanoTime();
             Answer<ReadReply> answer =
                     client.readLater(partition, SYSTEM, op, POLL_MS, Patience.of(POLL_PATIENCE));
             LockState state =
@@ -290,6 +294,8 @@ final class FileLocks {
                 }
                 throw FsException.of(caller.cancelled() ? Errno.EINTR : Errno.EIO);
             }
+            // A replica that does not wait itself is not asked more than once a second.
+            LockSupport.parkNanos(Math.max(1, SHORTEST_POLL_NS - (nowNs - askedNs)));
         }
     }
 
@@ -307,13 +313,13 @@ final class FileLocks {
                 .name("unlock-" + wait.number)
                 .start(() -> {
                     LockOp op = new LockOp(ino).setCancel(wait.number);
-                    Answer<UpdateReply> answer = send(ino, op, Patience.of(CLEAN_UP));
+                    Answer<UpdateReply> answer = send(ino, op, untilClosed());
                     LockState state = answer.reply().getLockState();
                     boolean granted = answer.answered() && state != null && wait.cancelled(state);
                     if (granted || unsure) {
                         lease.know(Inodes.partition(ino), wait.number);
                         try {
-                            unlock(ino, lock, Patience.of(CLEAN_UP));
+                            unlock(ino, lock, untilClosed());
                         } catch (FsException e) {
                             LOG.warn("a lock of inode {} cannot be given back", ino, e);
                         }
@@ -367,15 +373,40 @@ final class FileLocks {
         }
         if (!ended.isEmpty()) {
             try {
-                unlock(ino, whole(ended.getFirst()), requests.patience(caller));
+                dropAll(ino, ended.getFirst(), requests.patience(caller));
             } finally {
                 ended.forEach(holder -> forget(ino, holder));
             }
         }
     }
 
-    private static FileLock whole(Holder holder) {
-        return new FileLock(holder.owner, 0, holder.kind, LockType.UNLOCK, 0, Long.MAX_VALUE);
+    /** Drops all locks of an owner; in the background when nobody answers by now. */
+    private void dropAll(long ino, Holder holder, Patience patience) throws FsException {
+        FileLock all =
+                new FileLock(holder.owner, 0, holder.kind, LockType.UNLOCK, 0, Long.MAX_VALUE);
+        Answer<UpdateReply> answer = send(ino, new LockOp(ino).setLock(all), patience);
+        if (!answer.answered()) {
+            Thread.ofVirtual()
+                    .name("unlock-" + holder.handle)
+                    .start(() -> send(ino, new LockOp(ino).setLock(all), untilClosed()));
+        }
+        Requests.check(answer.reply().getErrno());
+    }
+
+    /** As long as a lease can be: then there is nothing left to clean up. */
+    private Patience untilClosed() {
+        Patience limit = Patience.of(CLEAN_UP);
+        return new Patience() {
+            @Override
+            public long deadlineNs() {
+                return limit.deadlineNs();
+            }
+
+            @Override
+            public boolean cancelled() {
+                return closed;
+            }
+        };
     }
 
     /** The handle's last descriptor is closed: every lock taken through it ends. */
@@ -396,9 +427,9 @@ final class FileLocks {
         try {
             for (Holder holder : ended) {
                 try {
-                    unlock(ino, whole(holder), Patience.of(CLEAN_UP));
+                    dropAll(ino, holder, Patience.of(RELEASE_PATIENCE));
                 } catch (FsException e) {
-                    LOG.warn("locks of inode {} are not dropped before the lease ends", ino, e);
+                    LOG.warn("locks of inode {} are not dropped yet: {}", ino, e.errno());
                 } finally {
                     forget(ino, holder);
                 }
@@ -453,7 +484,7 @@ final class FileLocks {
                 open.content.flush();
             }
         }
-        Patience patience = Patience.of(CLEAN_UP);
+        Patience patience = untilClosed();
         while (!closed && !lease.renew(partition, inodes, patience) && !patience.over()) {
             LOG.info("partition {} is still not reached", partition);
         }

@@ -70,6 +70,9 @@ final class Files {
     AttributesReply setAttributes(Caller caller, long ino, SetAttributes change)
             throws FsException {
         SetAttributesOp op = op(ino, change);
+        if (op.isSetSize() && change.handle() != FileSystem.NO_HANDLE) {
+            files.usable(change.handle());
+        }
         OpenInode open = files.find(ino);
         if (open == null) {
             return names.reply(setCommitted(caller, op));

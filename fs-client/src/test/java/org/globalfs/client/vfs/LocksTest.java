@@ -1,0 +1,200 @@
+package org.globalfs.client.vfs;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.client.FakeBlockStore;
+import org.globalfs.client.FakeCluster;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.client.vfs.TestClient.Open;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.CollectOrphansOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.replica.state.operations.Sessions.Lease;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Locks through the file system interface, between two clients. */
+@Timeout(60)
+final class LocksTest {
+
+    private static final long OWNER = 77;
+
+    @TempDir Path folder;
+
+    private FakeCluster cluster;
+    private TestClient west;
+    private TestClient east;
+    private Open ours;
+    private Open theirs;
+
+    @BeforeEach
+    void open() throws FsException {
+        cluster = new FakeCluster(folder, 1);
+        FakeBlockStore blocks = new FakeBlockStore();
+        west = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+        east = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+        long home = west.mkdir(FileSystem.ROOT, "home");
+        ours = west.create(home, "file");
+        theirs = east.open(ours.ino(), OpenFlags.O_RDWR);
+    }
+
+    @AfterEach
+    void close() {
+        west.close();
+        east.close();
+        cluster.close();
+    }
+
+    private static LockRequest whole(LockRequest.Type type, boolean flock) {
+        return new LockRequest(OWNER, flock, type, 0, Long.MAX_VALUE, 4);
+    }
+
+    /** The errno, or null. */
+    private static @Nullable Errno lock(
+            TestClient client,
+            Caller caller,
+            Open file,
+            LockRequest.Type type,
+            boolean flock,
+            boolean wait) {
+        try {
+            client.fs.lock(caller, file.ino(), file.handle(), whole(type, flock), wait);
+            return null;
+        } catch (FsException e) {
+            return e.errno();
+        }
+    }
+
+    private static @Nullable Errno lock(
+            TestClient client, Open file, LockRequest.Type type, boolean flock) {
+        return lock(client, client.caller(), file, type, flock, false);
+    }
+
+    @Test
+    void whatIsWrittenUnderALockIsThereWhenItIsDropped() throws FsException {
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isNull();
+        assertThat(lock(east, theirs, LockRequest.Type.READ, false)).isEqualTo(Errno.EAGAIN);
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, true)).isNull();
+        west.write(ours, 0, TestClient.bytes("under the lock"));
+        assertThat(lock(west, ours, LockRequest.Type.UNLOCK, false)).isNull();
+        assertThat(lock(east, theirs, LockRequest.Type.READ, false)).isNull();
+        assertThat(east.read(theirs, 0, 100)).isEqualTo(TestClient.bytes("under the lock"));
+        LockRequest found =
+                west.fs.testLock(
+                        west.caller(),
+                        ours.ino(),
+                        ours.handle(),
+                        whole(LockRequest.Type.WRITE, false));
+        assertThat(found.type()).isEqualTo(LockRequest.Type.READ);
+        assertThat(found.pid()).isZero();
+        LockRequest own =
+                east.fs.testLock(
+                        east.caller(),
+                        ours.ino(),
+                        theirs.handle(),
+                        whole(LockRequest.Type.WRITE, false));
+        assertThat(own.type()).isEqualTo(LockRequest.Type.UNLOCK);
+    }
+
+    @Test
+    void locksEndWithTheOwnersCloseTheHandleAndTheSession() throws FsException {
+        lock(west, ours, LockRequest.Type.WRITE, false);
+        west.fs.flush(west.caller(), ours.ino(), ours.handle(), OWNER + 1);
+        assertThat(lock(east, theirs, LockRequest.Type.READ, false)).isEqualTo(Errno.EAGAIN);
+        west.fs.flush(west.caller(), ours.ino(), ours.handle(), OWNER);
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, true)).isNull();
+        east.fs.flush(east.caller(), theirs.ino(), theirs.handle(), OWNER);
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isNull();
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, true)).isEqualTo(Errno.EAGAIN);
+        east.fs.release(theirs.ino(), theirs.handle());
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, true)).isNull();
+    }
+
+    @Test
+    void aWaitIsGrantedOrInterrupted() throws Exception {
+        lock(west, ours, LockRequest.Type.WRITE, false);
+        Caller caller = east.caller();
+        CompletableFuture<@Nullable Errno> waiting =
+                CompletableFuture.supplyAsync(
+                        () -> lock(east, caller, theirs, LockRequest.Type.WRITE, false, true));
+        await().until(() -> east.metadata.session().answeredBelow() > 1 && waits() == 1);
+        caller.cancel();
+        assertThat(waiting.get(20, TimeUnit.SECONDS)).isEqualTo(Errno.EINTR);
+        assertThat(waits()).isZero();
+        CompletableFuture<@Nullable Errno> again =
+                CompletableFuture.supplyAsync(() ->
+                        lock(east, east.caller(), theirs, LockRequest.Type.WRITE, false, true));
+        await().until(() -> waits() == 1);
+        assertThat(again).isNotDone();
+        lock(west, ours, LockRequest.Type.UNLOCK, false);
+        assertThat(again.get(20, TimeUnit.SECONDS)).isNull();
+    }
+
+    private long waits() {
+        AtomicLong asked = new AtomicLong();
+        FakeCluster watched = cluster;
+        synchronized (watched) {
+            watched.executed.forEach(command -> {
+                UpdateOp op = command.getOp();
+                if (op.isSetLock() && op.getLock().isSetRequest()) {
+                    asked.incrementAndGet();
+                }
+                if (op.isSetLock() && op.getLock().isSetCancel()) {
+                    asked.decrementAndGet();
+                }
+            });
+        }
+        return asked.get();
+    }
+
+    @Test
+    void whoLostHisLeaseLosesTheHandleAndWhatHeHadNotCommitted() throws Exception {
+        Open free = west.open(ours.ino(), OpenFlags.O_RDWR);
+        lock(west, ours, LockRequest.Type.WRITE, false);
+        west.write(ours, 0, TestClient.bytes("too late"));
+        long session = west.metadata.session().id();
+        Lease lease =
+                cluster.state(1).leases().stream()
+                        .filter(l -> l.session() == session)
+                        .findFirst()
+                        .orElseThrow();
+        CollectOrphansOp op = new CollectOrphansOp(1);
+        cluster.internal(
+                1, UpdateOp.collectOrphans(op.setLapsed(Map.of(session, lease.renewedNs()))));
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
+        east.write(theirs, 0, TestClient.bytes("first"));
+        lock(east, theirs, LockRequest.Type.UNLOCK, false);
+        assertThat(west.fs.lease().renew(1, List.of(), Patience.until(Long.MAX_VALUE / 2)))
+                .isTrue();
+        await().until(() -> {
+            try {
+                west.read(ours, 0, 10);
+                return false;
+            } catch (FsException e) {
+                return e.errno() == Errno.EIO;
+            }
+        });
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isEqualTo(Errno.EIO);
+        await().until(() -> new String(west.read(free, 0, 100), UTF_8).equals("first"));
+        await().until(() -> lock(west, free, LockRequest.Type.WRITE, false) == null);
+        await().ignoreExceptions()
+                .until(() -> {
+                    west.write(free, 0, TestClient.bytes("F"));
+                    west.fs.sync(west.caller(), free.ino(), free.handle(), false);
+                    return new String(east.read(theirs, 0, 100), UTF_8).equals("First");
+                });
+    }
+}
