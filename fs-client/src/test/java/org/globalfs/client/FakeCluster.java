@@ -367,6 +367,8 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
             case ALLOCATE -> result.add(op.getAllocate().getIno());
             case COPY_RANGE -> result.add(op.getCopyRange().getIno());
             case COMPACT -> result.add(op.getCompact().getIno());
+            case SET_XATTR -> result.add(op.getSetXattr().getIno());
+            case REMOVE_XATTR -> result.add(op.getRemoveXattr().getIno());
             default -> {}
         }
         return result;

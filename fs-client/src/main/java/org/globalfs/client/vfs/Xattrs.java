@@ -165,8 +165,20 @@ final class Xattrs {
         change(caller, ino, UpdateOp.setXattr(op.setFlags(flags)));
     }
 
+    /**
+     * The kernel takes a capability away on behalf of whoever writes through an open file, which he
+     * may no longer be allowed to open: then it is left to the write itself.
+     */
     void remove(Caller caller, long ino, byte[] name) throws FsException {
-        change(caller, ino, UpdateOp.removeXattr(new RemoveXattrOp(ino, ByteBuffer.wrap(name))));
+        UpdateOp op = UpdateOp.removeXattr(new RemoveXattrOp(ino, ByteBuffer.wrap(name)));
+        try {
+            change(caller, ino, op);
+        } catch (FsException e) {
+            boolean beforeWrite = Xattr.isCapability(name) && files.find(ino) != null;
+            if (e.errno() != Errno.EPERM || !beforeWrite) {
+                throw e;
+            }
+        }
     }
 
     /** After what was written before: a write takes capabilities away. */
