@@ -149,8 +149,11 @@ final class TwoClientsIT {
         assertThat(Duration.ofNanos(System.nanoTime() - sinceNs))
                 .isBetween(Duration.ofSeconds(1), LEASE.plusSeconds(10));
         signal("CONT", mount);
-        // It looks twice a second.
-        Thread.sleep(2_000);
+        Path log = cluster.data().resolve("log").resolve(mount + ".log");
+        LocalCluster.await(
+                LIMIT,
+                () -> Shell.bash(LIMIT, log.getParent(), "grep -q 'has run out' " + log).ok(),
+                () -> "the client does not notice that its lease has run out");
         holder.goOn();
         holder.awaitLine("lost and found");
         holder.awaitEnd();
