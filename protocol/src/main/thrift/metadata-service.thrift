@@ -12,6 +12,7 @@ service MetadataService {
   metadata.ReplicaStatus status(1: metadata.StatusRequest request)
   metadata.RingChangeReply changeRing(1: metadata.RingChangeRequest request)
   metadata.HashReply stateHash(1: metadata.HashRequest request)
+  metadata.CheckReply check(1: metadata.CheckRequest request)
   metadata.CheckpointReply checkpoint(1: metadata.CheckpointRequest request)
   metadata.PieceReply checkpointPiece(1: metadata.PieceRequest request)
   metadata.ReleaseReply releaseCheckpoint(1: metadata.ReleaseRequest request)

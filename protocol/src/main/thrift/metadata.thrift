@@ -538,6 +538,31 @@ struct HashReply {
   2: required binary hash;
 }
 
+// ---------------------------------------------------------------- fsck
+
+/** Asks whether a partition's records agree with each other, as of now. Reads all of them. */
+struct CheckRequest {
+  1: required i32 partition;
+}
+
+/** An inode, and a number of names. */
+struct Links {
+  1: required i64 ino;
+  2: required i32 names;
+}
+
+struct CheckReply {
+  1: required Position position;
+  2: required i64 inodes;           // looked at, as names, extents and blocks
+  3: required i64 names;
+  4: required i64 extents;
+  5: required i64 blocks;
+  6: required i64 faults;           // how many
+  7: required list<string> findings; // the first of them, for people
+  8: required list<Links> foreign;  // inodes of other partitions, and how many names here point to each
+  9: required list<Links> unexplained; // inodes here, and how many of their links no name here accounts for
+}
+
 // ---------------------------------------------------------------- checkpoints, between replicas
 
 /** Asks for a copy of a partition's state that stands at `minimum` or later; kept until released or a while unused. */

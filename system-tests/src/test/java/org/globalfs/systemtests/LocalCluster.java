@@ -1,5 +1,7 @@
 package org.globalfs.systemtests;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -149,7 +151,7 @@ final class LocalCluster implements AutoCloseable {
 
     /**
      * Waits until every replica answers, all have executed as much, and their states' hashes agree;
-     * returns the status.
+     * sees that the tree is whole; returns the status.
      */
     Map<?, ?> awaitEqualHashes(Duration deadline) {
         List<String> last = new ArrayList<>();
@@ -165,6 +167,7 @@ final class LocalCluster implements AutoCloseable {
                             && agree(status, 3, 3);
                 },
                 () -> "replicas' states differ: " + last);
+        assertThat(globalfs(Duration.ofMinutes(2), "fsck").orFail()).contains("clean");
         return status();
     }
 

@@ -17,6 +17,7 @@ import picocli.CommandLine.Spec;
             QuickstartCommand.class,
             UpCommand.class,
             StatusCommand.class,
+            FsckCommand.class,
             RingCommand.class,
             StopCommand.class,
             StartCommand.class,

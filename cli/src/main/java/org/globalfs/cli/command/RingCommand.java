@@ -4,13 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
-import org.globalfs.cli.cluster.ClusterFolder;
 import org.globalfs.cli.ring.RingOperator;
 import org.globalfs.protocol.config.ConfigException;
-import org.globalfs.protocol.config.ServerConfig;
-import org.globalfs.protocol.config.Topology;
-import org.globalfs.protocol.discovery.Role;
-import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,8 +22,6 @@ import picocli.CommandLine.Spec;
         description = "Show and change which metadata replicas order what, while they serve.",
         mixinStandardHelpOptions = true)
 final class RingCommand implements Runnable {
-    private static final long ZOOKEEPER_TIMEOUT_MS = 5_000;
-
     @Spec private CommandSpec spec;
     @Mixin private DataOption data = new DataOption();
 
@@ -106,24 +99,7 @@ final class RingCommand implements Runnable {
     }
 
     private RingOperator operator() throws Failure, ConfigException, IOException {
-        ServerConfig server = config == null ? ofFolder(data.open()) : ServerConfig.read(config);
-        try (ZooKeeperDiscovery discovery =
-                ZooKeeperDiscovery.connect(
-                        server.zookeeper(), server.cluster(), ZOOKEEPER_TIMEOUT_MS)) {
-            Topology known = server.topology().including(discovery.members(Role.REPLICA));
-            return new RingOperator(known, timeoutSeconds * 1000L, System.out::println);
-        } catch (IOException e) {
-            throw new Failure(ExitCode.ZOOKEEPER, String.valueOf(e.getMessage()), e);
-        }
-    }
-
-    private static ServerConfig ofFolder(ClusterFolder folder) throws ConfigException, Failure {
-        for (String name : folder.servers()) {
-            ServerConfig server = ServerConfig.read(folder.config(name));
-            if (server.roles().needsTopology()) {
-                return server;
-            }
-        }
-        throw new Failure(ExitCode.CONFIG, folder.root() + " has no server with replicas");
+        return new RingOperator(
+                KnownTopology.of(data, config), timeoutSeconds * 1000L, System.out::println);
     }
 }

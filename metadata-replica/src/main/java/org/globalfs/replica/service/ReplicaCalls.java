@@ -9,14 +9,18 @@ import java.util.concurrent.TimeUnit;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.CheckReply;
+import org.globalfs.protocol.wire.CheckRequest;
 import org.globalfs.protocol.wire.HashReply;
 import org.globalfs.protocol.wire.HashRequest;
+import org.globalfs.protocol.wire.Links;
 import org.globalfs.protocol.wire.Position;
 import org.globalfs.protocol.wire.ReplicaStatus;
 import org.globalfs.protocol.wire.RingStatus;
 import org.globalfs.protocol.wire.StatusRequest;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.StateHash;
+import org.globalfs.replica.state.check.CheckReport;
 
 /** The calls that report on a replica; and the table of all of its calls. */
 final class ReplicaCalls {
@@ -56,6 +60,7 @@ final class ReplicaCalls {
                 .on(MetadataCalls.STATUS, fatal.guard(this::status))
                 .on(MetadataCalls.CHANGE_RING, fatal.guard(changes::change))
                 .on(MetadataCalls.STATE_HASH, fatal.guard(this::stateHash))
+                .on(MetadataCalls.CHECK, fatal.guard(this::check))
                 .on(MetadataCalls.CHECKPOINT, fatal.guard(checkpoints::checkpoint))
                 .on(MetadataCalls.CHECKPOINT_PIECE, fatal.guard(checkpoints::piece))
                 .on(MetadataCalls.RELEASE_CHECKPOINT, fatal.guard(checkpoints::release));
@@ -90,11 +95,7 @@ final class ReplicaCalls {
     }
 
     private HashReply stateHash(HashRequest request) throws InterruptedException {
-        HostedPartition partition = partitions.get(request.getPartition());
-        if (partition == null) {
-            throw new IllegalArgumentException(
-                    "replica " + id + " does not hold partition " + request.getPartition());
-        }
+        HostedPartition partition = hosted(request.getPartition());
         if (request.isSetMinimum()
                 && !partition.progress.await(
                         () -> partition.applied() >= request.getMinimum(),
@@ -110,5 +111,36 @@ final class ReplicaCalls {
         return new HashReply(
                 new Position(partition.partition(), hash.applied()),
                 ByteBuffer.wrap(hash.digest()));
+    }
+
+    private HostedPartition hosted(int number) {
+        HostedPartition partition = partitions.get(number);
+        if (partition == null) {
+            throw new IllegalArgumentException(
+                    "replica " + id + " does not hold partition " + number);
+        }
+        return partition;
+    }
+
+    private CheckReply check(CheckRequest request) {
+        HostedPartition partition = hosted(request.getPartition());
+        PartitionState.Checked checked = partition.use(PartitionState::check);
+        CheckReport report = checked.report();
+        return new CheckReply(
+                new Position(partition.partition(), checked.instance()),
+                report.inodes,
+                report.names,
+                report.extents,
+                report.blocks,
+                report.faults,
+                report.findings,
+                links(report.foreign),
+                links(report.unexplained));
+    }
+
+    private static List<Links> links(Map<Long, Integer> names) {
+        return names.entrySet().stream()
+                .map(each -> new Links(each.getKey(), each.getValue()))
+                .toList();
     }
 }

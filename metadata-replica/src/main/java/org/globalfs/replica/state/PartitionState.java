@@ -17,6 +17,8 @@ import org.globalfs.protocol.wire.FileSystemStatistics;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.VoteOp;
+import org.globalfs.replica.state.check.CheckReport;
+import org.globalfs.replica.state.check.PartitionCheck;
 import org.globalfs.replica.state.model.Blocks;
 import org.globalfs.replica.state.model.Counters;
 import org.globalfs.replica.state.model.Keys;
@@ -319,6 +321,15 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         long durable = flush();
         store.checkpoint(folder);
         return durable;
+    }
+
+    /** What a check of a partition found, and the instance whose state it saw. */
+    public record Checked(long instance, CheckReport report) {}
+
+    /** Whether all records agree with each other, as of now. Reads everything. */
+    public Checked check() {
+        return onSnapshot(
+                (records, seen) -> new Checked(seen.applied, PartitionCheck.run(records, seen)));
     }
 
     /** Digest of all records. Reads everything: for tests and audits. */

@@ -14,6 +14,7 @@ import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.replica.state.check.CheckReport;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 
@@ -39,6 +40,19 @@ final class Consistency {
         Consistency consistency = new Consistency(rings, regions);
         consistency.directory(Partitions.ROOT, Partitions.ROOT);
         consistency.totals();
+        consistency.records();
+    }
+
+    private void records() {
+        Map<Long, Integer> foreign = new TreeMap<>();
+        Map<Long, Integer> unexplained = new TreeMap<>();
+        for (int partition = 0; partition <= regions; partition++) {
+            CheckReport report = rings.state(partition).check().report();
+            assertThat(report.findings).as("partition %s", partition).isEmpty();
+            report.foreign.forEach((ino, links) -> foreign.merge(ino, links, Integer::sum));
+            unexplained.putAll(report.unexplained);
+        }
+        assertThat(unexplained).isEqualTo(foreign);
     }
 
     private ReadReply read(long ino, ReadOp op) {

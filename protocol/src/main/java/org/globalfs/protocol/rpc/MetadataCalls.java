@@ -1,5 +1,7 @@
 package org.globalfs.protocol.rpc;
 
+import org.globalfs.protocol.wire.CheckReply;
+import org.globalfs.protocol.wire.CheckRequest;
 import org.globalfs.protocol.wire.CheckpointReply;
 import org.globalfs.protocol.wire.CheckpointRequest;
 import org.globalfs.protocol.wire.HashReply;
@@ -34,6 +36,8 @@ public final class MetadataCalls {
             new RpcMethod<>("changeRing", RingChangeRequest::new, RingChangeReply::new);
     public static final RpcMethod<HashRequest, HashReply> STATE_HASH =
             new RpcMethod<>("stateHash", HashRequest::new, HashReply::new);
+    public static final RpcMethod<CheckRequest, CheckReply> CHECK =
+            new RpcMethod<>("check", CheckRequest::new, CheckReply::new);
 
     public static final RpcMethod<CheckpointRequest, CheckpointReply> CHECKPOINT =
             new RpcMethod<>("checkpoint", CheckpointRequest::new, CheckpointReply::new);

@@ -13,17 +13,17 @@ import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 
 /** Tables as sorted maps. */
-final class MemoryRecords implements MutableRecords {
+public final class MemoryRecords implements MutableRecords {
 
     private final Map<Table, NavigableMap<byte[], byte[]>> tables = new EnumMap<>(Table.class);
 
-    MemoryRecords() {
+    public MemoryRecords() {
         for (Table table : Table.values()) {
             tables.put(table, new TreeMap<>(Arrays::compareUnsigned));
         }
     }
 
-    NavigableMap<byte[], byte[]> table(Table table) {
+    public NavigableMap<byte[], byte[]> table(Table table) {
         return Objects.requireNonNull(tables.get(table));
     }
 

@@ -1,0 +1,135 @@
+package org.globalfs.cli.fsck;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.protocol.config.Topology;
+import org.globalfs.protocol.rpc.MetadataCalls;
+import org.globalfs.protocol.rpc.RpcClient;
+import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.CheckReply;
+import org.globalfs.protocol.wire.CheckRequest;
+import org.globalfs.protocol.wire.Links;
+
+/**
+ * Asks a replica of each partition to check its records, and compares what partitions say of each
+ * other. A name in one partition and its inode in another change at different moments while the
+ * tree is in use, so what does not match is looked at again: only what stays the same over {@link
+ * #ROUNDS} rounds is a fault.
+ */
+public final class Fsck {
+    private static final int ROUNDS = 4;
+    private static final long PAUSE_MS = 1_500;
+    private static final int CONNECT_MS = 4_000;
+
+    /** A partition of 100 million inodes is read in some minutes. */
+    private static final int CHECK_MS = 1_800_000;
+
+    private final Topology topology;
+    private final Consumer<String> out;
+    private long faults;
+
+    /** {@code out} is told what is found, a line each. */
+    public Fsck(Topology topology, Consumer<String> out) {
+        this.topology = topology;
+        this.out = out;
+    }
+
+    /** Whether nothing is wrong. */
+    public boolean clean() throws Failure, InterruptedException {
+        Map<Long, Integer> suspects = round(true);
+        for (int round = 1; round < ROUNDS && !suspects.isEmpty(); round++) {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+            Map<Long, Integer> again = round(false);
+            suspects.entrySet().removeIf(each -> !each.getValue().equals(again.get(each.getKey())));
+        }
+        suspects.forEach((ino, missing) -> fault(describe(ino, missing)));
+        out.accept(faults == 0 ? "clean" : faults + " faults");
+        return faults == 0;
+    }
+
+    private static String describe(long ino, int missing) {
+        return missing > 0
+                ? String.format("inode %x has %d links more than names", ino, missing)
+                : String.format(
+                        "inode %x, which other partitions have names of, has %d links too few, or is not there",
+                        ino, -missing);
+    }
+
+    private void fault(String what) {
+        faults++;
+        out.accept("  " + what);
+    }
+
+    /** Links less names of the inodes where these differ, over all partitions. */
+    private Map<Long, Integer> round(boolean tell) throws Failure {
+        Map<Long, Integer> difference = new TreeMap<>();
+        check(Topology.GLOBAL, "global", difference, tell);
+        for (Topology.Region region : topology.regions()) {
+            check(region.partition(), region.name(), difference, tell);
+        }
+        difference.values().removeIf(value -> value == 0);
+        return difference;
+    }
+
+    private void check(int partition, String name, Map<Long, Integer> difference, boolean tell)
+            throws Failure {
+        CheckReply reply = ask(partition, name);
+        for (Links links : reply.getUnexplained()) {
+            difference.merge(links.getIno(), links.getNames(), Integer::sum);
+        }
+        for (Links links : reply.getForeign()) {
+            difference.merge(links.getIno(), -links.getNames(), Integer::sum);
+        }
+        if (!tell) {
+            return;
+        }
+        out.accept(
+                "partition %d %s at %d: %,d inodes, %,d names, %,d extents, %,d blocks: %s"
+                        .formatted(
+                                partition,
+                                name,
+                                reply.getPosition().getInstance(),
+                                reply.getInodes(),
+                                reply.getNames(),
+                                reply.getExtents(),
+                                reply.getBlocks(),
+                                reply.getFaults() == 0 ? "agree" : reply.getFaults() + " faults"));
+        reply.getFindings().forEach(finding -> out.accept("  " + finding));
+        long more = reply.getFaults() - reply.getFindings().size();
+        if (more > 0) {
+            out.accept("  … and " + more + " more");
+        }
+        faults += reply.getFaults();
+    }
+
+    /** Any replica of the partition will do: they hold the same. */
+    private CheckReply ask(int partition, String name) throws Failure {
+        String trouble = "it has no replicas";
+        for (Topology.ReplicaSite site : topology.replicas()) {
+            boolean holds =
+                    partition == Topology.GLOBAL
+                            || topology.regionOf(site.id()).partition() == partition;
+            if (!holds) {
+                continue;
+            }
+            try (RpcClient client =
+                    new RpcClient(
+                            site.rpc().host(),
+                            site.rpc().port(),
+                            CONNECT_MS,
+                            RpcServer.DEFAULT_MAX_FRAME_BYTES)) {
+                return client.call(MetadataCalls.CHECK, new CheckRequest(partition), CHECK_MS);
+            } catch (RpcException e) {
+                trouble = String.valueOf(e.getMessage());
+            }
+        }
+        throw new Failure(
+                ExitCode.FAILED,
+                "no replica of partition " + partition + " " + name + " answers: " + trouble);
+    }
+}

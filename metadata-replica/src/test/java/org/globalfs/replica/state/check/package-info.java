@@ -1,0 +1,4 @@
+@NullMarked
+package org.globalfs.replica.state.check;
+
+import org.jspecify.annotations.NullMarked;
