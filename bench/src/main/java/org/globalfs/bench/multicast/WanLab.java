@@ -1,7 +1,5 @@
 package org.globalfs.bench.multicast;
 
-import org.globalfs.bench.BenchFailure;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.globalfs.bench.BenchFailure;
 
 /** A lab of {@code scripts/wan-lab} of this run's own: a region a member. */
 final class WanLab implements Place, AutoCloseable {
