@@ -26,7 +26,7 @@ public final class Fsck {
     private static final long PAUSE_MS = 1_500;
     private static final int CONNECT_MS = 4_000;
 
-    /** A partition of 100 million inodes is read in some minutes. */
+    /** The replica reads every record; a person waits, and can give up. */
     private static final int CHECK_MS = 1_800_000;
 
     private final Topology topology;
