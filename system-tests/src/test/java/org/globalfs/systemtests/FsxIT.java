@@ -8,10 +8,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * each fsx a long one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
 final class FsxIT {
     private static final String OPERATIONS = System.getProperty("globalfs.fsx.operations", "2500");
     private static final Duration LIMIT = Duration.ofHours(OPERATIONS.length() > 5 ? 12 : 1);
@@ -50,16 +51,9 @@ final class FsxIT {
     @TempDir private Path folder;
 
     @BeforeAll
-    void start() throws IOException {
-        cluster = LocalCluster.start("fsx");
+    void start(LocalCluster shared) {
+        cluster = shared;
         Shell.bash(Duration.ofMinutes(1), cluster.mount("us-west"), "mkdir content").orFail();
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (cluster != null) {
-            cluster.close();
-        }
     }
 
     @Test

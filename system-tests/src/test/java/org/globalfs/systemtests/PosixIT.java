@@ -12,16 +12,17 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * POSIX as programs see it: the suite pjdfstest in a regional partition, in partition 0 and across
  * the border between them; extended attributes and access control lists by the tools that use them.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
 final class PosixIT {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final Duration SUITE_LIMIT = Duration.ofMinutes(8);
@@ -32,13 +33,13 @@ final class PosixIT {
     private LocalCluster cluster;
 
     @BeforeAll
-    void start() throws IOException {
+    void start(LocalCluster shared) {
         assumeTrue(
                 Shell.run(Duration.ofSeconds(10), Path.of("/"), List.of("id", "-u"))
                         .output()
                         .startsWith("0\n"),
                 "SKIPPED: other users' permissions are root's to test");
-        cluster = LocalCluster.start("posix");
+        cluster = shared;
         Shell.bash(LIMIT, cluster.data(), "chmod 755 . mnt").orFail();
         west(
                 """
@@ -48,13 +49,6 @@ final class PosixIT {
                 setfattr -n user.globalfs.placement -v creator .
                 setfattr -n user.globalfs.placement -v inherit,creator b
                 """);
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (cluster != null) {
-            cluster.close();
-        }
     }
 
     private String west(String script) {

@@ -1,32 +1,40 @@
 package org.globalfs.systemtests;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
-/** Programs that people run every day, on the mount of one region. */
+/**
+ * Programs that people run every day, on the mount of one region. {@code
+ * -Dglobalfs.programs.seconds=30} makes pgbench run for so long.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
 final class ProgramsIT {
     private static final Duration LIMIT = Duration.ofMinutes(4);
+    private static final int SECONDS = Integer.getInteger("globalfs.programs.seconds", 5);
+
     private LocalCluster cluster;
+    @TempDir private Path scratch;
 
     @BeforeAll
-    void start() throws IOException {
-        cluster = LocalCluster.start("programs");
+    void start(LocalCluster shared) {
+        cluster = shared;
+        // PostgreSQL runs as another user.
+        Shell.bash(LIMIT, cluster.data(), "chmod 755 . mnt").orFail();
         Shell.bash(LIMIT, cluster.mount("us-west"), "mkdir work").orFail();
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (cluster != null) {
-            cluster.close();
-        }
     }
 
     @Test
@@ -92,14 +100,114 @@ final class ProgramsIT {
                 """);
     }
 
+    @Test
+    void packages() {
+        needs("dpkg-deb");
+        run(
+                """
+                mkdir -p p/DEBIAN p/usr/share/doc/x p/usr/bin && printf 'Package: x\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: x\n' > p/DEBIAN/control
+                seq 1 20000 > p/usr/share/doc/x/numbers && printf '#!/bin/sh\necho ran\n' > p/usr/bin/x && chmod 4755 p/usr/bin/x && ln -s x p/usr/bin/y && ln p/usr/bin/x p/usr/bin/z
+                dpkg-deb --build --root-owner-group p x.deb && dpkg-deb -x x.deb out && dpkg-deb -e x.deb out/DEBIAN && diff -r p out
+                [ "$(stat -c %a%h out/usr/bin/x)" = 47552 ] && [ "$(readlink out/usr/bin/y)" = x ] && [ "$(sh out/usr/bin/y)" = ran ]
+                """);
+    }
+
+    /** What was committed is there after the mount was killed in the middle of a transaction. */
+    @Test
+    void sqliteOverTheDeathOfItsMount() throws Exception {
+        Path journal = scratch.resolve("committed");
+        String program =
+                """
+                import sqlite3, sys
+                c = sqlite3.connect(sys.argv[2]); c.execute('pragma journal_mode=' + sys.argv[1]); c.execute('pragma synchronous=full')
+                c.execute('create table if not exists t(k integer primary key, v text)')
+                with open(sys.argv[3], 'w') as journal:
+                    for i in range(1 << 30):
+                        with c: c.executemany('insert into t values(?, ?)', [(i * 10 + j, 'v' * 500) for j in range(10)])
+                        journal.write('%d\\n' % i); journal.flush()
+                """;
+        String check =
+                """
+                import sqlite3, sys
+                c = sqlite3.connect(sys.argv[1])
+                assert c.execute('pragma integrity_check').fetchone() == ('ok',)
+                committed = len(open(sys.argv[2]).read().split())
+                there = c.execute('select count(*) from t').fetchone()[0]
+                assert committed >= 20 and there in (committed * 10, committed * 10 + 10), (committed, there)
+                """;
+        for (String mode : List.of("wal", "delete")) {
+            Files.deleteIfExists(journal);
+            List<String> line =
+                    List.of("python3", "-c", program, mode, "killed." + mode, journal.toString());
+            CompletableFuture<Shell.Outcome> writer =
+                    CompletableFuture.supplyAsync(() -> Shell.run(LIMIT, work(), line));
+            LocalCluster.await(LIMIT, () -> lines(journal) >= 20, () -> "no commits in " + mode);
+            cluster.kill("mount-us-west");
+            assertThat(writer.join().exitCode()).isNotIn(0, 124);
+            cluster.restart("mount-us-west");
+            Shell.run(
+                            LIMIT,
+                            work(),
+                            List.of("python3", "-c", check, "killed." + mode, journal.toString()))
+                    .orFail();
+        }
+    }
+
+    private static long lines(Path file) {
+        try {
+            return Files.exists(file) ? Files.readString(file).lines().count() : 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** PostgreSQL's data folder, a crash of the server included. */
+    @Test
+    void postgresql() {
+        String bin =
+                Shell.bash(LIMIT, scratch, "ls -d /usr/lib/postgresql/*/bin | tail -1")
+                        .output()
+                        .strip();
+        assumeTrue(
+                Files.isExecutable(Path.of(bin, "pgbench")),
+                "SKIPPED: PostgreSQL is not installed (Debian: postgresql)");
+        run(
+                """
+                bin=%s sockets=$(mktemp -d) && trap 'kill -9 $(head -1 pg/postmaster.pid) 2> /dev/null; rm -rf "$sockets"' EXIT
+                chown postgres "$sockets" && mkdir -m 700 pg && chown postgres pg
+                as() { setpriv --reuid=postgres --regid=postgres --init-groups env -u PGDATA PATH="$bin:$PATH" "$@"; }
+                start() { as pg_ctl -D "$PWD/pg" -s -w -t 60 -l "$PWD/pg/log" -o "-k $sockets -c listen_addresses=" start; }
+                as initdb -D "$PWD/pg" -A trust > /dev/null && start
+                as pgbench -h "$sockets" -i -q -s 1 postgres 2> /dev/null && as pgbench -h "$sockets" -c 4 -T %d postgres
+                kill -9 $(head -1 pg/postmaster.pid) && while pgrep -u postgres -f "$PWD/pg" > /dev/null; do sleep 0.2; done
+                start
+                [ "$(as psql -h "$sockets" -Atc 'select sum(abalance) = (select sum(delta) from pgbench_history) from pgbench_accounts' postgres)" = t ]
+                as psql -h "$sockets" -qc 'create extension amcheck' postgres && as pg_amcheck -h "$sockets" -a --heapallindexed && as pg_ctl -D "$PWD/pg" -s -w stop
+                """
+                        .formatted(bin, SECONDS));
+    }
+
+    /** Python's own tests of what it does with files, in a folder of the mount. */
+    @Test
+    void pythonsOwnTests() {
+        assumeTrue(
+                Shell.bash(LIMIT, scratch, "python3 -c 'import test.test_os'").ok(),
+                "SKIPPED: Python's tests are not installed (Debian: libpython3-testsuite)");
+        run(
+                "mkdir python && python3 -m test --tempdir=$PWD/python test_shutil test_tempfile test_posix test_glob test_pathlib test_fcntl test_mmap test_file test_fileio test_zipfile test_mailbox test_dbm_dumb test_filecmp test_genericpath");
+    }
+
     private void run(String script) {
-        Shell.bash(LIMIT, cluster.mount("us-west").resolve("work"), script).orFail();
+        Shell.bash(LIMIT, work(), script).orFail();
+    }
+
+    private Path work() {
+        return cluster.mount("us-west").resolve("work");
     }
 
     private static void needs(String program) {
         assumeTrue(
-                Shell.run(Duration.ofSeconds(10), Path.of("/"), java.util.List.of("which", program))
-                        .ok(),
+                Shell.run(Duration.ofSeconds(10), Path.of("/"), List.of("which", program)).ok(),
                 "SKIPPED: " + program + " is not installed");
     }
 }

@@ -14,27 +14,21 @@ import java.util.concurrent.CompletableFuture;
 import org.globalfs.cli.client.Connection;
 import org.globalfs.client.PathOperations;
 import org.globalfs.protocol.config.ClientConfig;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What one region's mount promises to another's. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
 final class TwoRegionsIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private LocalCluster cluster;
 
     @BeforeAll
-    void start() throws IOException {
-        cluster = LocalCluster.start("regions");
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (cluster != null) {
-            cluster.close();
-        }
+    void start(LocalCluster shared) {
+        cluster = shared;
     }
 
     /** What was closed in one region is read whole by the next open in another, every time. */

@@ -138,7 +138,11 @@ public final class MetadataCache {
         return leases.running(partition);
     }
 
-    private long leftNs(Validity validity) {
+    /**
+     * How long what is known by this right may still be believed without asking; 0: no longer. It
+     * can grow, while a lease is being renewed.
+     */
+    public long leftNs(Validity validity) {
         return switch (validity) {
             case Validity.Granted(int partition, long epoch) -> leases.leftNs(partition, epoch);
             case Validity.Recent(long instance, long untilNs) ->
@@ -171,6 +175,18 @@ public final class MetadataCache {
     public @Nullable ContentMap content(long ino) {
         Node node = valid(ino);
         return counted(node == null ? null : node.content());
+    }
+
+    /** By what right attributes of this version, or of a later one, are known now; null: none. */
+    public @Nullable Validity validity(long ino, long version) {
+        Node node = valid(ino);
+        return node == null ? null : node.validity(version);
+    }
+
+    /** By what right the content map of this version is known now; null: by none. */
+    public @Nullable Validity contentValidity(long ino, long version) {
+        Node node = valid(ino);
+        return node == null ? null : node.contentValidity(version);
     }
 
     public @Nullable Name name(long parent, byte[] name) {

@@ -39,6 +39,16 @@ final class Node {
         return validity;
     }
 
+    /** By what right attributes of this version or a later one are known; null: they are not. */
+    synchronized @Nullable Validity validity(long version) {
+        return attributes != null && attributes.getVersion() >= version ? validity : null;
+    }
+
+    /** By what right the content map of this version is known; null: it is not. */
+    synchronized @Nullable Validity contentValidity(long version) {
+        return content != null && content.version() == version ? validity : null;
+    }
+
     /** Starts over when what is cached was known by another right. */
     synchronized void knownBy(Validity other) {
         if (!validity.joins(other)) {

@@ -173,6 +173,11 @@ final class FuseKernelCache implements KernelCache {
         return inodesReached.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
+    @Override
+    public boolean awaitInodes(long timeoutMs) throws InterruptedException {
+        return inodes.barrier().await(timeoutMs, TimeUnit.MILLISECONDS);
+    }
+
     /** Every name is looked up again at its next use. */
     private boolean forgetAllNames() {
         long result =

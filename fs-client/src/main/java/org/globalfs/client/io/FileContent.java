@@ -544,6 +544,18 @@ public final class FileContent {
      */
     public long read(long offset, ByteBuffer into, ReadAhead readAhead, Patience patience)
             throws ContentException {
+        return read(offset, into, readAhead, patience, false);
+    }
+
+    /** As {@link #read}, and asks for what was committed, whatever is known of it. */
+    public long readAnew(long offset, ByteBuffer into, ReadAhead readAhead, Patience patience)
+            throws ContentException {
+        return read(offset, into, readAhead, patience, true);
+    }
+
+    private long read(
+            long offset, ByteBuffer into, ReadAhead readAhead, Patience patience, boolean anew)
+            throws ContentException {
         if (!into.hasRemaining()) {
             return -1;
         }
@@ -553,7 +565,7 @@ public final class FileContent {
             long end = offset + into.remaining();
             View view = view(offset, end);
             ContentMap map = view.map;
-            if (attempt > 1 || map == null || !map.covers(offset, end)) {
+            if (anew || attempt > 1 || map == null || !map.covers(offset, end)) {
                 map =
                         view.overlay.covers(offset, end)
                                 ? null

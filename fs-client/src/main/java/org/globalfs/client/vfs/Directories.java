@@ -100,7 +100,8 @@ final class Directories {
     }
 
     private @Nullable Entry entry(
-            long directory, byte[] name, DirectoryEntry entry, DirectorySink sink) {
+            long directory, byte[] name, DirectoryEntry entry, DirectorySink sink)
+            throws FsException {
         return sink.wantsEntries() && entry.isSetAttributes()
                 ? names.entry(directory, name, entry.getAttributes())
                 : null;

@@ -31,13 +31,15 @@ final class FileBacking implements Backing {
     private final MetadataClient client;
     private final MetadataCache cache;
     private final KernelPages pages;
+    private final PageGrants grants;
     private volatile @Nullable KernelCache kernel;
 
-    FileBacking(Requests requests, KernelPages pages) {
+    FileBacking(Requests requests, KernelPages pages, PageGrants grants) {
         this.requests = requests;
         this.client = requests.client();
         this.cache = requests.cache();
         this.pages = pages;
+        this.grants = grants;
     }
 
     void mounted(KernelCache kernelCache) {
@@ -121,7 +123,9 @@ final class FileBacking implements Backing {
         if (!answer.answered()) {
             pages.forget(ino);
         } else if (answer.reply().isSetAttributes()) {
-            pages.changed(ino, answer.reply().getAttributes().getVersion(), versionSteps(op));
+            long version = answer.reply().getAttributes().getVersion();
+            pages.changed(ino, version, versionSteps(op));
+            grants.known(ino, version);
         }
         return answer;
     }

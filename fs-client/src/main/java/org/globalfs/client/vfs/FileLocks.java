@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.cache.KernelPages;
-import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.meta.MetadataClient;
@@ -59,13 +58,12 @@ final class FileLocks {
     private static final Duration CLEAN_UP = Duration.ofMinutes(10);
     private static final Duration RELEASE_PATIENCE = Duration.ofSeconds(10);
     private static final long CANCEL_NS = 10_000_000_000L;
-    private static final long KERNEL_WAIT_MS = 1_000;
     private static final long RELEASE_WAIT_MS = 2_000;
 
     private final Requests requests;
     private final MetadataClient client;
-    private final MetadataCache cache;
     private final KernelPages pages;
+    private final PageGrants grants;
     private final OpenFiles files;
     private final SessionLease lease;
     private final AtomicLong numbers = new AtomicLong();
@@ -100,12 +98,17 @@ final class FileLocks {
         }
     }
 
-    FileLocks(Requests requests, OpenFiles files, KernelPages pages, SessionLease lease) {
+    FileLocks(
+            Requests requests,
+            OpenFiles files,
+            KernelPages pages,
+            PageGrants grants,
+            SessionLease lease) {
         this.requests = requests;
         this.client = requests.client();
-        this.cache = requests.cache();
         this.files = files;
         this.pages = pages;
+        this.grants = grants;
         this.lease = lease;
         lease.onLapse(this::lapsed);
     }
@@ -145,7 +148,7 @@ final class FileLocks {
             throw e;
         }
         files.usable(handle);
-        freshen(ino);
+        grants.settle(ino);
     }
 
     private static FileLock wire(LockRequest request) {
@@ -325,23 +328,6 @@ final class FileLocks {
                         }
                     }
                 });
-    }
-
-    /** Without a grant the kernel may have content from before the lock. */
-    private void freshen(long ino) {
-        KernelCache mounted = kernel;
-        if (mounted == null || cache.content(ino) != null) {
-            return;
-        }
-        pages.forget(ino);
-        mounted.invalidateInode(ino, 0, 0);
-        try {
-            if (!mounted.await(KERNEL_WAIT_MS)) {
-                LOG.warn("the kernel keeps content of inode {} that may be old", ino);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     // ---------------------------------------------------------------- who holds what

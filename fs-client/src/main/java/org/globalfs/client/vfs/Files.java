@@ -8,6 +8,7 @@ import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.io.FileContent;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Inodes;
+import org.globalfs.client.meta.Patience;
 import org.globalfs.client.vfs.OpenFiles.Handle;
 import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
@@ -41,13 +42,15 @@ final class Files {
     private final Names names;
     private final OpenFiles files;
     private final KernelPages pages;
+    private final PageGrants grants;
 
-    Files(Requests requests, Names names, OpenFiles files, KernelPages pages) {
+    Files(Requests requests, Names names, OpenFiles files, KernelPages pages, PageGrants grants) {
         this.requests = requests;
         this.cache = requests.cache();
         this.names = names;
         this.files = files;
         this.pages = pages;
+        this.grants = grants;
     }
 
     AttributesReply getAttributes(Caller caller, long ino, long handle) throws FsException {
@@ -216,6 +219,9 @@ final class Files {
 
     private OpenResult result(Handle handle, Attributes attributes) {
         boolean keep = pages.opened(attributes.getIno(), attributes.getVersion());
+        if (keep) {
+            grants.known(attributes.getIno(), attributes.getVersion());
+        }
         // Every close is told, a reader's too: it ends locks.
         return new OpenResult(handle.number, keep, false);
     }
@@ -279,7 +285,8 @@ final class Files {
                 new Entry(reply.stat(), 0, reply.timeoutNs()), result(handle, attributes));
     }
 
-    private Created fresh(long parent, byte[] name, Requests.Updated updated, int flags) {
+    private Created fresh(long parent, byte[] name, Requests.Updated updated, int flags)
+            throws FsException {
         Attributes attributes = updated.reply().getAttributes();
         Handle handle = opened(updated, flags);
         return new Created(names.entry(parent, name, attributes), result(handle, attributes));
@@ -299,13 +306,31 @@ final class Files {
     void read(Caller caller, long ino, long handle, long offset, ByteBuffer into)
             throws FsException {
         Handle open = files.usable(handle);
+        Patience patience = requests.patience(caller);
+        int start = into.position();
+        boolean anew = false;
+        boolean outgrown;
         try {
-            long version =
-                    open.content().read(offset, into, open.readAhead, requests.patience(caller));
-            // A granted map stands for the inode's present version, whatever it was made at.
-            if (version >= 0 && cache.content(ino) == null) {
-                pages.read(ino, version);
-            }
+            do {
+                into.position(start);
+                long version =
+                        anew
+                                ? open.content().readAnew(offset, into, open.readAhead, patience)
+                                : open.content().read(offset, into, open.readAhead, patience);
+                if (version < 0) {
+                    return;
+                }
+                // A granted map stands for the inode's present version, whatever it was made at.
+                if (cache.content(ino) == null) {
+                    pages.read(ino, version);
+                }
+                grants.read(ino, version);
+                // Who asked for attributes meanwhile may tell the kernel of a greater size; it
+                // takes what is missing of this answer for zeros then.
+                long end = offset + into.position() - start;
+                outgrown = into.hasRemaining() && open.inode.outgrew(version, end);
+                anew = true;
+            } while (outgrown && !patience.over());
         } catch (ContentException e) {
             throw failed(e);
         }

@@ -31,6 +31,7 @@ public final class GlobalFileSystem implements FileSystem {
     private final MetadataClient client;
     private final MetadataCache cache;
     private final KernelPages pages = new KernelPages();
+    private final PageGrants grants;
     private final FileBacking backing;
     private final WriteBack writeBack;
     private final OpenFiles files;
@@ -77,11 +78,12 @@ public final class GlobalFileSystem implements FileSystem {
         this.cache = new MetadataCache(client.session().vector(), cacheBytes);
         Duration timeout = options.timeout();
         Requests requests = new Requests(client, cache, timeout.toNanos());
-        this.backing = new FileBacking(requests, pages);
+        this.grants = new PageGrants(cache, pages);
+        this.backing = new FileBacking(requests, pages, grants);
         this.writeBack = new WriteBack(backing, blocks, options);
-        this.files = new OpenFiles(writeBack, numbers);
-        this.names = new Names(requests, files);
-        this.operations = new Files(requests, names, files, pages);
+        this.files = new OpenFiles(writeBack, grants, numbers);
+        this.names = new Names(requests, files, grants);
+        this.operations = new Files(requests, names, files, pages, grants);
         this.xattrs = new Xattrs(requests, names, files, pages);
         this.directories = new Directories(requests, names, numbers);
         this.statistics = new Statistics(client, capacityBytes);
@@ -89,7 +91,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.recalls = new Recalls(client, cache);
         cache.onGranted(recalls::granted);
         this.lease = lease;
-        this.locks = new FileLocks(requests, files, pages, lease);
+        this.locks = new FileLocks(requests, files, pages, grants, lease);
         lease.claims(files::openInodes);
     }
 
@@ -118,6 +120,7 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public void mounted(KernelCache kernel) {
         backing.mounted(kernel);
+        grants.mounted(kernel);
         recalls.mounted(kernel);
         locks.mounted(kernel);
         cache.onDropped((ino, kernelNames, recalled) -> {
@@ -353,6 +356,7 @@ public final class GlobalFileSystem implements FileSystem {
     public void close() {
         writeBack.close();
         recalls.close();
+        grants.close();
         locks.close();
     }
 }

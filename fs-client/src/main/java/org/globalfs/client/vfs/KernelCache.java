@@ -9,7 +9,7 @@ package org.globalfs.client.vfs;
  *
  * <p>The kernel takes the inode's page locks and, for names, the directory's lock, which are held
  * while a request on the same inode is being answered: <b>a thread that answers a request must
- * never wait for {@link #await}</b>, nor for anything that does.
+ * never wait for {@link #await}</b>, nor for anything that does; see {@link #awaitInodes}.
  */
 public interface KernelCache {
 
@@ -34,4 +34,11 @@ public interface KernelCache {
      * held: all names of the mount are looked up again instead.
      */
     boolean await(long timeoutMs) throws InterruptedException;
+
+    /**
+     * Waits until every {@link #invalidateInode} before has reached the kernel; false: not within
+     * the time-out. It may wait for pages that are being read or written, and for no other request:
+     * a thread that answers neither a read nor a write may wait for it.
+     */
+    boolean awaitInodes(long timeoutMs) throws InterruptedException;
 }

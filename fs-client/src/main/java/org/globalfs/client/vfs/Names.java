@@ -35,13 +35,15 @@ final class Names {
     private final Requests requests;
     private final MetadataCache cache;
     private final OpenFiles files;
+    private final PageGrants grants;
     private final Cache<Long, Long> parents = Caffeine.newBuilder().maximumSize(PARENTS).build();
     private final Cache<Long, byte[]> targets = Caffeine.newBuilder().maximumSize(TARGETS).build();
 
-    Names(Requests requests, OpenFiles files) {
+    Names(Requests requests, OpenFiles files, PageGrants grants) {
         this.requests = requests;
         this.cache = requests.cache();
         this.files = files;
+        this.grants = grants;
     }
 
     Entry lookup(Caller caller, long parent, byte[] name) throws FsException {
@@ -132,7 +134,7 @@ final class Names {
      * What the kernel is told of a name; what it may remember is noted, to be taken back on a
      * recall.
      */
-    Entry entry(long parent, byte[] name, Attributes attributes) {
+    Entry entry(long parent, byte[] name, Attributes attributes) throws FsException {
         long ino = attributes.getIno();
         if (Permissions.isDirectory(attributes)) {
             parents.put(ino, parent);
@@ -150,7 +152,8 @@ final class Names {
         return new Entry(reply.stat(), entryTimeoutNs, reply.timeoutNs());
     }
 
-    AttributesReply reply(Attributes attributes) {
+    AttributesReply reply(Attributes attributes) throws FsException {
+        grants.settle(attributes.getIno());
         Attributes pending = files.overlay(attributes);
         if (pending != null) {
             return new AttributesReply(stat(pending), 0);

@@ -19,12 +19,14 @@ import org.jspecify.annotations.Nullable;
 final class OpenFiles {
 
     private final WriteBack writeBack;
+    private final PageGrants grants;
     private final ConcurrentMap<Long, Handle> handles = new ConcurrentHashMap<>();
     private final ConcurrentMap<Long, OpenInode> inodes = new ConcurrentHashMap<>();
     private final AtomicLong numbers;
 
-    OpenFiles(WriteBack writeBack, AtomicLong numbers) {
+    OpenFiles(WriteBack writeBack, PageGrants grants, AtomicLong numbers) {
         this.writeBack = writeBack;
+        this.grants = grants;
         this.numbers = numbers;
     }
 
@@ -42,6 +44,12 @@ final class OpenFiles {
         /** The newest attributes that were seen while it was open. */
         Attributes attributes() {
             return attributes;
+        }
+
+        /** Whether it was longer than that at some later version. */
+        boolean outgrew(long version, long size) {
+            Attributes newest = attributes;
+            return newest.getVersion() > version && newest.getSize() > size;
         }
 
         synchronized void attributes(Attributes newer) {
@@ -163,7 +171,11 @@ final class OpenFiles {
                 content.ino(),
                 (key, open) -> {
                     open.handles--;
-                    return open.handles == 0 ? null : open;
+                    if (open.handles > 0) {
+                        return open;
+                    }
+                    grants.closed(key);
+                    return null;
                 });
     }
 

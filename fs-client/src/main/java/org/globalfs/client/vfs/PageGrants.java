@@ -1,0 +1,210 @@
+package org.globalfs.client.vfs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.LockSupport;
+import org.globalfs.client.cache.KernelPages;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.cache.Validity;
+import org.globalfs.protocol.Errno;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the kernel's pages of open files within what this client may believe.
+ *
+ * <p>The kernel reads a page that it has without asking anybody, and when a file has become longer
+ * it takes the rest of the page that was the last one for zeros. So:
+ *
+ * <ul>
+ *   <li>pages of content that no running grant stands for are dropped as soon as they were read;
+ *   <li>pages whose grant ends without a recall, because its lease was not renewed or its
+ *       coordinator is gone, are dropped when it ends;
+ *   <li>attributes of the file, its size among them, wait until pages that are to be dropped are
+ *       gone.
+ * </ul>
+ *
+ * A recall drops them as well, see {@link Recalls}. What is of partition 0 counts as granted for as
+ * long as the cache believes it. Files that are not open do not matter: the next open drops pages
+ * of another version.
+ */
+final class PageGrants implements AutoCloseable {
+
+    private static final long SHORTEST_NAP_NS = 5_000_000L;
+    private static final long LONGEST_NAP_NS = 1_000_000_000L;
+    private static final long KERNEL_WAIT_MS = 1_000;
+    private static final int KERNEL_WAITS = 60;
+
+    private final MetadataCache cache;
+    private final KernelPages pages;
+    private final ConcurrentMap<Long, Held> held = new ConcurrentHashMap<>();
+    private volatile @Nullable KernelCache kernel;
+    private volatile @Nullable Thread watcher;
+    private volatile long wakesAtNs;
+    private volatile boolean closed;
+
+    PageGrants(MetadataCache cache, KernelPages pages) {
+        this.cache = cache;
+        this.pages = pages;
+    }
+
+    /**
+     * The pages that the kernel has of an open file: of which version, and by what right; null:
+     * none, they are to be dropped. Compared by identity: each stands for what was read up to it.
+     */
+    private static final class Held {
+        final long version;
+        final @Nullable Validity validity;
+
+        Held(long version, @Nullable Validity validity) {
+            this.version = version;
+            this.validity = validity;
+        }
+    }
+
+    void mounted(KernelCache kernelCache) {
+        kernel = kernelCache;
+        watcher = Thread.ofPlatform().daemon().name("page-grants").start(this::watch);
+    }
+
+    /** Content of this version is about to be given to the kernel. */
+    void read(long ino, long version) {
+        hold(ino, version, cache.contentValidity(ino, version));
+    }
+
+    /**
+     * The kernel has content of this version: a write of this client made it, or the open of the
+     * file found that the pages of an earlier one are of it.
+     */
+    void known(long ino, long version) {
+        hold(ino, version, cache.validity(ino, version));
+    }
+
+    private void hold(long ino, long version, @Nullable Validity validity) {
+        KernelCache mounted = kernel;
+        if (mounted == null) {
+            return;
+        }
+        Held now =
+                held.compute(
+                        ino,
+                        (key, before) -> {
+                            boolean joins =
+                                    before == null
+                                            || (before.validity != null
+                                                    && validity != null
+                                                    && joins(before, version, validity));
+                            return new Held(version, joins ? validity : null);
+                        });
+        if (now.validity == null) {
+            mounted.invalidateInode(ino, 0, 0);
+            wakeBy(System.nanoTime());
+        } else {
+            wakeBy(System.nanoTime() + cache.leftNs(now.validity));
+        }
+    }
+
+    /** Whether older pages are as good as those of this version. */
+    private boolean joins(Held before, long version, Validity validity) {
+        Validity earlier = before.validity;
+        return before.version == version
+                || (earlier != null && earlier.joins(validity) && cache.leftNs(earlier) > 0);
+    }
+
+    /** Nobody has the file open any more. */
+    void closed(long ino) {
+        held.remove(ino);
+    }
+
+    /**
+     * To be called before the kernel is told attributes of the inode, or that it is locked: returns
+     * once the kernel has no pages of it that may be old.
+     *
+     * @throws FsException EIO: the kernel would not drop them
+     */
+    void settle(long ino) throws FsException {
+        Held pages = held.get(ino);
+        if (pages != null && lapsed(pages) && !drop(List.of(ino))) {
+            throw FsException.of(Errno.EIO, "the kernel keeps old content of inode " + ino);
+        }
+    }
+
+    private boolean lapsed(Held pages) {
+        return pages.validity == null || cache.leftNs(pages.validity) <= 0;
+    }
+
+    /** Has the kernel drop all pages of these inodes; false: it did not within a minute. */
+    private boolean drop(List<Long> inodes) {
+        KernelCache mounted = kernel;
+        if (mounted == null) {
+            return true;
+        }
+        List<Held> dropped = new ArrayList<>(inodes.size());
+        for (long ino : inodes) {
+            // What is read from here on replaces this.
+            dropped.add(
+                    held.computeIfPresent(ino, (key, before) -> new Held(before.version, null)));
+            pages.forget(ino);
+            mounted.invalidateInode(ino, 0, 0);
+        }
+        try {
+            int waits = 0;
+            while (!mounted.awaitInodes(KERNEL_WAIT_MS)) {
+                if (closed || ++waits == KERNEL_WAITS) {
+                    return closed;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+        for (int i = 0; i < dropped.size(); i++) {
+            Held gone = dropped.get(i);
+            if (gone != null) {
+                held.remove(inodes.get(i), gone);
+            }
+        }
+        return true;
+    }
+
+    private void wakeBy(long timeNs) {
+        Thread thread = watcher;
+        if (thread != null && timeNs - wakesAtNs < 0) {
+            wakesAtNs = timeNs;
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void watch() {
+        while (!closed) {
+            long napNs = LONGEST_NAP_NS;
+            wakesAtNs = System.nanoTime() + napNs;
+            List<Long> ended = new ArrayList<>();
+            for (var entry : held.entrySet()) {
+                Validity validity = entry.getValue().validity;
+                long leftNs = validity == null ? 0 : cache.leftNs(validity);
+                if (leftNs <= 0) {
+                    ended.add(entry.getKey());
+                } else {
+                    napNs = Math.min(napNs, leftNs);
+                }
+            }
+            if (!ended.isEmpty()) {
+                drop(ended);
+                napNs = SHORTEST_NAP_NS;
+            }
+            long wakeNs = System.nanoTime() + Math.max(napNs, SHORTEST_NAP_NS);
+            if (wakeNs - wakesAtNs < 0) {
+                wakesAtNs = wakeNs;
+            }
+            LockSupport.parkNanos(this, Math.max(SHORTEST_NAP_NS, wakesAtNs - System.nanoTime()));
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(watcher);
+    }
+}

@@ -1,0 +1,218 @@
+package org.globalfs.client.vfs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.globalfs.client.vfs.TestClient.bytes;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import org.globalfs.client.FakeBlockStore;
+import org.globalfs.client.FakeCluster;
+import org.globalfs.client.vfs.TestClient.Open;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the kernel keeps of a file that one client holds open while another changes it. */
+class PageGrantsTest {
+
+    @TempDir Path folder;
+
+    private FakeCluster cluster;
+    private FakeBlockStore blocks;
+    private TestClient writer;
+    private TestClient reader;
+    private FirstPage kernel;
+    private long home;
+
+    @BeforeEach
+    void begin() throws FsException {
+        cluster = new FakeCluster(folder, 1);
+        blocks = new FakeBlockStore();
+        writer = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+        reader = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+        kernel = new FirstPage(reader);
+        reader.fs.mounted(kernel);
+        long top = writer.mkdir(FileSystem.ROOT, "top");
+        home = writer.mkdir(top, "home");
+    }
+
+    @AfterEach
+    void end() {
+        writer.close();
+        reader.close();
+        cluster.close();
+    }
+
+    /**
+     * Linux' page cache with explicit invalidation, for the first page of one file: it is read once
+     * and kept, and shown as far as the newest attributes say that the file goes. What is to be
+     * dropped stays until somebody waits for that.
+     */
+    private static final class FirstPage implements KernelCache {
+        private final TestClient client;
+        private byte @Nullable [] page;
+        private int queued;
+        private volatile long told;
+
+        FirstPage(TestClient client) {
+            this.client = client;
+        }
+
+        String read(Open file) throws FsException {
+            int size = (int) client.stat(file.ino()).size();
+            return shown(file, size);
+        }
+
+        /** As far as the file went before: Linux asks for no attributes then. */
+        synchronized String shown(Open file, int size) throws FsException {
+            if (page == null) {
+                page = Arrays.copyOf(client.read(file, 0, 4096), 4096);
+            }
+            return new String(page, 0, size, java.nio.charset.StandardCharsets.UTF_8);
+        }
+
+        void ask(Open file) {
+            try {
+                told = client.stat(file.ino()).size();
+            } catch (FsException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** Reads the page and shows it as far as the file goes by what was told until then. */
+        synchronized String page(Open file) throws FsException {
+            page = null;
+            shown(file, 0);
+            return shown(file, (int) told);
+        }
+
+        synchronized boolean kept() {
+            return page != null;
+        }
+
+        @Override
+        public synchronized void invalidateInode(long ino, long offset, long length) {
+            queued++;
+        }
+
+        @Override
+        public synchronized boolean awaitInodes(long timeoutMs) {
+            if (queued > 0) {
+                page = null;
+            }
+            queued = 0;
+            return true;
+        }
+
+        @Override
+        public boolean await(long timeoutMs) {
+            return awaitInodes(timeoutMs);
+        }
+
+        @Override
+        public void invalidateEntry(long parent, byte[] name) {}
+
+        @Override
+        public void entryDeleted(long parent, long child, byte[] name) {}
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        long deadlineNs = System.nanoTime() + 20_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadlineNs).isNegative();
+            Thread.sleep(5);
+        }
+    }
+
+    @Test
+    void aReaderAlongNeverSeesZeros() throws FsException {
+        Open log = writer.create(home, "log");
+        Open along = reader.open(reader.lookup(home, "log"), OpenFlags.O_RDONLY);
+        StringBuilder written = new StringBuilder();
+        for (int i = 0; i < 100; i++) {
+            String text = "record " + i + "\n";
+            writer.write(log, written.length(), bytes(text));
+            writer.flush(log);
+            written.append(text);
+            assertThat(kernel.read(along)).isEqualTo(written.toString());
+        }
+    }
+
+    @Test
+    void whatIsReadWithoutAGrantIsNotKept() throws Exception {
+        writer.put(home, "file", "one");
+        Open open = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
+        assertThat(kernel.read(open)).isEqualTo("one");
+        until(() -> !kernel.kept());
+        writer.put(home, "file", "two");
+        assertThat(kernel.shown(open, 3)).isEqualTo("two");
+    }
+
+    @Test
+    void whatIsReadUnderAGrantIsKept() throws Exception {
+        cluster.leaseMs = 5_000;
+        writer.put(home, "file", "one");
+        Open open = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
+        int reads = cluster.reads.get();
+        for (int i = 0; i < 100; i++) {
+            assertThat(kernel.read(open)).isEqualTo("one");
+            Thread.sleep(1);
+        }
+        assertThat(kernel.kept()).isTrue();
+        assertThat(cluster.reads.get()).isEqualTo(reads);
+        writer.put(home, "file", "two");
+        until(() -> !kernel.kept());
+        assertThat(kernel.read(open)).isEqualTo("two");
+    }
+
+    /** Its coordinator is gone, and with it who would have told of the change. */
+    @Test
+    void whatWasGrantedIsDroppedWhenTheLeaseEnds() throws Exception {
+        cluster.leaseMs = 600;
+        writer.put(home, "file", "one");
+        Open open = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
+        assertThat(kernel.read(open)).isEqualTo("one");
+        cluster.moveCoordinator(1, 2);
+        writer.put(home, "file", "two");
+        until(() -> !kernel.kept());
+        assertThat(kernel.shown(open, 3)).isEqualTo("two");
+    }
+
+    /** Somebody else's question may make the file longer while a short read is under way. */
+    @Test
+    void aReadUnderWayIsNeverTakenForZeros() throws Exception {
+        int records = 400;
+        Open log = writer.create(home, "log");
+        Open along = reader.open(reader.lookup(home, "log"), OpenFlags.O_RDONLY);
+        CompletableFuture<Void> appended =
+                CompletableFuture.runAsync(
+                        () -> {
+                            for (int i = 0; i < records; i++) {
+                                append(log, i);
+                                kernel.ask(along);
+                            }
+                        });
+        try {
+            while (!appended.isDone()) {
+                assertThat(kernel.page(along)).doesNotContain("\0");
+            }
+        } finally {
+            appended.join();
+        }
+        kernel.ask(along);
+        assertThat(kernel.page(along)).hasSize(8 * records);
+    }
+
+    private void append(Open log, int record) {
+        try {
+            writer.write(log, 8L * record, bytes("%07d ".formatted(record)));
+            writer.flush(log);
+        } catch (FsException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
