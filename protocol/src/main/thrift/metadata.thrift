@@ -291,6 +291,7 @@ struct Command {
   9: optional list<i32> participants; // with coordinated: the partitions that vote
   10: optional i64 expectedSource;    // copied from an ESCALATE reply: what the (old) name points to
   11: optional i64 expectedTarget;    // copied from an ESCALATE reply: what the new name points to
+  12: optional bool movesDirectory;   // copied from an ESCALATE reply: a directory gets another parent; saves a round
 }
 
 enum Status {
@@ -314,11 +315,12 @@ struct UpdateReply {
   11: optional i64 globalSeen;           // P0 instance that this partition's state depends on: joins the session's vector
   12: optional i32 leaseMs;              // > 0: the session holds grants on what is returned; its lease runs this long from when the request was sent
   13: optional i64 removed;              // unlink, rename: inode that lost a name
-  14: optional i64 expectedSource;       // ESCALATE: copy into the coordinated command
-  15: optional i64 expectedTarget;       // likewise
+  14: optional i64 expectedSource;       // ESCALATE: copy into the coordinated command; DONE: what the old name of a coordinated rename pointed to
+  15: optional i64 expectedTarget;       // likewise, the new name
   16: optional LockState lockState;      // lock: WAITING: ask by GetLockOp
   17: optional i64 lapses;               // renewSession: how often the session's lease has run out in this partition
   19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning
+  25: optional bool movesDirectory;      // ESCALATE: copy into the coordinated command
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */
@@ -551,6 +553,13 @@ struct Links {
   2: required i32 names;
 }
 
+/** A directory whose parent is in another partition, as one of the two says. */
+struct Crossing {
+  1: required i64 ino;
+  2: required i64 parent;
+  3: optional i64 top;   // said by the parent's partition: the uppermost directory above, and with, the parent that is there
+}
+
 struct CheckReply {
   1: required Position position;
   2: required i64 inodes;           // looked at, as names, extents and blocks
@@ -561,6 +570,9 @@ struct CheckReply {
   7: required list<string> findings; // the first of them, for people
   8: required list<Links> foreign;  // inodes of other partitions, and how many names here point to each
   9: required list<Links> unexplained; // inodes here, and how many of their links no name here accounts for
+  10: optional list<Crossing> hanging; // directories here whose parents are in other partitions
+  11: optional list<Crossing> held;    // directories of other partitions that have names here
+  12: optional i64 globalBelow;        // directories of partition 0 that lie in regional ones, as this partition knows
 }
 
 // ---------------------------------------------------------------- checkpoints, between replicas

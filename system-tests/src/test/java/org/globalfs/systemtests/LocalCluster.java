@@ -116,6 +116,23 @@ final class LocalCluster implements AutoCloseable {
         return values;
     }
 
+    /** The name of the process of the replica that coordinates ring 0. */
+    String globalCoordinatorProcess() {
+        Map<?, ?> status = status();
+        for (Map<?, ?> region : maps(status, "regions")) {
+            List<Map<?, ?>> replicas = maps(region, "replicas");
+            for (Map<?, ?> replica : replicas) {
+                for (Map<?, ?> ring : maps(replica, "rings")) {
+                    if (number(ring, "ring") == 0
+                            && number(ring, "coordinator") == number(replica, "id")) {
+                        return region.get("name") + "-" + "abc".charAt(replicas.indexOf(replica));
+                    }
+                }
+            }
+        }
+        throw new AssertionError("ring 0 has no coordinator: " + status);
+    }
+
     /** The name of the process (`us-west-a`) of the replica that coordinates a region's ring. */
     String coordinatorProcess(String region) {
         for (Map<?, ?> each : maps(status(), "regions")) {

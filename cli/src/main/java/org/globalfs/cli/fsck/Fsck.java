@@ -1,7 +1,11 @@
 package org.globalfs.cli.fsck;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
@@ -13,7 +17,10 @@ import org.globalfs.protocol.rpc.RpcException;
 import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.CheckReply;
 import org.globalfs.protocol.wire.CheckRequest;
+import org.globalfs.protocol.wire.Crossing;
 import org.globalfs.protocol.wire.Links;
+import org.globalfs.replica.state.check.CheckReport;
+import org.globalfs.replica.state.check.Crossings;
 
 /**
  * Asks a replica of each partition to check its records, and compares what partitions say of each
@@ -41,13 +48,12 @@ public final class Fsck {
 
     /** Whether nothing is wrong. */
     public boolean clean() throws Failure, InterruptedException {
-        Map<Long, Integer> suspects = round(true);
+        Set<String> suspects = round(true);
         for (int round = 1; round < ROUNDS && !suspects.isEmpty(); round++) {
             TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
-            Map<Long, Integer> again = round(false);
-            suspects.entrySet().removeIf(each -> !each.getValue().equals(again.get(each.getKey())));
+            suspects.retainAll(round(false));
         }
-        suspects.forEach((ino, missing) -> fault(describe(ino, missing)));
+        suspects.forEach(this::fault);
         out.accept(faults == 0 ? "clean" : faults + " faults");
         return faults == 0;
     }
@@ -65,26 +71,68 @@ public final class Fsck {
         out.accept("  " + what);
     }
 
-    /** Links less names of the inodes where these differ, over all partitions. */
-    private Map<Long, Integer> round(boolean tell) throws Failure {
-        Map<Long, Integer> difference = new TreeMap<>();
-        check(Topology.GLOBAL, "global", difference, tell);
-        for (Topology.Region region : topology.regions()) {
-            check(region.partition(), region.name(), difference, tell);
+    /** What partitions say of each other, put together. */
+    private static final class Comparison {
+        /** Links less names of inodes. */
+        final Map<Long, Integer> difference = new TreeMap<>();
+
+        final List<CheckReport.Crossing> hanging = new ArrayList<>();
+        final List<CheckReport.Crossing> held = new ArrayList<>();
+        final Set<String> wrong = new TreeSet<>();
+        private long globalBelow;
+
+        void add(CheckReply reply) {
+            for (Links links : reply.getUnexplained()) {
+                difference.merge(links.getIno(), links.getNames(), Integer::sum);
+            }
+            for (Links links : reply.getForeign()) {
+                difference.merge(links.getIno(), -links.getNames(), Integer::sum);
+            }
+            add(reply.isSetHanging() ? reply.getHanging() : List.of(), hanging);
+            add(reply.isSetHeld() ? reply.getHeld() : List.of(), held);
+            int partition = reply.getPosition().getPartition();
+            if (partition == Topology.GLOBAL) {
+                globalBelow = reply.getGlobalBelow();
+            } else if (reply.getInodes() > 0 && reply.getGlobalBelow() != globalBelow) {
+                wrong.add(
+                        String.format(
+                                "partition %d takes %d directories of partition 0 to lie in regional ones, but there are %d",
+                                partition, reply.getGlobalBelow(), globalBelow));
+            }
         }
-        difference.values().removeIf(value -> value == 0);
-        return difference;
+
+        private static void add(List<Crossing> from, List<CheckReport.Crossing> to) {
+            from.forEach(each ->
+                    to.add(
+                            new CheckReport.Crossing(
+                                    each.getIno(), each.getParent(), each.getTop())));
+        }
+
+        Set<String> faults() {
+            difference.forEach((ino, missing) -> {
+                if (missing != 0) {
+                    wrong.add(describe(ino, missing));
+                }
+            });
+            wrong.addAll(Crossings.faults(hanging, held));
+            return wrong;
+        }
     }
 
-    private void check(int partition, String name, Map<Long, Integer> difference, boolean tell)
+    /** What does not match over all partitions; partition 0 comes first. */
+    private Set<String> round(boolean tell) throws Failure {
+        Comparison comparison = new Comparison();
+        check(Topology.GLOBAL, "global", comparison, tell);
+        for (Topology.Region region : topology.regions()) {
+            check(region.partition(), region.name(), comparison, tell);
+        }
+        return comparison.faults();
+    }
+
+    private void check(int partition, String name, Comparison comparison, boolean tell)
             throws Failure {
         CheckReply reply = ask(partition, name);
-        for (Links links : reply.getUnexplained()) {
-            difference.merge(links.getIno(), links.getNames(), Integer::sum);
-        }
-        for (Links links : reply.getForeign()) {
-            difference.merge(links.getIno(), -links.getNames(), Integer::sum);
-        }
+        comparison.add(reply);
         if (!tell) {
             return;
         }

@@ -157,6 +157,9 @@ public final class MetadataClient {
         if (escalation.isSetExpectedTarget()) {
             result.setExpectedTarget(escalation.getExpectedTarget());
         }
+        if (escalation.isMovesDirectory()) {
+            result.setMovesDirectory(true);
+        }
         return result;
     }
 

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class Names {
 
     private static final int LOOKUP_ROUNDS = 5;
+    private static final int EXCHANGE = 2;
     private static final int NAME_MAX = 255;
     private static final int PARENTS = 50_000;
     private static final int TARGETS = 10_000;
@@ -296,9 +297,31 @@ final class Names {
         if (reply.isSetRemoved()) {
             cache.forget(reply.getRemoved());
         }
-        if (moved != null && Permissions.isDirectory(moved)) {
-            parents.put(moved.getIno(), newParent);
+        boolean exchanged = (flags & EXCHANGE) != 0;
+        if (moved != null) {
+            moved(moved.getIno(), newParent, Permissions.isDirectory(moved));
         }
+        if (reply.isSetExpectedSource()) {
+            movedElsewhere(reply.getExpectedSource(), newParent);
+        }
+        if (reply.isSetExpectedTarget() && exchanged) {
+            movedElsewhere(reply.getExpectedTarget(), parent);
+        } else if (exchanged && target != null && !target.absent()) {
+            moved(target.ino(), parent, target.type() == Stat.DIRECTORY);
+        }
+    }
+
+    /** A directory's ".." is right at once where it was moved. */
+    private void moved(long ino, long newParent, boolean directory) {
+        if (directory) {
+            parents.put(ino, newParent);
+        }
+    }
+
+    /** Moved by several partitions together, which do not tell the inode's new attributes. */
+    private void movedElsewhere(long ino, long newParent) {
+        cache.forget(ino);
+        moved(ino, newParent, parents.getIfPresent(ino) != null);
     }
 
     /** A link's target never changes. */

@@ -280,6 +280,7 @@ final class Grants {
                 case Effect.DropLink e -> inodes.add(e.ino());
                 case Effect.AddLink e -> inodes.add(e.ino());
                 case Effect.Renamed e -> inodes.addAll(List.of(e.ino(), e.parent()));
+                case Effect.GlobalBelow _ -> {}
                 case Effect.CreateDirectory e -> inodes.addAll(List.of(e.ino(), e.parent()));
             }
         }

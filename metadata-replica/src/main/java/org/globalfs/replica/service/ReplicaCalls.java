@@ -11,6 +11,7 @@ import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.CheckReply;
 import org.globalfs.protocol.wire.CheckRequest;
+import org.globalfs.protocol.wire.Crossing;
 import org.globalfs.protocol.wire.HashReply;
 import org.globalfs.protocol.wire.HashRequest;
 import org.globalfs.protocol.wire.Links;
@@ -127,15 +128,24 @@ final class ReplicaCalls {
         PartitionState.Checked checked = partition.use(PartitionState::check);
         CheckReport report = checked.report();
         return new CheckReply(
-                new Position(partition.partition(), checked.instance()),
-                report.inodes,
-                report.names,
-                report.extents,
-                report.blocks,
-                report.faults,
-                report.findings,
-                links(report.foreign),
-                links(report.unexplained));
+                        new Position(partition.partition(), checked.instance()),
+                        report.inodes,
+                        report.names,
+                        report.extents,
+                        report.blocks,
+                        report.faults,
+                        report.findings,
+                        links(report.foreign),
+                        links(report.unexplained))
+                .setHanging(crossings(report.hanging))
+                .setHeld(crossings(report.held))
+                .setGlobalBelow(report.globalBelow);
+    }
+
+    private static List<Crossing> crossings(List<CheckReport.Crossing> all) {
+        return all.stream()
+                .map(each -> new Crossing(each.ino(), each.parent()).setTop(each.top()))
+                .toList();
     }
 
     private static List<Links> links(Map<Long, Integer> names) {

@@ -29,6 +29,9 @@ public record Escalation(int partition, Command command) {
         if (reply.isSetExpectedTarget()) {
             coordinated.setExpectedTarget(reply.getExpectedTarget());
         }
+        if (reply.isMovesDirectory()) {
+            coordinated.setMovesDirectory(true);
+        }
         return new Escalation(0, coordinated);
     }
 }

@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.globalfs.protocol.wire.Attributes;
@@ -15,6 +17,7 @@ import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.replica.state.check.CheckReport;
+import org.globalfs.replica.state.check.Crossings;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 
@@ -46,12 +49,23 @@ final class Consistency {
     private void records() {
         Map<Long, Integer> foreign = new TreeMap<>();
         Map<Long, Integer> unexplained = new TreeMap<>();
+        List<CheckReport.Crossing> hanging = new ArrayList<>();
+        List<CheckReport.Crossing> held = new ArrayList<>();
+        long globalBelow = rings.state(0).check().report().globalBelow;
         for (int partition = 0; partition <= regions; partition++) {
             CheckReport report = rings.state(partition).check().report();
             assertThat(report.findings).as("partition %s", partition).isEmpty();
             report.foreign.forEach((ino, links) -> foreign.merge(ino, links, Integer::sum));
             unexplained.putAll(report.unexplained);
+            hanging.addAll(report.hanging);
+            held.addAll(report.held);
+            if (report.inodes > 0) {
+                assertThat(report.globalBelow)
+                        .as("directories of partition 0 below, in partition %s", partition)
+                        .isEqualTo(globalBelow);
+            }
         }
+        assertThat(Crossings.faults(hanging, held)).isEmpty();
         assertThat(unexplained).isEqualTo(foreign);
     }
 

@@ -230,18 +230,6 @@ final class CoordinationTest {
     }
 
     @Test
-    void aDirectoryNeverEntersAnotherRegion() {
-        directory(west, "d", 1);
-        assertThat(rings.run(1, rename(west, "d", east, "d")).getErrno())
-                .isEqualTo(Errno.EXDEV.number());
-        assertThat(rings.run(0, rename(Partitions.ROOT, "west", east, "w")).getErrno())
-                .isEqualTo(Errno.EXDEV.number());
-        done(1, rename(west, "d", Partitions.ROOT, "d"));
-        done(0, rename(Partitions.ROOT, "d", west, "again"));
-        assertThat(exists(west, "again")).isTrue();
-    }
-
-    @Test
     void rmdirOfAFringeDirectoryNeedsItEmptyAndKeepsItSo() {
         create(west, "f", 0100644, 1);
         Command rmdir =

@@ -201,11 +201,6 @@ final class ModelFileSystem {
         }
     }
 
-    private static boolean mayHold(Node directory, Node child) {
-        int partition = Partitions.of(directory.ino);
-        return !child.isDirectory() || partition == 0 || partition == Partitions.of(child.ino);
-    }
-
     int rename(Node from, String name, Node to, String newName, int flags, int uid) {
         int error = reach(from, uid);
         if (error == 0) {
@@ -265,9 +260,6 @@ final class ModelFileSystem {
         int error = target == null ? addable(to, uid) : may(to, uid, 2) ? 0 : Errno.EACCES.number();
         if (error != 0) {
             return error;
-        }
-        if (!mayHold(to, source) || exchange && !mayHold(from, Objects.requireNonNull(target))) {
-            return Errno.EXDEV.number();
         }
         if (stuck(from, source, uid) || target != null && stuck(to, target, uid)) {
             return Errno.EPERM.number();

@@ -16,7 +16,6 @@ import org.globalfs.protocol.wire.DecideOp;
 import org.globalfs.protocol.wire.LinkOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
-import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -32,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 final class OverlappingOperationsTest {
 
-    private static final int REGIONS = 2;
+    private static final int REGIONS = 3;
     private static final int STEPS = 4000;
     private static final int AT_ONCE = 8;
     private static final int NAMES = 3;
@@ -40,26 +39,8 @@ final class OverlappingOperationsTest {
 
     @TempDir Path folder;
 
-    private final List<Flight> flights = new ArrayList<>();
     private final List<Long> directories = new ArrayList<>();
     private final List<Long> files = new ArrayList<>();
-    private int finished;
-    private int succeeded;
-    private int locked;
-    private int escalated;
-
-    /** A command on its way. */
-    private static final class Flight {
-        Command command;
-        int partition;
-        final boolean directory;
-
-        Flight(Command command, int partition, boolean directory) {
-            this.command = command;
-            this.partition = partition;
-            this.directory = directory;
-        }
-    }
 
     /** Set METADATA_SEEDS to "from-to" for a longer run. */
     static LongStream seeds() {
@@ -80,34 +61,33 @@ final class OverlappingOperationsTest {
         try (Rings rings = new Rings(folder, REGIONS)) {
             SetAttributesOp open = new SetAttributesOp(Partitions.ROOT).setMode(01777);
             rings.run(0, rings.command(1, 0, 0, UpdateOp.setAttributes(open)));
+            Flights flights = new Flights(rings, this::landed);
             for (int step = 0; step < STEPS; step++) {
-                step(rings, random);
+                step(rings, flights, random);
                 if (step % 400 == 399) {
-                    land(rings);
+                    flights.land();
                     Consistency.check(rings, REGIONS);
                 }
             }
+            System.out.printf(
+                    "%d operations, %d succeeded, %d times locked, %d escalated%n",
+                    flights.finished, flights.succeeded, flights.locked, flights.escalated);
+            assertThat(flights.succeeded)
+                    .as("of %s operations", flights.finished)
+                    .isGreaterThan(flights.finished / 10);
         }
-        System.out.printf(
-                "%d operations, %d succeeded, %d times locked, %d escalated%n",
-                finished, succeeded, locked, escalated);
-        assertThat(succeeded).as("of %s operations", finished).isGreaterThan(finished / 10);
     }
 
-    private void step(Rings rings, Random random) {
+    private void step(Rings rings, Flights flights, Random random) {
         switch (random.nextInt(14)) {
             case 0, 1, 2, 3, 4 -> {
                 if (flights.size() < AT_ONCE) {
-                    start(rings, random);
+                    start(rings, flights, random);
                 }
             }
             case 5, 6, 7 -> rings.importOne(1 + random.nextInt(REGIONS));
             case 8, 9 -> rings.vote(1 + random.nextInt(REGIONS));
-            case 10, 11, 12 -> {
-                for (Flight flight : List.copyOf(flights)) {
-                    continueFlight(rings, flight, random.nextInt(8) == 0);
-                }
-            }
+            case 10, 11, 12 -> flights.goOn(random, 8);
             default -> rare(rings, random);
         }
     }
@@ -147,14 +127,13 @@ final class OverlappingOperationsTest {
                 : directories.get(random.nextInt(directories.size()));
     }
 
-    private void start(Rings rings, Random random) {
+    private void start(Rings rings, Flights flights, Random random) {
         int uid = random.nextInt(3) == 0 ? 1000 : 0;
         long parent = directory(random);
-        boolean directory = false;
         UpdateOp op;
         switch (random.nextInt(10)) {
             case 0, 1, 2 -> {
-                directory = random.nextInt(3) > 0;
+                boolean directory = random.nextInt(3) > 0;
                 int mode = directory ? Mode.DIRECTORY | 0777 : Mode.REGULAR | 0666;
                 op = UpdateOp.create(new CreateOp(parent, name(random), mode));
             }
@@ -187,63 +166,24 @@ final class OverlappingOperationsTest {
         Command command = rings.command(session, uid, random.nextInt(REGIONS + 1), op);
         // Several commands of a session may be under way: none is answered before it landed.
         command.setAnsweredBelow(1);
-        Flight flight = new Flight(command, Partitions.of(parent), directory);
-        flights.add(flight);
-        rings.deliver(flight.partition, List.of(rings.stamped(command)));
+        flights.start(command, Partitions.of(parent));
     }
 
-    private void continueFlight(Rings rings, Flight flight, boolean repeat) {
-        UpdateReply reply = rings.takeReply(flight.command);
-        if (reply == null) {
-            if (repeat) {
-                rings.deliver(flight.partition, List.of(rings.stamped(flight.command)));
-            }
-            return;
-        }
-        if (reply.getStatus() == Status.DONE) {
-            land(flight, reply);
-            return;
-        }
-        if (reply.getStatus() == Status.ESCALATE) {
-            Escalation next = Escalation.of(flight.command, reply);
-            flight.command = next.command();
-            flight.partition = next.partition();
-            escalated++;
-        } else {
-            locked++;
-        }
-        rings.deliver(flight.partition, List.of(rings.stamped(flight.command)));
-    }
-
-    private void land(Flight flight, UpdateReply reply) {
-        flights.remove(flight);
-        finished++;
+    private void landed(Command command, UpdateReply reply) {
         if (reply.getErrno() != 0) {
             return;
         }
-        succeeded++;
         if (reply.isSetRemoved()) {
             directories.remove(Long.valueOf(reply.getRemoved()));
         }
-        if (flight.command.getOp().isSetCreate()) {
+        if (command.getOp().isSetCreate()) {
             long ino = reply.getAttributes().getIno();
-            List<Long> known = flight.directory ? directories : files;
+            boolean directory = Mode.isDirectory(command.getOp().getCreate().getMode());
+            List<Long> known = directory ? directories : files;
             known.add(ino);
             if (known.size() > KNOWN) {
                 known.remove(1);
             }
         }
-    }
-
-    /** Lets everything end. */
-    private void land(Rings rings) {
-        for (int round = 0; !flights.isEmpty(); round++) {
-            assertThat(round).as("rounds until everything has landed").isLessThan(200);
-            rings.settle();
-            for (Flight flight : List.copyOf(flights)) {
-                continueFlight(rings, flight, true);
-            }
-        }
-        rings.settle();
     }
 }

@@ -31,6 +31,9 @@ public final class PartitionCheck {
     /** Names beyond the first of an inode. */
     private final Map<Long, Integer> moreNames = new HashMap<>();
 
+    /** Of directories that hold others' directories. */
+    private final Map<Long, Long> tops = new HashMap<>();
+
     private long bytes;
     private long orphans;
 
@@ -48,6 +51,7 @@ public final class PartitionCheck {
         check.inodes();
         check.orphans();
         check.ancestors();
+        check.crossings();
         new ContentCheck(records, counters, check.exists, check.report).run();
         check.total("inodes", check.report.inodes, counters.inodes);
         check.total("bytes in files", check.bytes, counters.bytes);
@@ -162,6 +166,9 @@ public final class PartitionCheck {
         long ino = dentry.ino();
         if (!isHere(ino)) {
             report.foreign.merge(ino, 1, Integer::sum);
+            if (dentry.type() == Mode.DIRECTORY) {
+                report.held.add(new CheckReport.Crossing(ino, parent, top(parent)));
+            }
             return;
         }
         if (!exists.contains(ino)) {
@@ -181,6 +188,47 @@ public final class PartitionCheck {
                         "directory %x lies in %x, but believes to lie in %x",
                         ino, parent, directory.parent);
             }
+        }
+    }
+
+    /** The uppermost directory of this partition above a directory; 0 when there is none. */
+    private long top(long from) {
+        return tops.computeIfAbsent(
+                from,
+                first -> {
+                    InodeSet seen = new InodeSet();
+                    long at = first;
+                    while (seen.add(at)) {
+                        Inode directory = at == Partitions.ROOT ? null : inode(at);
+                        if (directory == null || !isHere(directory.parent)) {
+                            return at;
+                        }
+                        at = directory.parent;
+                    }
+                    return 0L; // a circle: told by others
+                });
+    }
+
+    /** Directories that lie in other partitions' directories. */
+    private void crossings() {
+        scan(
+                Table.INODE,
+                (key, value) -> {
+                    long ino = Keys.getLong(key, 0);
+                    if (directories.contains(ino)) {
+                        Inode directory = Inode.decode(ino, value);
+                        if (directory.nlink > 0 && !isHere(directory.parent)) {
+                            report.hanging.add(new CheckReport.Crossing(ino, directory.parent, 0));
+                        }
+                    }
+                    return true;
+                });
+        report.globalBelow = counters.globalBelow;
+        if (counters.partition == 0) {
+            total(
+                    "directories of partition 0 in regional ones",
+                    report.hanging.size(),
+                    counters.globalBelow);
         }
     }
 

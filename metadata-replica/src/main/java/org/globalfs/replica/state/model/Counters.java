@@ -9,7 +9,10 @@ import java.util.TreeMap;
  */
 public final class Counters {
 
-    private static final int FORMAT = 1;
+    private static final int PLAIN = 1;
+
+    /** As plain, and {@link #globalBelow}. */
+    private static final int WITH_GLOBAL_BELOW = 2;
 
     public final int partition;
     public long applied;
@@ -26,6 +29,12 @@ public final class Counters {
     public long bytes;
     public long orphans;
     public long doomed;
+
+    /**
+     * Directories of partition 0 that lie in a regional one. Partition 0 counts them; the others
+     * are told by every command that changes the count.
+     */
+    public long globalBelow;
 
     /** Partition 0: counters of the inode numbers given out in other partitions' names. */
     public final Map<Integer, Long> given = new TreeMap<>();
@@ -50,18 +59,23 @@ public final class Counters {
         copy.bytes = bytes;
         copy.orphans = orphans;
         copy.doomed = doomed;
+        copy.globalBelow = globalBelow;
         copy.given.putAll(given);
         copy.trimmed.putAll(trimmed);
         return copy;
     }
 
     public byte[] encode() {
-        Packer out =
-                new Packer(96).u8(FORMAT).varint(partition).varint(applied).varint(importedThrough);
+        int format = globalBelow == 0 ? PLAIN : WITH_GLOBAL_BELOW;
+        Packer out = new Packer(96).u8(format).varint(partition);
+        out.varint(applied).varint(importedThrough);
         out.varint(globalSeen).i64(timestamp).varint(nextInode).varint(inodes).varint(bytes);
         out.varint(orphans).varint(doomed);
         pack(out, given);
         pack(out, trimmed);
+        if (format == WITH_GLOBAL_BELOW) {
+            out.varint(globalBelow);
+        }
         return out.done();
     }
 
@@ -71,7 +85,8 @@ public final class Counters {
     }
 
     public static Counters decode(byte[] value) {
-        Unpacker in = new Unpacker(value).version(FORMAT, "partition state");
+        Unpacker in = new Unpacker(value);
+        int format = in.version(PLAIN, WITH_GLOBAL_BELOW, "partition state");
         Counters counters = new Counters(in.varint32());
         counters.applied = in.varint();
         counters.importedThrough = in.varint();
@@ -84,6 +99,9 @@ public final class Counters {
         counters.doomed = in.varint();
         unpack(in, counters.given);
         unpack(in, counters.trimmed);
+        if (format == WITH_GLOBAL_BELOW) {
+            counters.globalBelow = in.varint();
+        }
         return counters;
     }
 

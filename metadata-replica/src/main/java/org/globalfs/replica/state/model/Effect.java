@@ -25,6 +25,9 @@ public sealed interface Effect {
     /** An inode's name changed: ctime, and for a directory its parent (0: unchanged). */
     record Renamed(int partition, long ino, long parent) implements Effect {}
 
+    /** So many directories of partition 0 lie in regional ones from now on. */
+    record GlobalBelow(int partition, long count) implements Effect {}
+
     /** A new directory whose entry stands in partition 0. Empty lists: none. */
     record CreateDirectory(
             int partition,

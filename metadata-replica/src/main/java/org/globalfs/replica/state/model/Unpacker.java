@@ -33,12 +33,15 @@ public final class Unpacker {
 
     /** Reads the version byte of a value that is written in one of two formats. */
     public int version(int oldest, int newest, String what, long number) {
+        return version(oldest, newest, what + " " + number);
+    }
+
+    /** As {@link #version(int, int, String, long)}, of a value that has no number. */
+    public int version(int oldest, int newest, String what) {
         int version = u8();
         if (version < oldest || version > newest) {
             throw new CorruptRecordException(
                     what
-                            + " "
-                            + number
                             + " has format version "
                             + version
                             + ", this program reads "

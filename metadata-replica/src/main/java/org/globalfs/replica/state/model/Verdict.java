@@ -11,9 +11,26 @@ public sealed interface Verdict {
     /**
      * Lock what the operation touches here and vote. A zero inode means that partition 0 does not
      * know it.
+     *
+     * @param moves a directory gets another parent: all directories here keep theirs until the
+     *     decision
+     * @param starts directories from which the vote tells where their chain of parents leads
      */
-    record Prepare(long timestamp, long transaction, long source, long target, byte[] command)
-            implements Verdict {}
+    record Prepare(
+            long timestamp,
+            long transaction,
+            long source,
+            long target,
+            byte[] command,
+            boolean moves,
+            List<Long> starts)
+            implements Verdict {
+
+        /** Of an operation that moves no directory. */
+        public Prepare(long timestamp, long transaction, long source, long target, byte[] command) {
+            this(timestamp, transaction, source, target, command, false, List.of());
+        }
+    }
 
     /**
      * Apply these effects and release the transaction's locks; transaction 0: there was no prepare.

@@ -10,6 +10,7 @@ public final class VerdictCodec {
     private static final int PREPARE = 1;
     private static final int COMMIT = 2;
     private static final int ABORT = 3;
+    private static final int PREPARE_MOVE = 4;
     private static final int REMOVE_ENTRY = 1;
     private static final int PUT_ENTRY = 2;
     private static final int DROP_LINK = 3;
@@ -17,6 +18,7 @@ public final class VerdictCodec {
     private static final int RENAMED = 5;
     private static final int CREATE_DIRECTORY = 6;
     private static final int CREATE_DIRECTORY_WITH_ACLS = 7;
+    private static final int GLOBAL_BELOW = 8;
     private static final byte[] NO_ACL = {};
 
     private VerdictCodec() {}
@@ -25,13 +27,7 @@ public final class VerdictCodec {
         Packer out = new Packer(128).u8(FORMAT).varint(verdicts.size());
         for (Verdict verdict : verdicts) {
             switch (verdict) {
-                case Verdict.Prepare v ->
-                        out.u8(PREPARE)
-                                .i64(v.timestamp())
-                                .i64(v.transaction())
-                                .i64(v.source())
-                                .i64(v.target())
-                                .blob(v.command());
+                case Verdict.Prepare v -> pack(out, v);
                 case Verdict.Commit v -> {
                     out.u8(COMMIT).i64(v.timestamp()).i64(v.transaction());
                     out.varint(v.effects().size());
@@ -49,9 +45,8 @@ public final class VerdictCodec {
         for (long left = in.varint(); left > 0; left--) {
             verdicts.add(
                     switch (in.u8()) {
-                        case PREPARE ->
-                                new Verdict.Prepare(
-                                        in.i64(), in.i64(), in.i64(), in.i64(), in.blob());
+                        case PREPARE -> prepare(in, false);
+                        case PREPARE_MOVE -> prepare(in, true);
                         case COMMIT -> new Verdict.Commit(in.i64(), in.i64(), effects(in));
                         case ABORT -> new Verdict.Abort(in.i64(), in.i64());
                         default -> throw new CorruptRecordException("verdict of unknown kind");
@@ -66,6 +61,32 @@ public final class VerdictCodec {
             effects.add(effect(in));
         }
         return effects;
+    }
+
+    private static void pack(Packer out, Verdict.Prepare prepare) {
+        out.u8(prepare.moves() ? PREPARE_MOVE : PREPARE)
+                .i64(prepare.timestamp())
+                .i64(prepare.transaction())
+                .i64(prepare.source())
+                .i64(prepare.target())
+                .blob(prepare.command());
+        if (prepare.moves()) {
+            out.varint(prepare.starts().size());
+            prepare.starts().forEach(out::i64);
+        }
+    }
+
+    private static Verdict.Prepare prepare(Unpacker in, boolean moves) {
+        long timestamp = in.i64();
+        long transaction = in.i64();
+        long source = in.i64();
+        long target = in.i64();
+        byte[] command = in.blob();
+        List<Long> starts = new ArrayList<>();
+        for (long left = moves ? in.varint() : 0; left > 0; left--) {
+            starts.add(in.i64());
+        }
+        return new Verdict.Prepare(timestamp, transaction, source, target, command, moves, starts);
     }
 
     private static void pack(Packer out, Effect effect) {
@@ -83,6 +104,8 @@ public final class VerdictCodec {
             case Effect.AddLink e -> out.u8(ADD_LINK).varint(e.partition()).i64(e.ino());
             case Effect.Renamed e ->
                     out.u8(RENAMED).varint(e.partition()).i64(e.ino()).i64(e.parent());
+            case Effect.GlobalBelow e ->
+                    out.u8(GLOBAL_BELOW).varint(e.partition()).varint(e.count());
             case Effect.CreateDirectory e -> {
                 out.u8(e.hasAcls() ? CREATE_DIRECTORY_WITH_ACLS : CREATE_DIRECTORY);
                 out.varint(e.partition()).i64(e.ino()).varint(e.mode());
@@ -104,6 +127,7 @@ public final class VerdictCodec {
             case DROP_LINK -> new Effect.DropLink(partition, in.i64());
             case ADD_LINK -> new Effect.AddLink(partition, in.i64());
             case RENAMED -> new Effect.Renamed(partition, in.i64(), in.i64());
+            case GLOBAL_BELOW -> new Effect.GlobalBelow(partition, in.varint());
             case CREATE_DIRECTORY, CREATE_DIRECTORY_WITH_ACLS ->
                     new Effect.CreateDirectory(
                             partition,

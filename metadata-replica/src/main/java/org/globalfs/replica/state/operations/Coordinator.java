@@ -1,5 +1,6 @@
 package org.globalfs.replica.state.operations;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -127,26 +128,58 @@ final class Coordinator {
             }
         }
         Hints hints = hints(command);
-        Set<Integer> participants = participants(command, hints);
-        Prepared own =
-                Participant.prepare(tree, intents.locks(), command, hints.source, hints.target);
+        boolean moves = DirectoryMove.isLikely(tree, command, hints.source, hints.target);
+        return begin(
+                new Round(id, bytes, hints, moves, participants(command, hints)),
+                command,
+                Facts.NONE);
+    }
+
+    /** What one prepare begins with; participants may become more. */
+    private record Round(
+            long id, byte[] bytes, Hints hints, boolean moves, Set<Integer> participants) {}
+
+    /**
+     * @param known what an earlier round found out
+     */
+    private @Nullable UpdateReply begin(Round round, Command command, Facts known) {
+        Hints hints = round.hints;
+        Set<Integer> participants = round.participants;
+        List<Long> starts = List.of();
+        if (round.moves) {
+            RenameOp op = command.getOp().getRename();
+            DirectoryMove move = DirectoryMove.of(tree, op, hints.source, hints.target, known);
+            starts = List.copyOf(move.starts());
+            starts.forEach(start -> participants.add(Partitions.of(start)));
+            if (DirectoryMove.isFirstBelow(tree, op, hints.source, hints.target)) {
+                participants.addAll(tree.others());
+            }
+        }
+        Participant.Task task =
+                new Participant.Task(hints.source, hints.target, round.moves, starts);
+        Prepared own = Participant.prepare(tree, intents.locks(), command, task);
         if (own.facts().refusal() != 0) {
             return refusal(command, own.facts(), participants);
         }
         Map<Integer, Facts> votes = new TreeMap<>();
         votes.put(0, own.facts());
         Transaction transaction =
-                new Transaction(id, outbox.timestamp(), bytes, participants, votes);
-        intents.add(id, own);
+                new Transaction(round.id, outbox.timestamp(), round.bytes, participants, votes);
+        intents.add(round.id, own);
         if (participants.isEmpty()) {
-            return decide(transaction, command, own.facts());
+            return decide(transaction, command, own.facts(), round.id);
         }
         keep(transaction);
-        for (int partition : participants) {
-            outbox.send(
-                    partition,
-                    new Verdict.Prepare(outbox.timestamp(), id, hints.source, hints.target, bytes));
-        }
+        Verdict prepare =
+                new Verdict.Prepare(
+                        outbox.timestamp(),
+                        round.id,
+                        hints.source,
+                        hints.target,
+                        round.bytes,
+                        round.moves,
+                        starts);
+        participants.forEach(partition -> outbox.send(partition, prepare));
         return null;
     }
 
@@ -155,8 +188,12 @@ final class Coordinator {
         records.put(Table.TRANSACTION, Keys.of(transaction.id()), transaction.encode());
     }
 
-    /** Counts a vote; the operation's reply when it was the last one, null otherwise. */
-    @Nullable UpdateReply vote(VoteOp op, Transaction transaction, Command command) {
+    /**
+     * Counts a vote; the operation's reply when it was the last one, null otherwise.
+     *
+     * @param next number of the next round, if there has to be one
+     */
+    @Nullable UpdateReply vote(VoteOp op, Transaction transaction, Command command, long next) {
         int voter = op.getPartition();
         boolean expected =
                 transaction.participants().contains(voter)
@@ -170,10 +207,11 @@ final class Coordinator {
             keep(transaction);
             return null;
         }
-        return decide(transaction, command, transaction.facts());
+        return decide(transaction, command, transaction.facts(), next);
     }
 
-    private UpdateReply decide(Transaction transaction, Command command, Facts facts) {
+    private @Nullable UpdateReply decide(
+            Transaction transaction, Command command, Facts facts, long next) {
         if (facts.refusal() != 0) {
             abort(transaction);
             return refusal(command, facts, transaction.participants());
@@ -183,12 +221,85 @@ final class Coordinator {
             abort(transaction);
             return Replies.failed(decision.refused());
         }
+        if (command.getOp().isSetRename()
+                && DirectoryMove.isCertain(command.getOp().getRename(), facts)) {
+            return move(transaction, command, facts, decision, next);
+        }
         return commit(transaction, command, facts, decision.effects());
     }
 
+    /**
+     * A directory gets another parent: commits if the chains above its new place are known and held
+     * still by everybody who has a part in them, and otherwise asks again whom it takes. The locks
+     * of the round before are let go and taken anew within one instance or import, so that what it
+     * found out stays true.
+     */
+    private @Nullable UpdateReply move(
+            Transaction transaction, Command command, Facts facts, Decision decision, long next) {
+        RenameOp op = command.getOp().getRename();
+        long source = facts.source() == null ? 0 : facts.source().ino();
+        long target = facts.target() == null ? 0 : facts.target().ino();
+        DirectoryMove move = DirectoryMove.of(tree, op, source, target, facts);
+        if (move.closesCycle() || move.starts().size() > DirectoryMove.MOST_STARTS) {
+            abort(transaction);
+            return Replies.failed(move.closesCycle() ? Errno.EINVAL : Errno.EXDEV);
+        }
+        Long holder = intents.locks().holder(new Locks.DirectoryMoves());
+        boolean everybodyAsked =
+                !DirectoryMove.isFirstBelow(tree, op, source, target)
+                        || transaction.participants().containsAll(tree.others());
+        boolean held = holder != null && holder == transaction.id() && everybodyAsked;
+        if (held && move.isComplete()) {
+            return commit(transaction, command, facts, decision.effects());
+        }
+        abort(transaction);
+        return begin(
+                new Round(
+                        next,
+                        transaction.command(),
+                        new Hints(source, target),
+                        true,
+                        new TreeSet<>(transaction.participants())),
+                command,
+                facts);
+    }
+
+    /** What changes besides when directories of partition 0 come to lie in regional ones. */
+    private List<Effect> withGlobalBelow(List<Effect> decided) {
+        long count = tree.globalBelow();
+        for (Effect effect : decided) {
+            if (effect instanceof Effect.Renamed renamed) {
+                count -= isBelow(renamed.ino());
+                count += isBelow(renamed.ino(), renamed.parent());
+            } else if (effect instanceof Effect.DropLink drop) {
+                count -= isBelow(drop.ino());
+            }
+        }
+        if (count == tree.globalBelow()) {
+            return decided;
+        }
+        List<Effect> all = new ArrayList<>(decided);
+        all.add(new Effect.GlobalBelow(0, count));
+        for (int partition : tree.others()) {
+            all.add(new Effect.GlobalBelow(partition, count));
+        }
+        return all;
+    }
+
+    private int isBelow(long ino) {
+        Inode inode = tree.isHere(ino) ? tree.existing(ino) : null;
+        return inode == null ? 0 : isBelow(ino, inode.parent);
+    }
+
+    private int isBelow(long ino, long parent) {
+        boolean directory = tree.isHere(ino) && tree.existing(ino).isDirectory();
+        return directory && Partitions.of(parent) != 0 ? 1 : 0;
+    }
+
     private UpdateReply commit(
-            Transaction transaction, Command command, Facts facts, List<Effect> decided) {
+            Transaction transaction, Command command, Facts facts, List<Effect> effectsDecided) {
         end(transaction);
+        List<Effect> decided = withGlobalBelow(effectsDecided);
         Set<Integer> concerned = new TreeSet<>(transaction.participants());
         decided.forEach(effect -> concerned.add(effect.partition()));
         concerned.remove(0);
@@ -216,6 +327,10 @@ final class Coordinator {
                 reply.setNewParent(attributes(op.getNewParent()));
                 if (facts.source() != null) {
                     reply.setAttributes(attributes(facts.source().ino()));
+                    reply.setExpectedSource(facts.source().ino());
+                }
+                if (facts.target() != null) {
+                    reply.setExpectedTarget(facts.target().ino());
                 }
             }
             case LINK -> {
@@ -254,6 +369,14 @@ final class Coordinator {
                 participants.add(0);
                 UpdateReply reply = Replies.escalate(participants);
                 expect(reply, command, facts);
+                boolean moves =
+                        command.isMovesDirectory()
+                                || command.getOp().isSetRename()
+                                        && DirectoryMove.isCertain(
+                                                command.getOp().getRename(), facts);
+                if (moves) {
+                    reply.setMovesDirectory(true);
+                }
                 yield reply;
             }
             default -> Replies.failed(Errno.of(facts.refusal()));

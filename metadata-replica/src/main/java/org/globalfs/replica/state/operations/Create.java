@@ -1,5 +1,6 @@
 package org.globalfs.replica.state.operations;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.posix.PosixAcl;
@@ -130,18 +131,7 @@ final class Create {
         long ino = elsewhere ? tree.newInoOf(call.origin()) : tree.newIno();
         Inode inode = fresh(call, op, mode, parent, ino);
         if (elsewhere) {
-            outbox.effects(
-                    List.of(
-                            new Effect.CreateDirectory(
-                                    call.origin(),
-                                    ino,
-                                    inode.mode,
-                                    inode.uid,
-                                    inode.gid,
-                                    call.nowNs(),
-                                    parent.ino,
-                                    inode.accessAcl,
-                                    inode.defaultAcl)));
+            outbox.effects(elsewhere(call, inode));
         } else {
             tree.add(inode);
         }
@@ -150,6 +140,26 @@ final class Create {
                 .setExisted(false)
                 .setAttributes(inode.attributes())
                 .setParent(parent.attributes());
+    }
+
+    private List<Effect> elsewhere(Call call, Inode inode) {
+        List<Effect> effects = new ArrayList<>();
+        if (tree.globalBelow() > 0) {
+            // It may be the region's first directory: nobody told that partition before.
+            effects.add(new Effect.GlobalBelow(call.origin(), tree.globalBelow()));
+        }
+        effects.add(
+                new Effect.CreateDirectory(
+                        call.origin(),
+                        inode.ino,
+                        inode.mode,
+                        inode.uid,
+                        inode.gid,
+                        call.nowNs(),
+                        inode.parent,
+                        inode.accessAcl,
+                        inode.defaultAcl));
+        return effects;
     }
 
     private static Inode fresh(Call call, CreateOp op, int mode, Inode parent, long ino) {

@@ -8,7 +8,6 @@ import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.LinkOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.UnlinkOp;
-import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Effect;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
@@ -115,10 +114,6 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
             Facts.Named source,
             Facts.@Nullable Named target,
             boolean exchange) {
-        if (!mayHold(op.getNewParent(), source)
-                || exchange && !mayHold(op.getParent(), Objects.requireNonNull(target))) {
-            return Errno.EXDEV;
-        }
         if (source.mustOwn() && !owned(facts, source)
                 || target != null && target.mustOwn() && !owned(facts, target)) {
             return Errno.EPERM;
@@ -134,10 +129,6 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
                 mayMove(facts, source)
                         && (!exchange || mayMove(facts, Objects.requireNonNull(target)));
         return otherParent && !mayMove ? Errno.EACCES : null;
-    }
-
-    private static boolean mayHold(long directory, Facts.Named named) {
-        return Rename.mayHold(directory, new Dentry(named.ino(), named.type(), 0));
     }
 
     private static boolean owned(Facts facts, Facts.Named named) {

@@ -46,6 +46,7 @@ final class Effects {
                 inode.changed(nowNs);
                 tree.store(inode);
             }
+            case Effect.GlobalBelow e -> tree.setGlobalBelow(e.count());
             case Effect.CreateDirectory e -> tree.add(directory(e));
         }
     }

@@ -14,8 +14,14 @@ import org.jspecify.annotations.Nullable;
  * @param source what the old name points to, when that directory is here
  * @param target what the new name points to, when that directory is here and the name exists
  * @param inodes of the inodes concerned, those that are here
+ * @param segments of the chains of parents above a moved directory's new place, what is here
  */
-record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<OfInode> inodes) {
+record Facts(
+        int refusal,
+        @Nullable Named source,
+        @Nullable Named target,
+        List<OfInode> inodes,
+        List<Segment> segments) {
 
     /** Another undecided operation holds a record. */
     static final int LOCKED = -1;
@@ -23,7 +29,10 @@ record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<O
     /** A name points to an inode of a partition that was not asked. */
     static final int MISDIRECTED = -2;
 
-    private static final int FORMAT = 1;
+    private static final int PLAIN = 1;
+
+    /** As plain, and segments. */
+    private static final int WITH_SEGMENTS = 2;
 
     /**
      * @param mustOwn the caller may take the name away only when the inode is his (sticky
@@ -34,13 +43,31 @@ record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<O
     /** What the caller may do with an inode; {@code empty} of a directory. */
     record OfInode(long ino, int type, boolean owned, boolean writable, boolean empty) {}
 
+    /**
+     * A chain of parents from {@code start} upwards, as far as it stays in one partition.
+     *
+     * @param exit the first directory in another partition; 0: nothing is above
+     * @param meetsSource what the old name points to is among them
+     * @param meetsTarget what the new name points to is among them
+     */
+    record Segment(long start, long exit, boolean meetsSource, boolean meetsTarget) {}
+
     /** A yes that knows nothing. */
-    static final Facts NONE = new Facts(0, null, null, List.of());
+    static final Facts NONE = new Facts(0, null, null, List.of(), List.of());
 
     @Nullable OfInode of(long ino) {
         for (OfInode inode : inodes) {
             if (inode.ino() == ino) {
                 return inode;
+            }
+        }
+        return null;
+    }
+
+    @Nullable Segment segment(long start) {
+        for (Segment segment : segments) {
+            if (segment.start() == start) {
+                return segment;
             }
         }
         return null;
@@ -53,6 +80,8 @@ record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<O
     Facts with(Facts other) {
         List<OfInode> all = new ArrayList<>(inodes);
         all.addAll(other.inodes);
+        List<Segment> chain = new ArrayList<>(segments);
+        chain.addAll(other.segments);
         int both =
                 refusal == 0
                         ? other.refusal
@@ -63,17 +92,26 @@ record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<O
                 both,
                 source != null ? source : other.source,
                 target != null ? target : other.target,
-                all);
+                all,
+                chain);
     }
 
     byte[] encode() {
-        Packer out = new Packer(64).u8(FORMAT).i64(refusal);
+        int format = segments.isEmpty() ? PLAIN : WITH_SEGMENTS;
+        Packer out = new Packer(64).u8(format).i64(refusal);
         pack(out, source);
         pack(out, target);
         out.varint(inodes.size());
         for (OfInode inode : inodes) {
             out.i64(inode.ino).varint(inode.type);
             out.u8((inode.owned ? 1 : 0) | (inode.writable ? 2 : 0) | (inode.empty ? 4 : 0));
+        }
+        if (format == WITH_SEGMENTS) {
+            out.varint(segments.size());
+            for (Segment segment : segments) {
+                out.i64(segment.start).i64(segment.exit);
+                out.u8((segment.meetsSource ? 1 : 0) | (segment.meetsTarget ? 2 : 0));
+            }
         }
         return out.done();
     }
@@ -86,7 +124,8 @@ record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<O
     }
 
     static Facts decode(byte[] value) {
-        Unpacker in = new Unpacker(value).version(FORMAT, "vote");
+        Unpacker in = new Unpacker(value);
+        int format = in.version(PLAIN, WITH_SEGMENTS, "vote");
         int refusal = (int) in.i64();
         Named source = named(in);
         Named target = named(in);
@@ -97,7 +136,14 @@ record Facts(int refusal, @Nullable Named source, @Nullable Named target, List<O
             int bits = in.u8();
             inodes.add(new OfInode(ino, type, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0));
         }
-        return new Facts(refusal, source, target, inodes);
+        List<Segment> segments = new ArrayList<>();
+        for (long left = format == WITH_SEGMENTS ? in.varint() : 0; left > 0; left--) {
+            long start = in.i64();
+            long exit = in.i64();
+            int bits = in.u8();
+            segments.add(new Segment(start, exit, (bits & 1) != 0, (bits & 2) != 0));
+        }
+        return new Facts(refusal, source, target, inodes, segments);
     }
 
     private static @Nullable Named named(Unpacker in) {

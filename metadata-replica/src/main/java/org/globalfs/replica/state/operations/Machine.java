@@ -134,8 +134,9 @@ public final class Machine {
         } else {
             counters.globalSeen = Math.max(counters.globalSeen, command.getGlobalSeen());
         }
+        long transaction = instance << INDEX_BITS | index;
         if (command.getSession() == 0) {
-            UpdateReply reply = internal(instance, command.getOp(), nowNs);
+            UpdateReply reply = internal(instance, transaction, command.getOp(), nowNs);
             report(command, finished(reply, instance));
             return;
         }
@@ -144,7 +145,7 @@ public final class Machine {
                     report(command, sessions.recorded(command.getSession(), command.getSequence()));
             case FORGOTTEN -> report(command, finished(Replies.failed(Errno.ESTALE), instance));
             case PENDING -> {}
-            case NEW -> fresh(instance, instance << INDEX_BITS | index, command, bytes, nowNs);
+            case NEW -> fresh(instance, transaction, command, bytes, nowNs);
         }
     }
 
@@ -280,7 +281,7 @@ public final class Machine {
     }
 
     /** Commands of replicas themselves; doing one twice does no harm. */
-    private UpdateReply internal(long instance, UpdateOp op, long nowNs) {
+    private UpdateReply internal(long instance, long transaction, UpdateOp op, long nowNs) {
         switch (op.getSetField()) {
             case COLLECT_ORPHANS -> {
                 CollectOrphansOp collect = op.getCollectOrphans();
@@ -290,7 +291,7 @@ public final class Machine {
                         nowNs);
             }
             case BLOCKS_DELETED -> content.deleted(op.getBlocksDeleted().getBlocks());
-            case VOTE -> vote(instance, op.getVote(), nowNs);
+            case VOTE -> vote(instance, transaction, op.getVote(), nowNs);
             case DECIDE -> timeOut(instance, op.getDecide().getTransaction(), nowNs);
             case CONFIRM_IMPORTS -> confirm(instance, op.getConfirmImports());
             default -> {
@@ -300,14 +301,14 @@ public final class Machine {
         return Replies.done();
     }
 
-    private void vote(long instance, VoteOp op, long nowNs) {
+    private void vote(long instance, long next, VoteOp op, long nowNs) {
         Transaction transaction =
                 coordinator == null ? null : coordinator.find(op.getTransaction());
         if (coordinator == null || transaction == null) {
             return;
         }
         Command command = original(transaction);
-        UpdateReply reply = coordinator.vote(op, transaction, command);
+        UpdateReply reply = coordinator.vote(op, transaction, command, next);
         if (reply != null) {
             decided(instance, command, reply, nowNs);
         }
@@ -381,8 +382,11 @@ public final class Machine {
                         tree,
                         intents.locks(),
                         Objects.requireNonNull(command),
-                        prepare.source(),
-                        prepare.target()));
+                        new Participant.Task(
+                                prepare.source(),
+                                prepare.target(),
+                                prepare.moves(),
+                                prepare.starts())));
     }
 
     /**

@@ -29,6 +29,7 @@ final class Participant {
     private final Caller caller;
     private final Set<Lock> wanted = new LinkedHashSet<>();
     private final List<Facts.OfInode> inodes = new ArrayList<>();
+    private final List<Facts.Segment> segments = new ArrayList<>();
     private int refusal;
     private Facts.@Nullable Named source;
     private Facts.@Nullable Named target;
@@ -40,17 +41,23 @@ final class Participant {
     }
 
     /**
-     * Prepares here.
+     * What partition 0 wants of a participant.
      *
-     * @param sourceHint inode that the old name is believed to point to, 0 unknown
-     * @param targetHint inode that the new name is believed to point to, 0 unknown or none
+     * @param source inode that the old name is believed to point to, 0 unknown
+     * @param target inode that the new name is believed to point to, 0 unknown or none
+     * @param moves hold all directories in place
+     * @param starts directories to tell the chains of parents of; those of others are theirs
      */
-    static Prepared prepare(
-            Tree tree, Locks held, Command command, long sourceHint, long targetHint) {
+    record Task(long source, long target, boolean moves, List<Long> starts) {}
+
+    static Prepared prepare(Tree tree, Locks held, Command command, Task task) {
         Participant participant = new Participant(tree, held, Caller.of(command.getCredentials()));
+        if (task.moves()) {
+            participant.want(new DirectoryMoves());
+        }
         switch (command.getOp().getSetField()) {
-            case UNLINK -> participant.unlink(command.getOp().getUnlink(), sourceHint);
-            case RENAME -> participant.rename(command.getOp().getRename(), sourceHint, targetHint);
+            case UNLINK -> participant.unlink(command.getOp().getUnlink(), task.source());
+            case RENAME -> participant.rename(command.getOp().getRename(), task);
             case LINK -> participant.link(command.getOp().getLink());
             default -> participant.refuse(Errno.EINVAL);
         }
@@ -58,7 +65,7 @@ final class Participant {
     }
 
     private Prepared outcome() {
-        Facts facts = new Facts(refusal, source, target, inodes);
+        Facts facts = new Facts(refusal, source, target, inodes, segments);
         return new Prepared(facts, refusal == 0 ? wanted : Set.of());
     }
 
@@ -115,12 +122,12 @@ final class Participant {
         }
     }
 
-    private void rename(RenameOp op, long sourceHint, long targetHint) {
+    private void rename(RenameOp op, Task task) {
         boolean exchange = (op.getFlags() & Rename.EXCHANGE) != 0;
-        long sourceIno = sourceHint;
-        long targetIno = targetHint;
+        long sourceIno = task.source();
+        long targetIno = task.target();
         if (tree.isHere(op.getParent())) {
-            Dentry dentry = sourceEntry(op.getParent(), op.getName(), sourceHint);
+            Dentry dentry = sourceEntry(op.getParent(), op.getName(), task.source());
             if (dentry == null) {
                 return;
             }
@@ -131,8 +138,9 @@ final class Participant {
             if (place == null) {
                 return;
             }
-            targetIno = targetEntry(op, place, targetHint, exchange);
+            targetIno = targetEntry(op, place, task.target(), exchange);
         }
+        tellChains(task.starts(), sourceIno, targetIno);
         boolean otherParent = op.getParent() != op.getNewParent();
         Inode moved = known(sourceIno);
         if (moved != null && moved.isDirectory() && otherParent) {
@@ -231,6 +239,17 @@ final class Participant {
             refuse(Facts.LOCKED);
         }
         want(new InodeLock(directory.ino));
+    }
+
+    private void tellChains(List<Long> starts, long sourceIno, long targetIno) {
+        for (long start : starts) {
+            if (tree.isHere(start)) {
+                Tree.Climb climb = tree.climb(start, sourceIno, targetIno);
+                segments.add(
+                        new Facts.Segment(
+                                start, climb.exit(), climb.meetsFirst(), climb.meetsSecond()));
+            }
+        }
     }
 
     private void wantToMove(Inode directory, long newParent) {

@@ -110,26 +110,17 @@ final class Rename {
         if (from.dentry == null) {
             return Replies.failed(Errno.ENOENT);
         }
-        if (!mayHold(op.getNewParent(), from.dentry)) {
-            return Replies.failed(Errno.EXDEV);
-        }
-        return Replies.escalate(
-                        List.of(
-                                partition(op.getParent()),
-                                partition(op.getNewParent()),
-                                partition(from.dentry.ino())))
-                .setExpectedSource(from.dentry.ino());
-    }
-
-    /**
-     * Directories lie in partition 0 or in directories of their own partition; that keeps cycle
-     * checks local.
-     */
-    static boolean mayHold(long directory, Dentry dentry) {
-        int partition = partition(directory);
-        return dentry.type() != Mode.DIRECTORY
-                || partition == 0
-                || partition == partition(dentry.ino());
+        UpdateReply reply =
+                Replies.escalate(
+                                List.of(
+                                        partition(op.getParent()),
+                                        partition(op.getNewParent()),
+                                        partition(from.dentry.ino())))
+                        .setExpectedSource(from.dentry.ino());
+        boolean exchange = (op.getFlags() & EXCHANGE) != 0;
+        return exchange || from.dentry.type() == Mode.DIRECTORY
+                ? reply.setMovesDirectory(true)
+                : reply;
     }
 
     private UpdateReply between(Call call, Ends ends) {
@@ -150,11 +141,6 @@ final class Rename {
         refused = notPermitted(call.caller(), ends);
         if (refused != null) {
             return Replies.failed(refused);
-        }
-        if (!mayHold(ends.op.getNewParent(), ends.source)
-                || ends.exchange()
-                        && !mayHold(ends.op.getParent(), Objects.requireNonNull(target))) {
-            return Replies.failed(Errno.EXDEV);
         }
         UpdateReply elsewhere = elsewhere(call.caller(), ends);
         if (elsewhere != null) {
@@ -192,6 +178,13 @@ final class Rename {
             partitions.add(partition(ends.source.ino()));
         }
         Dentry target = ends.target;
+        boolean swaps = target != null && ends.exchange();
+        if (ends.moves(ends.source)) {
+            addAbove(partitions, ends.op.getNewParent());
+        }
+        if (swaps && ends.moves(Objects.requireNonNull(target))) {
+            addAbove(partitions, ends.op.getParent());
+        }
         if (target != null) {
             boolean targetMatters =
                     !ends.exchange()
@@ -206,7 +199,22 @@ final class Rename {
         }
         partitions.add(partition(ends.source.ino()));
         UpdateReply reply = Replies.escalate(partitions).setExpectedSource(ends.source.ino());
+        if (ends.moves(ends.source) || swaps && ends.moves(Objects.requireNonNull(target))) {
+            reply.setMovesDirectory(true);
+        }
         return target == null ? reply : reply.setExpectedTarget(target.ino());
+    }
+
+    /**
+     * Adds the partition that has to be asked what is above a directory's new parent, if that
+     * cannot be known here: above this partition are only directories of partition 0, and above
+     * those nothing else, unless one of them lies in a regional directory.
+     */
+    private void addAbove(Set<Integer> partitions, long newParent) {
+        long exit = tree.climb(newParent, 0, 0).exit();
+        if (exit != 0 && (partition(exit) != 0 || tree.globalBelow() > 0)) {
+            partitions.add(partition(exit));
+        }
     }
 
     /** Everything that matters is here. */

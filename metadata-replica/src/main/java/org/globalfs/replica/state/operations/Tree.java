@@ -1,6 +1,8 @@
 package org.globalfs.replica.state.operations;
 
+import java.util.Collections;
 import java.util.Objects;
+import java.util.Set;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.replica.state.model.Counters;
 import org.globalfs.replica.state.model.Dentry;
@@ -173,22 +175,49 @@ public final class Tree {
     }
 
     /**
-     * Whether {@code directory} is {@code below} or an ancestor of it. Directories of other
-     * partitions never lie between directories of this one and the root's partition, so the walk
-     * may end where the chain leaves.
+     * What a walk up the parents met before it left this partition.
+     *
+     * @param exit the first directory of another partition; 0 when there is none: the walk ended at
+     *     the root, or at a directory that was removed and therefore has nothing in it
      */
-    public boolean isAncestor(long directory, long below) {
-        long at = below;
-        while (at != directory) {
-            if (at == Partitions.ROOT || !isHere(at)) {
-                return false;
-            }
-            Inode inode = inode(at);
+    public record Climb(long exit, boolean meetsFirst, boolean meetsSecond) {}
+
+    /** Walks from a directory of this partition, which counts too, up its parents. */
+    public Climb climb(long from, long first, long second) {
+        boolean meetsFirst = false;
+        boolean meetsSecond = false;
+        long at = from;
+        while (isHere(at)) {
+            meetsFirst |= at == first;
+            meetsSecond |= at == second;
+            Inode inode = at == Partitions.ROOT ? null : inode(at);
             if (inode == null || inode.nlink == 0) {
-                return false;
+                return new Climb(0, meetsFirst, meetsSecond);
             }
             at = inode.parent;
         }
-        return true;
+        return new Climb(at, meetsFirst, meetsSecond);
+    }
+
+    /**
+     * Whether {@code directory} is {@code below} or an ancestor of it, as far as the chain of
+     * parents stays here.
+     */
+    public boolean isAncestor(long directory, long below) {
+        return isHere(below) && climb(below, directory, 0).meetsFirst();
+    }
+
+    /** How many directories of partition 0 lie in regional ones. */
+    public long globalBelow() {
+        return counters.globalBelow;
+    }
+
+    public void setGlobalBelow(long count) {
+        counters.globalBelow = count;
+    }
+
+    /** Partition 0: all others that directories were ever made in. */
+    public Set<Integer> others() {
+        return Collections.unmodifiableSet(counters.given.keySet());
     }
 }

@@ -31,10 +31,7 @@
  *   <li>A held name is neither added, removed nor repointed by anything but its transaction, its
  *       directory is not removed, and a held directory inode stays empty. Whoever meets a lock is
  *       told to try again and holds nothing while waiting, so nothing can deadlock.
- *   <li>A directory lies in partition 0 or in a directory of its own partition (EXDEV otherwise). A
- *       chain of parents thus leaves a region only towards partition 0 and never comes back, and a
- *       cycle could only close inside one partition: that one checks, and holds all its directories
- *       in place until the decision.
+ *   <li>No directory lies below itself; see below.
  *   <li>An inode's link count is the number of names in all partitions, once everything decided is
  *       imported.
  *   <li>A prepare that meets a name it did not expect (the hint in the command was old) votes no
@@ -42,6 +39,50 @@
  *   <li>Verdicts stay until their import is confirmed, so that a partition that replays its log
  *       finds them again; one that asks too late is told so and takes over a checkpoint.
  * </ul>
+ *
+ * <h2>Directories that move</h2>
+ *
+ * <p>A rename gives a directory S another parent N, which may lie in any partition. It must not
+ * close a cycle: S must not be on the chain of parents from N to the root. A partition knows its
+ * own parts of chains. Two ways:
+ *
+ * <ul>
+ *   <li>Locally, when S and both parents are here and the rest of the chain cannot come back here:
+ *       in partition 0 when the chain reaches the root without leaving; in a region when it leaves
+ *       to partition 0 and no directory of partition 0 lies in a regional one ({@code globalBelow}
+ *       is 0). One command, refused (RETRY) while DirectoryMoves is held here.
+ *   <li>Coordinated otherwise. Everybody who has a part of the chain, and S's partition, holds
+ *       DirectoryMoves from its vote to the import of the decision, partition 0 from the prepare to
+ *       the decision; so there is one such move at a time. The votes tell where parts begin and end
+ *       and whether S is among them. When a part is missing, partition 0 begins another round and
+ *       asks its partition too; locks are let go and taken again within one instance or import, so
+ *       that nothing comes between. When the chain is known and S is not on it, it commits.
+ *   <li>A directory of partition 0 that is the first to get a regional parent has every partition
+ *       with directories for a participant, and its commit tells them all the new {@code
+ *       globalBelow}. Any other change of that count is only told.
+ * </ul>
+ *
+ * <p>Why no cycle arises. Take the parents as of now, with a coordinated move counted from its
+ * decision and a local one from its execution. A partition that has not heard of a decision that
+ * changes its own records still holds DirectoryMoves, so what an unlocked partition knows of its
+ * own directories is true.
+ *
+ * <ul>
+ *   <li>A coordinated move finds, at its decision, the chain above N as it is: each part was told
+ *       by a partition whose directories have been still since, and partition 0 looks at that
+ *       moment.
+ *   <li>A local move in region i sees its part of the chain as it is. If no directory of partition
+ *       0 has a regional parent, the rest is in partition 0, and S is not on it. If one had, region
+ *       i would have had to vote on the first of them: then it is still locked, or knows. If it had
+ *       no directory at that time, and has not imported the decision yet, then no later decision
+ *       has put anything below a directory of its own (it would have had to vote, hence to import
+ *       the earlier one first), so no chain that leaves it comes back.
+ *   <li>A local move in partition 0 sees the whole chain.
+ * </ul>
+ *
+ * <p>A decision that is told late (fewer directories of partition 0 below) only makes local moves
+ * run coordinated that need not. Nothing waits while it holds a lock: whoever meets one answers
+ * RETRY or votes no, so crosswise renames end one after the other.
  */
 @NullMarked
 package org.globalfs.replica.state.operations;

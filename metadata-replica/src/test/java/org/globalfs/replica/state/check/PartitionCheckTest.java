@@ -70,8 +70,12 @@ final class PartitionCheckTest {
     }
 
     private void remove(String name) {
-        Dentry dentry = Objects.requireNonNull(tree.dentry(directory, name(name)));
-        tree.removeEntry(tree.existing(directory), name(name), dentry, 1);
+        remove(directory, name);
+    }
+
+    private void remove(long parent, String name) {
+        Dentry dentry = Objects.requireNonNull(tree.dentry(parent, name(name)));
+        tree.removeEntry(tree.existing(parent), name(name), dentry, 1);
     }
 
     private void content() {
@@ -132,6 +136,7 @@ final class PartitionCheckTest {
         faults.put("bytes in files, but 4100 are counted", () -> counters.bytes++);
         faults.put("believes to lie in", () -> change(below, i -> i.parent = Partitions.ROOT));
         faults.put("lies below itself", () -> change(directory, i -> i.parent = below));
+        faults.put("in regional ones, but 1 are counted", () -> counters.globalBelow++);
         faults.put(
                 "extents overlap at 4096", () -> put(new Piece(0, 5000, new byte[5000], null, 0)));
         faults.put("content up to 8192 beyond", () -> change(file, i -> i.size = 8191));
@@ -173,6 +178,23 @@ final class PartitionCheckTest {
                                             .anyMatch(finding -> finding.contains(said));
                                     assertThat(report.faults).isPositive();
                                 }));
+    }
+
+    @Test
+    void saysWhatItKnowsOfDirectoriesBetweenPartitions() {
+        tree.addEntry(tree.existing(below), name("deep"), ELSEWHERE + 1, Mode.DIRECTORY, 1);
+        change(directory, i -> i.parent = ELSEWHERE);
+        remove(Partitions.ROOT, "d");
+        counters.globalBelow = 1;
+        CheckReport report = check();
+        assertThat(report.findings).isEmpty();
+        assertThat(report.hanging)
+                .containsExactly(new CheckReport.Crossing(directory, ELSEWHERE, 0));
+        assertThat(report.held)
+                .containsExactlyInAnyOrder(
+                        new CheckReport.Crossing(ELSEWHERE, directory, directory),
+                        new CheckReport.Crossing(ELSEWHERE + 1, below, directory));
+        assertThat(report.globalBelow).isEqualTo(1);
     }
 
     @Test

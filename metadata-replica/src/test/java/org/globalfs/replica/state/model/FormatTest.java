@@ -109,6 +109,20 @@ final class FormatTest {
         return List.of(new Verdict.Commit(20, 0, List.of(made)));
     }
 
+    private static List<Verdict> verdictsOfMove() {
+        return List.of(
+                new Verdict.Prepare(
+                        10, 11, 12, 13, new byte[] {1, 2, 3}, true, List.of(14L, 1L << 49)),
+                new Verdict.Prepare(10, 11, 12, 13, new byte[] {1, 2, 3}, true, List.of()),
+                new Verdict.Commit(20, 21, List.of(new Effect.GlobalBelow(3, 300))));
+    }
+
+    private static Counters countersWithGlobalBelow() {
+        Counters counters = counters();
+        counters.globalBelow = 300;
+        return counters;
+    }
+
     private static Inode extended() {
         Inode inode = inode(Mode.DIRECTORY | 0755);
         inode.accessAcl = new byte[] {4, 5};
@@ -150,6 +164,8 @@ final class FormatTest {
         values.put("inode-extended", extended().encode());
         values.put("verdict-acls", VerdictCodec.encode(verdictWithAcls()));
         values.put("lock", lock().encode());
+        values.put("state-below", countersWithGlobalBelow().encode());
+        values.put("verdict-move", VerdictCodec.encode(verdictsOfMove()));
         values.put("key-dentry", Keys.of(Partitions.ino(1, 5), "name".getBytes(UTF_8)));
         return values;
     }
@@ -202,12 +218,14 @@ final class FormatTest {
         byte[] block = Objects.requireNonNull(golden.get("block"));
         assertThat(Blocks.decode(block)).isEqualTo(BLOCK);
         assertThat(Blocks.references(block)).isEqualTo(2);
-        byte[] state = Objects.requireNonNull(golden.get("state"));
-        assertThat(Counters.decode(state).encode()).isEqualTo(state);
-        assertThat(Counters.decode(state).copy().encode()).isEqualTo(state);
+        for (String kind : List.of("state", "state-below")) {
+            byte[] state = Objects.requireNonNull(golden.get(kind));
+            assertThat(Counters.decode(state).encode()).isEqualTo(state);
+            assertThat(Counters.decode(state).copy().encode()).isEqualTo(state);
+        }
         byte[] lock = Objects.requireNonNull(golden.get("lock"));
         assertThat(LockRecord.decode(lock)).isEqualTo(lock());
-        for (String kind : List.of("verdict", "verdict-acls")) {
+        for (String kind : List.of("verdict", "verdict-acls", "verdict-move")) {
             byte[] verdict = Objects.requireNonNull(golden.get(kind));
             assertThat(VerdictCodec.encode(VerdictCodec.decode(verdict))).isEqualTo(verdict);
         }
