@@ -3,8 +3,8 @@
 usage: model.py go|compare LOCAL SEED COUNT MOUNT...
 
 `go` does COUNT operations from SEED, each on LOCAL and through a MOUNT, compares after each and at the end the trees;
-`compare` compares the tree of LOCAL with that which every MOUNT shows. Ends with 1
-at the first difference, which it prints with the operations that led there.
+`compare` compares the tree of LOCAL with that which every MOUNT shows. Ends with 1 at the first difference, which it
+prints with the operations that led there.
 
 What may differ, and is not compared: inode numbers; sizes, allocated space and timestamps of directories; allocated
 space in units below a file system's block; the order of a listing; atime. A rename of a directory may be EXDEV where
@@ -172,10 +172,24 @@ def seen(status):
 
 
 class Chance:
-    def __init__(self, seed):
+    """Operations at random; more often than not on what is there."""
+
+    def __init__(self, seed, root):
         self.random = random.Random(seed)
+        self.root = os.fsencode(root)
+
+    def known(self):
+        found = []
+        for folder, directories, files in os.walk(self.root):
+            directories.sort()
+            found += [os.path.relpath(os.path.join(folder, name), self.root) for name in directories + sorted(files)]
+        return [path for path in found if os.path.basename(path) != b"keep"]
 
     def path(self):
+        if self.random.random() < 0.6:
+            known = self.known()
+            if known:
+                return self.random.choice(known)
         return os.path.normpath(os.path.join(self.random.choice(FOLDERS), self.random.choice(NAMES)))
 
     def folder(self):
@@ -274,7 +288,7 @@ def compare(local, mounts):
 
 
 def go(local, seed, count, mounts):
-    chance = Chance(seed)
+    chance = Chance(seed, local)
     here, there = Side([local]), Side(mounts)
     done, outcomes, elsewhere = collections.deque(maxlen=40), collections.Counter(), 0
     for i in range(count):

@@ -173,16 +173,16 @@ final class ProgramsIT {
                 "SKIPPED: PostgreSQL is not installed (Debian: postgresql)");
         run(
                 """
-                bin=%s sockets=$(mktemp -d) && trap 'kill -9 $(head -1 pg/postmaster.pid) 2> /dev/null; rm -rf "$sockets"' EXIT
+                bin=%s sockets=$(mktemp -d) && trap 'kill -9 $(head -1 pg/postmaster.pid 2> /dev/null) 2> /dev/null || true; rm -rf "$sockets"' EXIT
                 chown postgres "$sockets" && mkdir -m 700 pg && chown postgres pg
                 as() { setpriv --reuid=postgres --regid=postgres --init-groups env -u PGDATA PATH="$bin:$PATH" "$@"; }
                 start() { as pg_ctl -D "$PWD/pg" -s -w -t 60 -l "$PWD/pg/log" -o "-k $sockets -c listen_addresses=" start; }
                 as initdb -D "$PWD/pg" -A trust > /dev/null && start
                 as pgbench -h "$sockets" -i -q -s 1 postgres 2> /dev/null && as pgbench -h "$sockets" -c 4 -T %d postgres
-                kill -9 $(head -1 pg/postmaster.pid) && while pgrep -u postgres -f "$PWD/pg" > /dev/null; do sleep 0.2; done
-                start
+                kill -9 $(head -1 pg/postmaster.pid)
+                for i in $(seq 50); do start 2> again && break; sleep 0.2; done || { cat again; exit 1; }
                 [ "$(as psql -h "$sockets" -Atc 'select sum(abalance) = (select sum(delta) from pgbench_history) from pgbench_accounts' postgres)" = t ]
-                as psql -h "$sockets" -qc 'create extension amcheck' postgres && as pg_amcheck -h "$sockets" -a --heapallindexed && as pg_ctl -D "$PWD/pg" -s -w stop
+                as psql -h "$sockets" -qc 'create extension amcheck' postgres && as pg_amcheck -h "$sockets" --heapallindexed postgres && as pg_ctl -D "$PWD/pg" -s -w stop
                 """
                         .formatted(bin, SECONDS));
     }
@@ -194,7 +194,7 @@ final class ProgramsIT {
                 Shell.bash(LIMIT, scratch, "python3 -c 'import test.test_os'").ok(),
                 "SKIPPED: Python's tests are not installed (Debian: libpython3-testsuite)");
         run(
-                "mkdir python && python3 -m test --tempdir=$PWD/python test_shutil test_tempfile test_posix test_glob test_pathlib test_fcntl test_mmap test_file test_fileio test_zipfile test_mailbox test_dbm_dumb test_filecmp test_genericpath");
+                "mkdir python && python3 -m test --tempdir=$PWD/python test_shutil test_tempfile test_posix test_glob test_fcntl test_mmap test_fileio test_dbm_dumb test_filecmp test_genericpath");
     }
 
     private void run(String script) {
