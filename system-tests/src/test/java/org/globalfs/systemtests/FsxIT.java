@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(SharedCluster.class)
 final class FsxIT {
-    private static final String OPERATIONS = System.getProperty("globalfs.fsx.operations", "2500");
+    private static final String OPERATIONS = System.getProperty("globalfs.fsx.operations", "1500");
     private static final Duration LIMIT = Duration.ofHours(OPERATIONS.length() > 5 ? 12 : 1);
 
     private static final String SETTINGS =

@@ -27,6 +27,9 @@ final class DisseminationMeasurement implements Session.Measurement {
 
     @Override
     public List<Row> run(Session session) {
+        if (session.smoke()) {
+            return load(false, LARGE_BYTES, "32 KiB").run(session);
+        }
         List<Row> rows = new ArrayList<>();
         for (boolean durable : new boolean[] {true, false}) {
             rows.addAll(load(durable, SMALL_BYTES, "200 B").run(session));
