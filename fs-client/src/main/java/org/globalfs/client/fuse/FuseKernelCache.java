@@ -101,6 +101,15 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public void invalidateEntry(long parent, byte[] name) {
+        invalidateEntry(parent, name, entryFlags);
+    }
+
+    @Override
+    public void entryMoved(long parent, byte[] name) {
+        invalidateEntry(parent, name, 0);
+    }
+
+    private void invalidateEntry(long parent, byte[] name, int flags) {
         if (!possible(name)) {
             return;
         }
@@ -116,7 +125,7 @@ final class FuseKernelCache implements KernelCache {
                     public int put(ByteBuffer out, int at) {
                         out.putLong(at + FuseLayout.NotifyInvalEntryOut.PARENT, parent);
                         out.putInt(at + FuseLayout.NotifyInvalEntryOut.NAMELEN, name.length);
-                        out.putInt(at + FuseLayout.NotifyInvalEntryOut.FLAGS, entryFlags);
+                        out.putInt(at + FuseLayout.NotifyInvalEntryOut.FLAGS, flags);
                         return putName(out, at, FuseLayout.NotifyInvalEntryOut.SIZE_OF, name);
                     }
                 });

@@ -122,6 +122,7 @@ public final class GlobalFileSystem implements FileSystem {
         backing.mounted(kernel);
         grants.mounted(kernel);
         recalls.mounted(kernel);
+        names.mounted(kernel);
         locks.mounted(kernel);
         cache.onDropped((ino, kernelNames, recalled) -> {
             for (byte[] name : kernelNames) {

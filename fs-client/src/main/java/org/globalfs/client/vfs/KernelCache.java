@@ -23,6 +23,14 @@ public interface KernelCache {
     void invalidateEntry(long parent, byte[] name);
 
     /**
+     * The directory that the name led to was found in another place. As {@link #invalidateEntry},
+     * but the kernel lets its own notion of the name go at once: it knows one name of a directory,
+     * and a rename(2) that comes upon the new one without a lookup before could not replace it
+     * (ESTALE).
+     */
+    void entryMoved(long parent, byte[] name);
+
+    /**
      * The name of {@code child} was removed elsewhere: as {@link #invalidateEntry}, and watchers
      * (inotify) hear of it.
      */

@@ -3,6 +3,7 @@ package org.globalfs.client.vfs;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Name;
 import org.globalfs.client.cache.Validity;
@@ -37,14 +38,26 @@ final class Names {
     private final MetadataCache cache;
     private final OpenFiles files;
     private final PageGrants grants;
-    private final Cache<Long, Long> parents = Caffeine.newBuilder().maximumSize(PARENTS).build();
+    private final Cache<Long, Place> places = Caffeine.newBuilder().maximumSize(PARENTS).build();
     private final Cache<Long, byte[]> targets = Caffeine.newBuilder().maximumSize(TARGETS).build();
+    private volatile @Nullable KernelCache kernel;
+
+    /** Where a directory was found last, which is what the kernel believes. */
+    private record Place(long parent, byte[] name) {
+        boolean is(long otherParent, byte[] otherName) {
+            return parent == otherParent && Arrays.equals(name, otherName);
+        }
+    }
 
     Names(Requests requests, OpenFiles files, PageGrants grants) {
         this.requests = requests;
         this.cache = requests.cache();
         this.files = files;
         this.grants = grants;
+    }
+
+    void mounted(KernelCache kernelCache) {
+        kernel = kernelCache;
     }
 
     Entry lookup(Caller caller, long parent, byte[] name) throws FsException {
@@ -138,7 +151,7 @@ final class Names {
     Entry entry(long parent, byte[] name, Attributes attributes) throws FsException {
         long ino = attributes.getIno();
         if (Permissions.isDirectory(attributes)) {
-            parents.put(ino, parent);
+            found(ino, parent, name);
         }
         files.seen(attributes);
         long entryTimeoutNs = 0;
@@ -182,8 +195,21 @@ final class Names {
     }
 
     long parentOf(long ino) {
-        Long parent = parents.getIfPresent(ino);
-        return parent == null ? ino : parent;
+        Place place = places.getIfPresent(ino);
+        return place == null ? ino : place.parent();
+    }
+
+    /** A directory's name as it is told the kernel. */
+    private void found(long ino, long parent, byte[] name) {
+        Place before = places.getIfPresent(ino);
+        if (before != null && before.is(parent, name)) {
+            return;
+        }
+        places.put(ino, new Place(parent, name));
+        KernelCache mounted = kernel;
+        if (before != null && mounted != null) {
+            mounted.entryMoved(before.parent(), before.name());
+        }
     }
 
     /** Executes a create and notes the name. */
@@ -299,29 +325,23 @@ final class Names {
         }
         boolean exchanged = (flags & EXCHANGE) != 0;
         if (moved != null) {
-            moved(moved.getIno(), newParent, Permissions.isDirectory(moved));
+            moved(moved.getIno(), newParent, newName);
         }
         if (reply.isSetExpectedSource()) {
-            movedElsewhere(reply.getExpectedSource(), newParent);
+            cache.forget(reply.getExpectedSource());
+            moved(reply.getExpectedSource(), newParent, newName);
         }
         if (reply.isSetExpectedTarget() && exchanged) {
-            movedElsewhere(reply.getExpectedTarget(), parent);
+            cache.forget(reply.getExpectedTarget());
+            moved(reply.getExpectedTarget(), parent, name);
         } else if (exchanged && target != null && !target.absent()) {
-            moved(target.ino(), parent, target.type() == Stat.DIRECTORY);
+            moved(target.ino(), parent, name);
         }
     }
 
-    /** A directory's ".." is right at once where it was moved. */
-    private void moved(long ino, long newParent, boolean directory) {
-        if (directory) {
-            parents.put(ino, newParent);
-        }
-    }
-
-    /** Moved by several partitions together, which do not tell the inode's new attributes. */
-    private void movedElsewhere(long ino, long newParent) {
-        cache.forget(ino);
-        moved(ino, newParent, parents.getIfPresent(ino) != null);
+    /** If it is a directory, it was found before; the kernel moves its own notion of it itself. */
+    private void moved(long ino, long newParent, byte[] newName) {
+        places.asMap().computeIfPresent(ino, (key, before) -> new Place(newParent, newName));
     }
 
     /** A link's target never changes. */

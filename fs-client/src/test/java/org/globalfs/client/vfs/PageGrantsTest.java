@@ -117,6 +117,9 @@ class PageGrantsTest {
         public void invalidateEntry(long parent, byte[] name) {}
 
         @Override
+        public void entryMoved(long parent, byte[] name) {}
+
+        @Override
         public void entryDeleted(long parent, long child, byte[] name) {}
     }
 
