@@ -254,6 +254,21 @@ struct CompactOp {
   3: required list<Extent> extents;
 }
 
+/**
+ * Limits of the tree below a directory of a regional partition, for root only; absent ones stay, 0 takes a limit away,
+ * and without any the tree has no quota of its own.
+ */
+struct SetQuotaOp {
+  1: required i64 ino;
+  2: optional i64 bytes;
+  3: optional i64 inodes;
+}
+
+/** Counts, in trees that got their quota when they were not empty, so many more entries. Proposed by the coordinator only. */
+struct AdoptQuotaOp {
+  1: required i32 limit;
+}
+
 union UpdateOp {
   1: CreateOp create;
   2: UnlinkOp unlink;
@@ -273,6 +288,8 @@ union UpdateOp {
   16: AllocateOp allocate;
   17: CopyRangeOp copyRange;
   18: CompactOp compact;
+  19: SetQuotaOp setQuota;
+  20: AdoptQuotaOp adoptQuota;
 }
 
 /**
@@ -387,6 +404,12 @@ struct GetLockOp {
   3: optional i64 request;
 }
 
+/** The quotas that count an inode, the innermost first; without `ino`: the partition's, from the one after `after` on. */
+struct QuotaOp {
+  1: optional i64 ino;
+  2: optional i64 after;
+}
+
 union ReadOp {
   1: LookupOp lookup;
   2: GetAttributesOp getAttributes;
@@ -398,6 +421,7 @@ union ReadOp {
   8: GetXattrOp getXattr;
   9: ListXattrOp listXattr;
   10: GetLockOp getLock;
+  12: QuotaOp quota;
 }
 
 enum Consistency {
@@ -436,6 +460,18 @@ struct NamedValue {
   2: optional binary value;
 }
 
+/** A tree's limits, and what counts: one for an inode, and the space that is allocated to it. */
+struct Quota {
+  1: required i64 id;
+  2: required i64 ino;             // the directory that it was set on
+  3: required i64 bytes;           // 0: no limit
+  4: required i64 inodes;          // 0: no limit
+  5: required i64 usedBytes;       // trees with quotas of their own included
+  6: required i64 usedInodes;
+  7: required i64 parent;          // id of the quota around it, 0: none
+  8: required bool counting;       // what was there before it is still being counted
+}
+
 struct ReadReply {
   1: required Status status;
   2: required i32 errno;
@@ -457,6 +493,7 @@ struct ReadReply {
   18: optional list<NamedValue> xattrs;    // listXattr
   20: optional FileLock lock;              // getLock: absent when nothing is in the way
   21: optional LockState lockState;        // getLock with `request`
+  26: optional list<Quota> quotas;         // quota; with `last`
 }
 
 // ---------------------------------------------------------------- grants, status

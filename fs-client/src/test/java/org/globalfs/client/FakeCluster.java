@@ -368,6 +368,7 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
             case COPY_RANGE -> result.add(op.getCopyRange().getIno());
             case COMPACT -> result.add(op.getCompact().getIno());
             case SET_XATTR -> result.add(op.getSetXattr().getIno());
+            case SET_QUOTA -> result.add(op.getSetQuota().getIno());
             case REMOVE_XATTR -> result.add(op.getRemoveXattr().getIno());
             default -> {}
         }

@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
             UmountCommand.class,
             StatsCommand.class,
             TraceCommand.class,
+            QuotaCommand.class,
             SimCommand.class,
             HostCommand.class,
             CompletionCommand.class,

@@ -20,19 +20,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
+import org.globalfs.client.vfs.FsException;
+import org.globalfs.client.vfs.QuotaUsage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Serves a mount's control socket. A request is one line; {@code stats} is answered with one JSON
- * document, {@code trace} with a line an operation until the asker leaves. Only the user who
- * mounted, and root, can connect.
+ * document, {@code trace} with a line an operation until the asker leaves, {@code quotas} with a
+ * line a quota. Only the user who mounted, and root, can connect.
  */
 public final class ControlSocket implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ControlSocket.class);
     private static final int TRACED_LINES = 10_000;
     private static final int POLL_MS = 200;
+    private static final long PATIENCE_NS = 30_000_000_000L;
 
     private final FuseMount mount;
     private final FileSystem fileSystem;
@@ -108,12 +112,25 @@ public final class ControlSocket implements AutoCloseable {
             switch (request == null ? "" : request) {
                 case "stats" -> out.write(new MountReport(mount, fileSystem, startedNs).json());
                 case "trace" -> trace(out);
+                case "quotas" -> quotas(out);
                 default -> out.write("error: no such request: " + request + "\n");
             }
         } catch (IOException left) {
             log.debug("an asker at {} left", path, left);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void quotas(Writer out) throws IOException {
+        long untilNs = System.nanoTime() + PATIENCE_NS;
+        try {
+            Caller root = new Caller(0, 0, 0, untilNs);
+            for (QuotaUsage quota : fileSystem.quotas(root)) {
+                out.write(quota.line() + "\n");
+            }
+        } catch (FsException e) {
+            out.write("error: quotas cannot be read: " + e.errno() + "\n");
         }
     }
 

@@ -245,6 +245,11 @@ public interface FileSystem extends AutoCloseable {
 
     StatFs statFs(Caller caller, long ino) throws FsException;
 
+    /** All quotas of the tree, with the paths of their directories. */
+    default List<QuotaUsage> quotas(Caller caller) throws FsException {
+        return List.of();
+    }
+
     /** What it counts of itself since it began, by name: hits of caches, repeated calls, …. */
     default Map<String, Long> counters() {
         return Map.of();

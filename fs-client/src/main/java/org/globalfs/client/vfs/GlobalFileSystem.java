@@ -37,6 +37,7 @@ public final class GlobalFileSystem implements FileSystem {
     private final OpenFiles files;
     private final Names names;
     private final Files operations;
+    private final Quotas quotas;
     private final Xattrs xattrs;
     private final Ranges ranges;
     private final Directories directories;
@@ -84,7 +85,8 @@ public final class GlobalFileSystem implements FileSystem {
         this.files = new OpenFiles(writeBack, grants, numbers);
         this.names = new Names(requests, files, grants);
         this.operations = new Files(requests, names, files, pages, grants);
-        this.xattrs = new Xattrs(requests, names, files, pages);
+        this.quotas = new Quotas(requests);
+        this.xattrs = new Xattrs(requests, names, files, pages, quotas);
         this.directories = new Directories(requests, names, numbers);
         this.statistics = new Statistics(client, capacityBytes);
         this.ranges = new Ranges(requests, files, statistics);
@@ -345,7 +347,12 @@ public final class GlobalFileSystem implements FileSystem {
 
     @Override
     public StatFs statFs(Caller caller, long ino) {
-        return statistics.get();
+        return statistics.get(() -> quotas.of(caller, ino));
+    }
+
+    @Override
+    public List<QuotaUsage> quotas(Caller caller) throws FsException {
+        return quotas.all(caller);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.globalfs.client.vfs;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -8,13 +9,17 @@ import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.FileSystemStatistics;
+import org.globalfs.protocol.wire.Quota;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.StatFsOp;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Use and size of the whole file system, a few seconds old. */
 final class Statistics {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Statistics.class);
     private static final int BLOCK_BYTES = 4096;
     private static final int NAME_MAX = 255;
     private static final long KEPT_NS = 5_000_000_000L;
@@ -30,6 +35,41 @@ final class Statistics {
     Statistics(MetadataClient client, LongSupplier capacityBytes) {
         this.client = client;
         this.capacityBytes = capacityBytes;
+    }
+
+    /** Which quotas bound what is asked about. */
+    interface Bounds {
+        List<Quota> quotas() throws FsException;
+    }
+
+    /** As the tightest quota lets it appear, as if the tree were a file system of its own. */
+    StatFs get(Bounds bounds) {
+        StatFs whole = get();
+        List<Quota> quotas;
+        try {
+            quotas = bounds.quotas();
+        } catch (FsException e) {
+            LOG.debug("quotas are not known now", e);
+            return whole;
+        }
+        long blocks = whole.blocks();
+        long free = whole.blocksFree();
+        boolean unknown = capacityBytes.getAsLong() == 0;
+        long files = whole.files();
+        long filesFree = whole.filesFree();
+        for (Quota quota : quotas.reversed()) {
+            if (quota.getBytes() > 0) {
+                long left = Math.max(0, quota.getBytes() - quota.getUsedBytes());
+                blocks = quota.getBytes() / BLOCK_BYTES;
+                free = Math.min(unknown ? Long.MAX_VALUE : free, left / BLOCK_BYTES);
+                unknown = false;
+            }
+            if (quota.getInodes() > 0) {
+                files = quota.getInodes();
+                filesFree = Math.min(filesFree, Math.max(0, files - quota.getUsedInodes()));
+            }
+        }
+        return new StatFs(BLOCK_BYTES, blocks, free, free, files, filesFree, NAME_MAX);
     }
 
     /** A partition that does not answer counts with what it said last. */

@@ -39,8 +39,10 @@ final class Xattrs {
     private final Names names;
     private final OpenFiles files;
     private final KernelPages pages;
+    private final Quotas quotas;
 
-    Xattrs(Requests requests, Names names, OpenFiles files, KernelPages pages) {
+    Xattrs(Requests requests, Names names, OpenFiles files, KernelPages pages, Quotas quotas) {
+        this.quotas = quotas;
         this.requests = requests;
         this.cache = requests.cache();
         this.names = names;
@@ -50,6 +52,9 @@ final class Xattrs {
 
     @SuppressWarnings("ReferenceEquality") // NO_XATTR is that very array
     byte[] get(Caller caller, long ino, byte[] name) throws FsException {
+        if (Quotas.isOne(name)) {
+            return quotas.get(caller, ino, name);
+        }
         Xattr space = Xattr.of(name);
         Attributes attributes =
                 Xattr.isCapability(name)
@@ -161,6 +166,10 @@ final class Xattrs {
     }
 
     void set(Caller caller, long ino, byte[] name, byte[] value, int flags) throws FsException {
+        if (Quotas.isOne(name)) {
+            change(caller, ino, UpdateOp.setQuota(Quotas.setting(ino, name, value)));
+            return;
+        }
         SetXattrOp op = new SetXattrOp(ino, ByteBuffer.wrap(name), ByteBuffer.wrap(value));
         change(caller, ino, UpdateOp.setXattr(op.setFlags(flags)));
     }
@@ -170,6 +179,10 @@ final class Xattrs {
      * may no longer be allowed to open: then it is left to the write itself.
      */
     void remove(Caller caller, long ino, byte[] name) throws FsException {
+        if (Quotas.isOne(name)) {
+            change(caller, ino, UpdateOp.setQuota(Quotas.clearing(ino, name)));
+            return;
+        }
         UpdateOp op = UpdateOp.removeXattr(new RemoveXattrOp(ino, ByteBuffer.wrap(name)));
         try {
             change(caller, ino, op);

@@ -56,7 +56,9 @@ public record Footprint(List<Long> inodes, List<Name> names) {
             case ALLOCATE -> inodes.add(op.getAllocate().getIno());
             case COPY_RANGE -> inodes.add(op.getCopyRange().getIno());
             case COMPACT -> inodes.add(op.getCompact().getIno());
+            case SET_QUOTA -> inodes.add(op.getSetQuota().getIno());
             case RENEW_SESSION,
+                    ADOPT_QUOTA,
                     LOCK,
                     COLLECT_ORPHANS,
                     BLOCKS_DELETED,

@@ -220,7 +220,7 @@ final class Grants {
                     }
                 }
             }
-            case GET_LOCK, STAT_FS -> {}
+            case GET_LOCK, STAT_FS, QUOTA -> {}
         }
         return inodes;
     }

@@ -264,6 +264,7 @@ public final class ReplicaServer implements AutoCloseable {
                         .every(ORPHAN_PERIOD_MS, () -> collectOrphans(multicast));
         for (HostedPartition partition : partitions.values()) {
             local.every(500, new SessionLeases(partition, multicast)::tick);
+            local.every(100, new QuotaCounting(partition, multicast)::tick);
         }
         Upkeep remote = new Upkeep(name + "-remote", shutdown, fatal);
         for (HostedPartition partition : partitions.values()) {

@@ -92,8 +92,9 @@ final class Updates {
         UpdateOp._Fields kind = command.getOp().getSetField();
         return switch (kind) {
             case CREATE, UNLINK, RENAME, LINK, SET_ATTRIBUTES, RENEW_SESSION, LOCK -> true;
-            case WRITE, ALLOCATE, COPY_RANGE, COMPACT, SET_XATTR, REMOVE_XATTR -> true;
-            case COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE -> false;
+            case WRITE, ALLOCATE, COPY_RANGE, COMPACT, SET_XATTR, REMOVE_XATTR, SET_QUOTA -> true;
+            case COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE, ADOPT_QUOTA ->
+                    false;
         };
     }
 

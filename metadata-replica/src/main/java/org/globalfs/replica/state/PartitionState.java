@@ -27,6 +27,7 @@ import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Verdict;
 import org.globalfs.replica.state.model.VerdictCodec;
 import org.globalfs.replica.state.operations.Machine;
+import org.globalfs.replica.state.operations.Quotas;
 import org.globalfs.replica.state.operations.Reads;
 import org.globalfs.replica.state.operations.Sessions;
 import org.globalfs.replica.state.operations.Tree;
@@ -426,6 +427,14 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      */
     public long orphans() {
         return visible.counters.orphans;
+    }
+
+    /**
+     * Whether a tree got a quota and has entries that are not counted yet; then the coordinator
+     * proposes AdoptQuotaOp now and then.
+     */
+    public boolean isCounting() {
+        return Quotas.isAnyCounting(store.newest());
     }
 
     /**

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.AdoptQuotaOp;
 import org.globalfs.protocol.wire.AllocateOp;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CollectOrphansOp;
@@ -26,6 +27,7 @@ import org.globalfs.protocol.wire.LinkOp;
 import org.globalfs.protocol.wire.ListXattrOp;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.OpenOp;
+import org.globalfs.protocol.wire.QuotaOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadLinkOp;
 import org.globalfs.protocol.wire.ReadOp;
@@ -34,6 +36,7 @@ import org.globalfs.protocol.wire.RemoveXattrOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.SetQuotaOp;
 import org.globalfs.protocol.wire.SetXattrOp;
 import org.globalfs.protocol.wire.StatFsOp;
 import org.globalfs.protocol.wire.UnlinkOp;
@@ -93,6 +96,8 @@ final class Scenario {
             case "tmpfile" -> temporary(words);
             case "stat", "cat", "ls", "readlink", "lookup", "statfs", "extents" -> read(words);
             case "renew", "collect" -> session(words);
+            case "quota" -> quota(words);
+            case "count" -> count(words);
             default -> update(words);
         };
     }
@@ -171,6 +176,7 @@ final class Scenario {
                     case "allocate" -> allocate(target, words);
                     case "copy" -> copy(target, find(words[3]), words);
                     case "compact" -> compact(target, words);
+                    case "setquota" -> setQuota(target, words);
                     default -> attributes(target, words);
                 };
         if (op.isSetWrite()
@@ -178,6 +184,7 @@ final class Scenario {
                 || op.isSetSetXattr()
                 || op.isSetRemoveXattr()
                 || op.isSetAllocate()
+                || op.isSetSetQuota()
                 || op.isSetCompact()) {
             home = target.ino;
         }
@@ -307,6 +314,51 @@ final class Scenario {
         extent.setData(data);
         return UpdateOp.compact(
                 new CompactOp(target.ino, Long.parseLong(words[2]), List.of(extent)));
+    }
+
+    /** setquota PATH BYTES INODES; -: stays */
+    private static UpdateOp setQuota(Target target, String[] words) {
+        SetQuotaOp op = new SetQuotaOp(target.ino);
+        if (!words[2].equals("-")) {
+            op.setBytes(Long.parseLong(words[2]));
+        }
+        if (!words[3].equals("-")) {
+            op.setInodes(Long.parseLong(words[3]));
+        }
+        return UpdateOp.setQuota(op);
+    }
+
+    /** count PARTITION LIMIT */
+    private String count(String[] words) {
+        int partition = Integer.parseInt(words[1]);
+        AdoptQuotaOp op = new AdoptQuotaOp(Integer.parseInt(words[2]));
+        rings.internal(partition, UpdateOp.adoptQuota(op));
+        return rings.state(partition).isCounting() ? "counting" : "counted";
+    }
+
+    /** quota PATH, or quota list PARTITION */
+    private String quota(String[] words) {
+        boolean all = words[1].equals("list");
+        long ino = all ? 0 : find(words[1]).ino;
+        ReadReply reply =
+                all
+                        ? read(Integer.parseInt(words[2]), ReadOp.quota(new QuotaOp()))
+                        : read(Partitions.of(ino), ReadOp.quota(new QuotaOp().setIno(ino)));
+        if (reply.getErrno() != 0) {
+            return Errno.of(reply.getErrno()).name();
+        }
+        return reply.getQuotas().stream()
+                .map(q ->
+                        q.getUsedBytes()
+                                + "/"
+                                + q.getBytes()
+                                + " bytes "
+                                + q.getUsedInodes()
+                                + "/"
+                                + q.getInodes()
+                                + " inodes"
+                                + (q.isCounting() ? " counting" : ""))
+                .collect(Collectors.joining("\n"));
     }
 
     private static UpdateOp symlink(Target target, String[] words) {

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks names against inodes: every name leads to an inode of its type and has its place in
  * readdir's order, every count of links and entries is right, what has no name is an orphan, no
- * directory lies below itself. {@link ContentCheck} has the rest. One instance serves one check.
+ * directory lies below itself. {@link ContentCheck} and {@link QuotaCheck} have the rest. One
+ * instance serves one check.
  */
 public final class PartitionCheck {
     private final Records records;
@@ -53,6 +54,7 @@ public final class PartitionCheck {
         check.ancestors();
         check.crossings();
         new ContentCheck(records, counters, check.exists, check.report).run();
+        new QuotaCheck(records, check.report).run();
         check.total("inodes", check.report.inodes, counters.inodes);
         check.total("bytes in files", check.bytes, counters.bytes);
         return check.report;

@@ -20,6 +20,9 @@ public final class Inode {
     /** File without a name that may still get its first one (O_TMPFILE without O_EXCL). */
     public static final int LINKABLE = 32;
 
+    /** It lost its last name: {@link #quota} does not count it, unless it grows. */
+    public static final int UNCOUNTED = 64;
+
     /** Bits of {@code extended} in {@link Attributes}. */
     public static final int HAS_XATTRS = 1;
 
@@ -30,6 +33,9 @@ public final class Inode {
 
     /** As plain, and what an inode with extended attributes has besides. */
     private static final int EXTENDED = 2;
+
+    /** As extended, and the quota that counts it. */
+    private static final int IN_QUOTA = 3;
 
     private static final int DIRECTORY_SIZE = 4096;
     private static final byte[] NONE = {};
@@ -76,8 +82,21 @@ public final class Inode {
 
     public long xattrValues;
 
+    /** The innermost quota of the tree that it belongs to; 0: none. */
+    public long quota;
+
+    /** As its record has it: the quota that counts it (0: none), and the space counted. */
+    public long countedIn;
+
+    public long countedBytes;
+
     public Inode(long ino) {
         this.ino = ino;
+    }
+
+    /** Whether {@link #quota} counts it. */
+    public boolean isCounted() {
+        return quota != 0 && (flags & UNCOUNTED) == 0;
     }
 
     public boolean isDirectory() {
@@ -108,14 +127,13 @@ public final class Inode {
         return accessAcl.length > 0 || defaultAcl.length > 0 || xattrNames > 0;
     }
 
+    private int format() {
+        return quota != 0 ? IN_QUOTA : isExtended() ? EXTENDED : PLAIN;
+    }
+
     public byte[] encode() {
         Packer out = new Packer(96 + target.length + accessAcl.length + defaultAcl.length);
-        out.u8(isExtended() ? EXTENDED : PLAIN)
-                .varint(mode)
-                .varint(nlink)
-                .unsigned(uid)
-                .unsigned(gid)
-                .unsigned(rdev);
+        out.u8(format()).varint(mode).varint(nlink).unsigned(uid).unsigned(gid).unsigned(rdev);
         out.i64(atimeNs).i64(mtimeNs).i64(ctimeNs).i64(btimeNs).varint(version).varint(flags);
         switch (Mode.type(mode)) {
             case Mode.DIRECTORY -> out.i64(parent).varint(entries).varint(nextCookie);
@@ -123,15 +141,18 @@ public final class Inode {
             case Mode.SYMLINK -> out.blob(target);
             default -> {}
         }
-        if (isExtended()) {
+        if (format() >= EXTENDED) {
             out.blob(accessAcl).blob(defaultAcl).varint(xattrNames).varint(xattrValues);
+        }
+        if (quota != 0) {
+            out.i64(quota);
         }
         return out.done();
     }
 
     public static Inode decode(long ino, byte[] value) {
         Unpacker in = new Unpacker(value);
-        int format = in.version(PLAIN, EXTENDED, "inode", ino);
+        int format = in.version(PLAIN, IN_QUOTA, "inode", ino);
         Inode inode = new Inode(ino);
         inode.mode = in.varint32();
         inode.nlink = in.varint32();
@@ -162,11 +183,16 @@ public final class Inode {
             }
             default -> {}
         }
-        if (format == EXTENDED) {
+        if (format >= EXTENDED) {
             inode.accessAcl = in.blob();
             inode.defaultAcl = in.blob();
             inode.xattrNames = in.varint();
             inode.xattrValues = in.varint();
+        }
+        if (format == IN_QUOTA) {
+            inode.quota = in.i64();
+            inode.countedIn = inode.isCounted() ? inode.quota : 0;
+            inode.countedBytes = inode.allocated();
         }
         return inode;
     }
@@ -200,7 +226,12 @@ public final class Inode {
         return attributes;
     }
 
-    private long allocated() {
+    /** st_blocks, in bytes. */
+    public long allocated() {
+        return allocated(stored);
+    }
+
+    public static long allocated(long stored) {
         return stored + 511 & ~511L;
     }
 }

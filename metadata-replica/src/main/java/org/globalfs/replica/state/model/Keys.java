@@ -43,6 +43,14 @@ public final class Keys {
         return key;
     }
 
+    public static byte[] of(long first, long second, long third) {
+        byte[] key = new byte[24];
+        LONG.set(key, 0, first);
+        LONG.set(key, 8, second);
+        LONG.set(key, 16, third);
+        return key;
+    }
+
     public static byte[] of(long parent, byte[] name) {
         byte[] key = new byte[8 + name.length];
         LONG.set(key, 0, parent);

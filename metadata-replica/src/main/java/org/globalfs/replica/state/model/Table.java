@@ -31,5 +31,7 @@ public enum Table {
     /** ino, name → value of an extended attribute; access control lists are in the inode. */
     XATTR,
     /** ino, number → a lock held or waited for, the outcome of a wait, or a fence. */
-    FILE_LOCK
+    FILE_LOCK,
+    /** id → limits and usage of a tree; 0, id, directory → how far its entries are counted. */
+    QUOTA
 }

@@ -40,6 +40,9 @@ final class Allocate {
             return Replies.failed(refused == null ? Errno.ESTALE : refused);
         }
         long from = op.getOffset();
+        if ((op.getFlags() & PUNCH_HOLE) == 0 && !hasRoom(inode, from, from + op.getLength())) {
+            return Replies.failed(Errno.EDQUOT);
+        }
         long until = apply(inode, op.getFlags(), from, from + op.getLength());
         if (!call.caller().isRoot()) {
             inode.mode = Mode.withoutSetId(inode.mode);
@@ -48,6 +51,10 @@ final class Allocate {
         inode.modified(call.nowNs());
         tree.store(inode);
         return Replies.done().setAttributes(inode.attributes()).setDone(until - from);
+    }
+
+    private boolean hasRoom(Inode inode, long from, long to) {
+        return tree.quotas().mayGrow(inode, to - from, () -> content.missing(inode, from, to));
     }
 
     private long apply(Inode inode, int flags, long from, long to) {

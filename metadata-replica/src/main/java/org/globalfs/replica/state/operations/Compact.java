@@ -60,6 +60,7 @@ final class Compact {
                 return Errno.EINVAL;
             }
         }
-        return null;
+        boolean fits = Write.hasRoom(tree, content, inode, op.getExtents(), 0);
+        return fits ? null : Errno.EDQUOT;
     }
 }

@@ -1,10 +1,13 @@
 package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.Extent;
 import org.globalfs.replica.state.model.Blocks;
 import org.globalfs.replica.state.model.Counters;
 import org.globalfs.replica.state.model.Inode;
@@ -44,6 +47,11 @@ final class Content {
         this.records = records;
         this.counters = counters;
         this.batch = batch;
+    }
+
+    /** Whether a file may grow by so much: see {@link Quotas#mayGrow}. */
+    interface Room {
+        boolean has(Inode file, long atMost, LongSupplier exactly);
     }
 
     /** Whether the block was given up before: it may be gone already. */
@@ -106,6 +114,47 @@ final class Content {
         return until;
     }
 
+    /** By how much {@link #allocate} would make the file's pieces longer. */
+    long missing(Inode inode, long from, long to) {
+        List<Piece> present = overlapping(records, inode, from, to, batch);
+        long until = present.size() < batch ? to : Math.min(to, present.getLast().end());
+        return until - from - covered(present, from, until);
+    }
+
+    /** Bytes of the range that pieces hold. */
+    long covered(Inode inode, long from, long to) {
+        long sum = 0;
+        long at = from;
+        while (at < to && inode.extents > 0) {
+            List<Piece> pieces = overlapping(records, inode, at, to, batch);
+            sum += covered(pieces, at, to);
+            at = pieces.size() < batch ? to : pieces.getLast().end();
+        }
+        return sum;
+    }
+
+    private static long covered(List<Piece> pieces, long from, long to) {
+        long sum = 0;
+        for (Piece piece : pieces) {
+            sum += Math.max(0, Math.min(piece.end(), to) - Math.max(piece.offset(), from));
+        }
+        return sum;
+    }
+
+    /** By how much writing these extents makes the file's pieces longer. */
+    long growth(Inode inode, List<Extent> extents, long base) {
+        List<Extent> inOrder = new ArrayList<>(extents);
+        inOrder.sort(Comparator.comparingLong(Extent::getOffset));
+        long sum = 0;
+        long end = 0;
+        for (Extent extent : inOrder) {
+            long from = Math.max(end, base + extent.getOffset());
+            end = Math.max(end, base + extent.getOffset() + extent.getLength());
+            sum += Math.max(0, end - from) - covered(inode, from, end);
+        }
+        return sum;
+    }
+
     /** Makes a hole of the range, or of its beginning; returns how far it came. */
     long punch(Inode inode, long from, long to) {
         List<Piece> present = overlapping(records, inode, from, to, batch);
@@ -116,9 +165,10 @@ final class Content {
 
     /**
      * Lets the target hold what the source holds in a range, or its beginning; returns how many
-     * bytes. The ranges do not overlap when both are one inode (then one object).
+     * bytes, -1 when there is no room. The ranges do not overlap when both are one inode (then one
+     * object).
      */
-    long copy(Inode source, long from, Inode target, long to, long length) {
+    long copy(Inode source, long from, Inode target, long to, long length, Room room) {
         long end = Math.min(source.size, from + length);
         if (end <= from) {
             return 0;
@@ -127,10 +177,12 @@ final class Content {
         long until = present.size() < batch ? end : Math.min(end, present.getLast().end());
         List<Piece> parts = new ArrayList<>();
         long embedded = 0;
+        long added = 0;
         for (Piece piece : present) {
             if (!piece.isUnwritten()) {
                 Piece part = piece.part(Math.max(piece.offset(), from), Math.min(piece.end(), end));
                 parts.add(part);
+                added += part.length();
                 embedded += part.data() == null ? 0 : part.length();
                 if (embedded >= COPIED_BYTES) {
                     until = part.end();
@@ -139,6 +191,10 @@ final class Content {
             }
         }
         long copied = until - from;
+        long atMost = added;
+        if (!room.has(target, atMost, () -> atMost - covered(target, to, to + copied))) {
+            return -1;
+        }
         // The source's pieces keep their blocks from being doomed in between.
         clear(target, to, to + copied);
         for (Piece part : parts) {

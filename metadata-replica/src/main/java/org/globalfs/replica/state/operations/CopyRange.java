@@ -37,7 +37,16 @@ final class CopyRange {
             return Replies.failed(refused == null ? Errno.ESTALE : refused);
         }
         long copied =
-                content.copy(source, op.getSourceOffset(), target, op.getOffset(), op.getLength());
+                content.copy(
+                        source,
+                        op.getSourceOffset(),
+                        target,
+                        op.getOffset(),
+                        op.getLength(),
+                        tree.quotas()::mayGrow);
+        if (copied < 0) {
+            return Replies.failed(Errno.EDQUOT);
+        }
         if (copied > 0) {
             if (!call.caller().isRoot()) {
                 target.mode = Mode.withoutSetId(target.mode);

@@ -54,6 +54,9 @@ final class Create {
         if (refused == null) {
             refused = invalid(call, op, mode);
         }
+        if (refused == null) {
+            refused = tree.quotas().refusesInode(place.parent());
+        }
         return refused != null ? Replies.failed(refused) : make(call, op, mode, place);
     }
 
@@ -68,6 +71,10 @@ final class Create {
         }
         if (!call.caller().may(parent, Caller.WRITE | Caller.EXECUTE)) {
             return Replies.failed(Errno.EACCES);
+        }
+        Errno full = tree.quotas().refusesInode(parent);
+        if (full != null) {
+            return Replies.failed(full);
         }
         int mode = Mode.REGULAR | op.getMode() & Mode.PERMISSIONS;
         Inode inode = fresh(call, op, mode, parent, tree.newIno());
@@ -162,8 +169,9 @@ final class Create {
         return effects;
     }
 
-    private static Inode fresh(Call call, CreateOp op, int mode, Inode parent, long ino) {
+    private Inode fresh(Call call, CreateOp op, int mode, Inode parent, long ino) {
         Inode inode = new Inode(ino);
+        inode.quota = tree.quotas().live(parent.quota);
         inode.mode = mode & (Mode.TYPE | Mode.PERMISSIONS);
         inode.uid = call.caller().uid();
         inode.gid = call.caller().gid();

@@ -43,6 +43,11 @@ final class Link {
             return Replies.failed(refused);
         }
         Inode linked = tree.existing(op.getIno());
+        refused = tree.quotas().refusesLink(linked, place.parent());
+        if (refused != null) {
+            return Replies.failed(refused);
+        }
+        tree.quotas().link(linked, place.parent());
         tree.addEntry(place.parent(), op.getNewName(), linked.ino, linked.type(), call.nowNs());
         tree.addLink(linked, call.nowNs());
         return Replies.done()

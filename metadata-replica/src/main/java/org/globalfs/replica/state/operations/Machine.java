@@ -62,6 +62,8 @@ public final class Machine {
     private final Allocate allocate;
     private final CopyRange copyRange;
     private final Compact compact;
+    private final SetQuota setQuota;
+    private final AdoptQuota adoptQuota;
     private final Orphans orphans;
     private final List<Result> results = new ArrayList<>();
 
@@ -94,6 +96,8 @@ public final class Machine {
         allocate = new Allocate(tree, content, xattrs);
         copyRange = new CopyRange(tree, content, xattrs);
         compact = new Compact(tree, content);
+        setQuota = new SetQuota(records, tree, intents.locks());
+        adoptQuota = new AdoptQuota(records, tree, intents.locks());
         if (coordinator != null) {
             coordinator
                     .undecided()
@@ -242,13 +246,14 @@ public final class Machine {
             case ALLOCATE -> allocate.execute(call, op.getAllocate());
             case COPY_RANGE -> copyRange.execute(call, op.getCopyRange());
             case COMPACT -> compact.execute(op.getCompact());
+            case SET_QUOTA -> setQuota.execute(call, op.getSetQuota());
             case RENEW_SESSION -> renew(command.getSession(), op.getRenewSession(), call.nowNs());
             case LOCK ->
                     fileLocks.execute(
                             command.getSession(),
                             sessions.isLeased(command.getSession()),
                             op.getLock());
-            case COLLECT_ORPHANS, BLOCKS_DELETED, VOTE, DECIDE, CONFIRM_IMPORTS ->
+            case COLLECT_ORPHANS, BLOCKS_DELETED, VOTE, DECIDE, CONFIRM_IMPORTS, ADOPT_QUOTA ->
                     Replies.failed(Errno.EPERM);
         };
     }
@@ -293,6 +298,7 @@ public final class Machine {
             case BLOCKS_DELETED -> content.deleted(op.getBlocksDeleted().getBlocks());
             case VOTE -> vote(instance, transaction, op.getVote(), nowNs);
             case DECIDE -> timeOut(instance, op.getDecide().getTransaction(), nowNs);
+            case ADOPT_QUOTA -> adoptQuota.execute(op.getAdoptQuota().getLimit());
             case CONFIRM_IMPORTS -> confirm(instance, op.getConfirmImports());
             default -> {
                 return Replies.failed(Errno.EPERM);

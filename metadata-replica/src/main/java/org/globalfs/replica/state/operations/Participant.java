@@ -112,6 +112,7 @@ final class Participant {
             known(op.getIno());
             want(new InodeLock(op.getIno()));
         }
+        quotaRefuses(op.getIno(), 0, op.getNewParent());
         if (tree.isHere(op.getNewParent())) {
             Place place = reach(op.getNewParent(), op.getNewName());
             if (place == null) {
@@ -142,6 +143,12 @@ final class Participant {
         }
         tellChains(task.starts(), sourceIno, targetIno);
         boolean otherParent = op.getParent() != op.getNewParent();
+        if (otherParent) {
+            quotaRefuses(sourceIno, op.getParent(), op.getNewParent());
+            if (exchange) {
+                quotaRefuses(targetIno, op.getNewParent(), op.getParent());
+            }
+        }
         Inode moved = known(sourceIno);
         if (moved != null && moved.isDirectory() && otherParent) {
             wantToMove(moved, op.getNewParent());
@@ -154,6 +161,16 @@ final class Participant {
                 wantToMove(replaced, op.getParent());
             }
         }
+    }
+
+    private void quotaRefuses(long ino, long from, long to) {
+        if (ino != 0) {
+            refuseWhenAny(tree.quotas().refusesAcross(here(ino), here(from), here(to)));
+        }
+    }
+
+    private @Nullable Inode here(long ino) {
+        return ino != 0 && tree.isHere(ino) ? tree.inode(ino) : null;
     }
 
     private long targetEntry(RenameOp op, Place place, long hint, boolean exchange) {

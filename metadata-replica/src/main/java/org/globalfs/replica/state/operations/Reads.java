@@ -18,6 +18,7 @@ import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.NamedValue;
 import org.globalfs.protocol.wire.OpenOp;
 import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.QuotaOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
@@ -31,6 +32,7 @@ import org.globalfs.replica.state.model.LockRecord;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Piece;
+import org.globalfs.replica.state.model.Quota;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,7 @@ public final class Reads {
 
     private static final int PAGE_BYTES = 1 << 20;
     private static final int PAGE_ENTRIES = 4096;
+    private static final int PAGE_QUOTAS = 256;
 
     /** With a lookup, the content map is sent along when it fits into this. */
     private static final int SMALL_EXTENTS = 4;
@@ -92,6 +95,7 @@ public final class Reads {
             case GET_XATTR -> getXattr(caller, op.getGetXattr());
             case LIST_XATTR -> listXattr(caller, op.getListXattr());
             case GET_LOCK -> lock(op.getGetLock(), session);
+            case QUOTA -> quotas(op.getQuota());
             case STAT_FS ->
                     reply(0).setStatistics(
                                     new FileSystemStatistics(counters.inodes, counters.bytes));
@@ -325,6 +329,56 @@ public final class Reads {
         return Xattr.unreadable(
                         name, inode.mode, caller.isRoot(), () -> caller.may(inode, Caller.READ))
                 == null;
+    }
+
+    private ReadReply quotas(QuotaOp op) {
+        List<org.globalfs.protocol.wire.Quota> told = new ArrayList<>();
+        if (!op.isSetIno()) {
+            return reply(0).setQuotas(told).setLast(listQuotas(op.getAfter(), told));
+        }
+        Inode inode = inode(op.getIno());
+        if (inode == null) {
+            return failed(Errno.ESTALE);
+        }
+        Quota quota = Quotas.find(records, inode.quota);
+        while (quota != null) {
+            if (!quota.cleared) {
+                told.add(toWire(quota));
+            }
+            quota = Quotas.find(records, quota.parent);
+        }
+        return reply(0).setQuotas(told);
+    }
+
+    /** False: there are more. */
+    private boolean listQuotas(long after, List<org.globalfs.protocol.wire.Quota> told) {
+        boolean[] all = {true};
+        records.scan(
+                Table.QUOTA,
+                Keys.none(),
+                Keys.of(after + 1),
+                (key, value) -> {
+                    Quota quota = Quota.decode(Keys.getLong(key, 0), value);
+                    if (told.size() == PAGE_QUOTAS) {
+                        all[0] = false;
+                    } else if (!quota.cleared) {
+                        told.add(toWire(quota));
+                    }
+                    return all[0];
+                });
+        return all[0];
+    }
+
+    private org.globalfs.protocol.wire.Quota toWire(Quota quota) {
+        return new org.globalfs.protocol.wire.Quota(
+                quota.id,
+                quota.root,
+                quota.limitBytes,
+                quota.limitInodes,
+                quota.usedBytes,
+                quota.usedInodes,
+                quota.parent,
+                Quotas.isCounting(records, quota.id));
     }
 
     private ReadReply readDirectory(Caller caller, ReadDirectoryOp op) {

@@ -245,12 +245,27 @@ final class Rename {
                         && !caller.may(Objects.requireNonNull(replaced), Caller.WRITE)) {
             return Replies.failed(Errno.EACCES);
         }
+        Errno refused = quotaRefuses(ends, source, replaced);
+        if (refused != null) {
+            return Replies.failed(refused);
+        }
         boolean movesDirectory =
                 ends.moves(ends.source) || target != null && ends.exchange() && ends.moves(target);
         if (movesDirectory && locks.directoryMoves()) {
             return Replies.retry();
         }
         return apply(call, ends, source, replaced);
+    }
+
+    private @Nullable Errno quotaRefuses(
+            Ends ends, @Nullable Inode source, @Nullable Inode target) {
+        Quotas quotas = tree.quotas();
+        Inode from = ends.from.parent();
+        Inode to = ends.to.parent();
+        Errno refused = quotas.refusesMove(source, from, to, ends.exchange());
+        return refused == null && ends.exchange()
+                ? quotas.refusesMove(target, to, from, true)
+                : refused;
     }
 
     private static boolean notOwned(Caller caller, Place place, @Nullable Inode inode) {
@@ -294,6 +309,9 @@ final class Rename {
             }
         }
         if (source != null) {
+            if (!ends.sameParent()) {
+                tree.quotas().move(source, to);
+            }
             renamed(source, to.ino, now);
             reply.setAttributes(source.attributes());
         }

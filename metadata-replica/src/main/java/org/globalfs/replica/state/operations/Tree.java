@@ -28,10 +28,16 @@ public final class Tree {
 
     private final MutableRecords records;
     private final Counters counters;
+    private final Quotas quotas;
 
     public Tree(MutableRecords records, Counters counters) {
         this.records = records;
         this.counters = counters;
+        this.quotas = new Quotas(records);
+    }
+
+    public Quotas quotas() {
+        return quotas;
     }
 
     public int partition() {
@@ -68,6 +74,7 @@ public final class Tree {
     }
 
     public void store(Inode inode) {
+        quotas.follow(inode);
         records.put(Table.INODE, Keys.of(inode.ino), inode.encode());
     }
 
@@ -91,6 +98,7 @@ public final class Tree {
     /** Forgets an inode that has no name and no content left. */
     public void forget(Inode inode) {
         counters.inodes--;
+        quotas.forget(inode);
         if (inode.xattrNames > 0) {
             Xattrs.erase(records, inode);
         }
@@ -141,6 +149,10 @@ public final class Tree {
     public void dropLink(Inode inode, long nowNs) {
         inode.nlink = inode.isDirectory() ? 0 : inode.nlink - 1;
         inode.changed(nowNs);
+        if (inode.nlink == 0 && inode.quota != 0) {
+            quotas.removed(inode);
+            inode.flags |= Inode.UNCOUNTED;
+        }
         store(inode);
         if (inode.nlink == 0) {
             orphan(inode.ino, nowNs);
@@ -158,6 +170,7 @@ public final class Tree {
         if (inode.nlink == 0) {
             unorphan(inode.ino);
             inode.flags &= ~Inode.LINKABLE;
+            quotas.recount(inode);
         }
         inode.nlink++;
         inode.changed(nowNs);

@@ -39,6 +39,9 @@ final class Write {
         }
         UpdateReply reply = Replies.done();
         long base = op.isAppend() ? inode.size : 0;
+        if (!hasRoom(tree, content, inode, op.getExtents(), base)) {
+            return Replies.failed(Errno.EDQUOT);
+        }
         if (!op.getExtents().isEmpty()) {
             for (Extent extent : op.getExtents()) {
                 content.write(inode, Piece.of(extent, base + extent.getOffset()));
@@ -79,6 +82,18 @@ final class Write {
         return op.getAttributes().getIno() == op.getIno()
                 ? SetAttributes.refused(caller, inode, op.getAttributes())
                 : Errno.EINVAL;
+    }
+
+    static boolean hasRoom(
+            Tree tree, Content content, Inode inode, List<Extent> extents, long base) {
+        if (inode.quota == 0) {
+            return true;
+        }
+        long atMost = 0;
+        for (Extent extent : extents) {
+            atMost += extent.getLength();
+        }
+        return tree.quotas().mayGrow(inode, atMost, () -> content.growth(inode, extents, base));
     }
 
     /** Why a file cannot get this extent, whose offset counts from {@code base}. */

@@ -133,6 +133,24 @@ final class FormatTest {
         return inode;
     }
 
+    private static Inode inQuota() {
+        Inode inode = inode(Mode.REGULAR | 0644);
+        inode.quota = Partitions.ino(1, 6);
+        return inode;
+    }
+
+    private static Quota quota() {
+        Quota quota = new Quota(Partitions.ino(1, 6), Partitions.ino(1, 5));
+        quota.parent = Partitions.ino(1, 3);
+        quota.cleared = true;
+        quota.limitBytes = 10L << 30;
+        quota.limitInodes = 100_000;
+        quota.usedBytes = 5120;
+        quota.usedInodes = 300;
+        quota.children = 2;
+        return quota;
+    }
+
     private static LockRecord lock() {
         return new LockRecord(
                 LockRecord.State.WAITING,
@@ -166,6 +184,8 @@ final class FormatTest {
         values.put("lock", lock().encode());
         values.put("state-below", countersWithGlobalBelow().encode());
         values.put("verdict-move", VerdictCodec.encode(verdictsOfMove()));
+        values.put("inode-quota", inQuota().encode());
+        values.put("quota", quota().encode());
         values.put("key-dentry", Keys.of(Partitions.ino(1, 5), "name".getBytes(UTF_8)));
         return values;
     }
@@ -199,7 +219,7 @@ final class FormatTest {
     @Test
     void valuesAreReadBack() throws IOException {
         Map<String, byte[]> golden = golden();
-        for (String type : List.of("directory", "file", "symlink", "device", "extended")) {
+        for (String type : List.of("directory", "file", "symlink", "device", "extended", "quota")) {
             byte[] value = Objects.requireNonNull(golden.get("inode-" + type));
             Inode inode = Inode.decode(Partitions.ino(1, 5), value);
             assertThat(inode.encode()).isEqualTo(value);
@@ -223,6 +243,8 @@ final class FormatTest {
             assertThat(Counters.decode(state).encode()).isEqualTo(state);
             assertThat(Counters.decode(state).copy().encode()).isEqualTo(state);
         }
+        byte[] quota = Objects.requireNonNull(golden.get("quota"));
+        assertThat(Quota.decode(Partitions.ino(1, 6), quota).encode()).isEqualTo(quota);
         byte[] lock = Objects.requireNonNull(golden.get("lock"));
         assertThat(LockRecord.decode(lock)).isEqualTo(lock());
         for (String kind : List.of("verdict", "verdict-acls", "verdict-move")) {
@@ -234,10 +256,10 @@ final class FormatTest {
     @Test
     void aNewerFormatIsRefused() {
         byte[] value = inode(Mode.REGULAR).encode();
-        value[0] = 3;
+        value[0] = 4;
         assertThatThrownBy(() -> Inode.decode(5, value))
                 .isInstanceOf(CorruptRecordException.class)
-                .hasMessageContaining("inode 5 has format version 3");
+                .hasMessageContaining("inode 5 has format version 4");
         byte[] cut = Arrays.copyOf(inode(Mode.REGULAR).encode(), 20);
         assertThatThrownBy(() -> Inode.decode(5, cut)).isInstanceOf(CorruptRecordException.class);
     }

@@ -97,7 +97,9 @@ final class ContentModelTest {
     }
 
     private void allocate(File file, int from, int to, boolean keepSize) {
+        long expected = file.inode.stored + content.missing(file.inode, from, to);
         int until = (int) content.allocate(file.inode, from, to, keepSize);
+        assertThat(file.inode.stored).isEqualTo(expected);
         assertThat(until).isGreaterThan(from).isLessThanOrEqualTo(to);
         for (int i = from; i < until; i++) {
             if (file.kinds[i] == Kind.HOLE) {
@@ -123,7 +125,15 @@ final class ContentModelTest {
         if (source == target && Math.abs(from - at) < length) {
             return;
         }
-        int copied = (int) content.copy(source.inode, at, target.inode, from, length);
+        long[] expected = {target.inode.stored};
+        Content.Room room =
+                (file, atMost, exactly) -> {
+                    assertThat(exactly.getAsLong()).isLessThanOrEqualTo(atMost);
+                    expected[0] += exactly.getAsLong();
+                    return true;
+                };
+        int copied = (int) content.copy(source.inode, at, target.inode, from, length, room);
+        assertThat(target.inode.stored).isEqualTo(expected[0]);
         int most = Math.max(0, Math.min(length, source.size - at));
         assertThat(copied).isBetween(Math.min(1, most), most);
         for (int i = 0; i < copied; i++) {
