@@ -1,0 +1,112 @@
+package org.globalfs.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** A quota is exact whoever uses it up, from whichever region; a full one hinders no removal. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+final class QuotaIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final String A = "us-west";
+    private static final String B = "eu-west";
+
+    private LocalCluster cluster;
+    private Path scratch;
+    private Path rules;
+
+    @BeforeAll
+    void start() throws IOException {
+        scratch = Files.createTempDirectory("globalfs-quota-");
+        rules = scratch.resolve("rules.py");
+        try (InputStream in = QuotaIT.class.getResourceAsStream("/quota/rules.py")) {
+            Files.write(rules, Objects.requireNonNull(in).readAllBytes());
+        }
+        cluster = LocalCluster.start("quota");
+        Shell.bash(LIMIT, cluster.mount(A), "mkdir -p quota/tree").orFail();
+        Shell.bash(LIMIT, cluster.mount(B), "until [ -d quota/tree ]; do sleep 0.1; done").orFail();
+    }
+
+    @AfterAll
+    void stop() throws IOException {
+        if (cluster != null) {
+            cluster.close();
+        }
+        Shell.bash(Duration.ofSeconds(30), Path.of("/"), "rm -rf '" + scratch + "'");
+    }
+
+    private String rule(String rule) {
+        return Shell.run(
+                        LIMIT,
+                        scratch,
+                        List.of(
+                                "python3",
+                                rules.toString(),
+                                rule,
+                                cluster.mount(A).toString(),
+                                cluster.mount(B).toString()))
+                .orFail();
+    }
+
+    private static Shell.Outcome quota(String... words) {
+        List<String> command = new ArrayList<>(LocalCluster.launcher());
+        command.add("quota");
+        command.addAll(Arrays.asList(words));
+        return Shell.run(LIMIT, Path.of("/"), command);
+    }
+
+    @Test
+    @Order(1)
+    void theCommandSetsAndShows() {
+        String tree = cluster.mount(A).resolve("quota/tree").toString();
+        quota("set", tree, "--bytes", "10G", "--inodes", "100k").orFail();
+        String shown = quota("show", cluster.mount(B).resolve("quota/tree").toString()).orFail();
+        assertThat(shown).contains("10.0 GiB", "100000", "/quota/tree");
+        assertThat(quota("list", cluster.mount(B).toString()).orFail())
+                .contains("10.0 GiB", " /quota/tree");
+        assertThat(quota("set", cluster.mount(A).toString(), "--bytes", "1G").output())
+                .contains("regional partition");
+        assertThat(quota("set", tree, "--bytes", "much").exitCode()).isEqualTo(2);
+        quota("clear", tree).orFail();
+        assertThat(quota("show", tree).orFail()).contains("no quota");
+        assertThat(quota("clear", tree).output()).contains("it has no quota");
+        Shell.Outcome other =
+                Shell.bash(
+                        LIMIT,
+                        scratch,
+                        "setpriv --reuid 1000 --clear-groups python3 -c \"import os;"
+                                + "os.setxattr('"
+                                + tree
+                                + "','user.globalfs.quota',b'bytes=1')\"");
+        assertThat(other.ok()).isFalse();
+    }
+
+    @Test
+    @Order(2)
+    void theLastInodeThatFitsFits() {
+        rule("inodes");
+    }
+
+    @Test
+    @Order(3)
+    void theLastByteThatFitsFits() {
+        rule("space");
+        assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
+    }
+}

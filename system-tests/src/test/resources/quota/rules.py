@@ -1,0 +1,154 @@
+"""What a quota promises, on two clients' mounts: rules.py RULE MOUNT_A MOUNT_B."""
+
+import errno
+import os
+import sys
+import threading
+
+A, B = sys.argv[2:4]
+TREE = "quota/tree"
+MIB = 1 << 20
+
+
+def usage(path):
+    """Of the quotas that count it, the innermost first."""
+    lines = os.getxattr(path, "user.globalfs.quota").decode().splitlines()
+    return [dict((k, int(v)) for k, v in (f.split("=") for f in line.split())) for line in lines]
+
+
+def limit(path, **limits):
+    os.setxattr(path, "user.globalfs.quota", " ".join(f"{k}={v}" for k, v in limits.items()).encode())
+
+
+def refused(call, *arguments):
+    try:
+        call(*arguments)
+    except OSError as e:
+        assert e.errno == errno.EDQUOT, e
+        return True
+    return False
+
+
+def write(path, size, sync=True):
+    """The bytes count when this returns."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    try:
+        view = memoryview(os.urandom(min(size, MIB)))
+        done = 0
+        while done < size:
+            done += os.write(fd, view[: size - done])
+        if sync:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def both(work):
+    failures = []
+
+    def run(mount, name):
+        try:
+            work(mount, name)
+        except BaseException as e:
+            failures.append(e)
+
+    threads = [threading.Thread(target=run, args=a) for a in ((A, "a"), (B, "b"))]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not failures, failures
+
+
+def allocated(tree):
+    sizes = [os.lstat(tree).st_blocks * 512]
+    for folder, folders, files in os.walk(tree):
+        sizes += [os.lstat(os.path.join(folder, name)).st_blocks * 512 for name in folders + files]
+    return len(sizes), sum(sizes)
+
+
+def clear(tree):
+    for name in os.listdir(tree):
+        os.unlink(os.path.join(tree, name))
+
+
+def inodes():
+    made = []
+    limit(f"{A}/{TREE}", inodes=41)
+
+    def create(mount, name):
+        for i in range(60):
+            path = f"{mount}/{TREE}/{name}{i}"
+            if refused(os.mkdir if i % 3 == 0 else os.mknod, path):
+                return
+            made.append(path)
+
+    both(create)
+    assert len(made) == 40, len(made)
+    assert usage(f"{B}/{TREE}")[0]["used_inodes"] == 41
+    assert refused(os.symlink, "x", f"{A}/{TREE}/s")
+    assert refused(os.open, f"{B}/{TREE}", os.O_TMPFILE | os.O_RDWR)
+    outside = f"{A}/quota/outside"
+    write(outside, 1)
+    assert refused(os.rename, outside, f"{A}/{TREE}/in")
+    file = next(p for p in made if os.path.isfile(p))
+    os.link(file, f"{A}/{TREE}/second")
+    os.unlink(f"{A}/{TREE}/second")
+    os.unlink(file)
+    os.rename(outside, f"{A}/{TREE}/in")
+    try:
+        os.link(f"{A}/{TREE}/in", outside)
+        raise AssertionError("linked between trees")
+    except OSError as e:
+        assert e.errno == errno.EXDEV, e
+    assert os.statvfs(f"{A}/{TREE}").f_files == 41 and os.statvfs(f"{A}/{TREE}").f_ffree == 0
+    for folder, folders, files in os.walk(f"{A}/{TREE}", topdown=False):
+        [os.unlink(os.path.join(folder, f)) for f in files]
+        [os.rmdir(os.path.join(folder, f)) for f in folders]
+    assert usage(f"{A}/{TREE}")[0]["used_inodes"] == 1
+    limit(f"{A}/{TREE}", inodes=0, bytes=8 * MIB)
+
+
+def space():
+    def fill(mount, name):
+        for i in range(200):
+            path = f"{mount}/{TREE}/{name}{i}"
+            if refused(write, path, 100_000 + 7_000 * (i % 5)):
+                return
+
+    both(fill)
+    count, found = allocated(f"{A}/{TREE}")
+    used = usage(f"{B}/{TREE}")[0]
+    assert (used["used_inodes"], used["used_bytes"]) == (count, found), (used, count, found)
+    left = 8 * MIB - found
+    assert 0 <= left < 200_000, left
+    # the last byte that fits, fits
+    last = os.open(f"{B}/{TREE}/last", os.O_RDWR | os.O_CREAT)
+    assert refused(os.posix_fallocate, last, 0, left + 1)
+    os.posix_fallocate(last, 0, left)
+    assert usage(f"{A}/{TREE}")[0]["used_bytes"] == 8 * MIB
+    assert os.statvfs(f"{A}/{TREE}").f_bavail == 0
+    assert os.statvfs(f"{A}/{TREE}").f_blocks * os.statvfs(f"{A}/{TREE}").f_frsize == 8 * MIB
+    # full: overwriting and shrinking go on, growing is refused at write, fsync or close
+    os.pwrite(last, b"in place", 0)
+    os.fsync(last)
+    late = os.open(f"{B}/{TREE}/late", os.O_WRONLY | os.O_CREAT)
+    os.write(late, b"x" * 5000)
+    assert refused(os.fsync, late)
+    os.write(late, b"x" * 5000)
+    assert refused(os.close, late)
+    assert refused(write, f"{A}/{TREE}/late", 3 * MIB, False)
+    copied = os.open(f"{B}/{TREE}/late", os.O_WRONLY)
+    assert refused(os.copy_file_range, last, copied, min(left, 65536), 0, 0)
+    os.ftruncate(last, 0)
+    # space came back: the same descriptor goes on
+    os.write(copied, b"y" * 5000)
+    os.fsync(copied)
+    os.close(copied)
+    os.close(last)
+    assert os.stat(f"{A}/{TREE}/late").st_size == 5000
+    clear(f"{A}/{TREE}")
+    assert usage(f"{A}/{TREE}")[0]["used_bytes"] == 0
+    write(f"{B}/{TREE}/whole", 7 * MIB)
+    clear(f"{B}/{TREE}")
+
+
+{"inodes": inodes, "space": space}[sys.argv[1]]()
