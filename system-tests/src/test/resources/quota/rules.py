@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import threading
+import time
 
 A, B = sys.argv[2:4]
 TREE = "quota/tree"
@@ -151,4 +152,39 @@ def space():
     clear(f"{B}/{TREE}")
 
 
-{"inodes": inodes, "space": space}[sys.argv[1]]()
+def fill():
+    for i in range(600):
+        folder = f"{A}/quota/old/e{i % 30}"
+        if i < 30:
+            os.mkdir(folder)
+        os.mknod(f"{folder}/{i}")
+
+
+def grow():
+    """A tree without a quota, filled while it gets one; until the file `stop` is there."""
+    i = 0
+    while not os.path.exists(f"{A}/quota/stop"):
+        folder = f"{B}/quota/old/d{i % 40}"
+        os.makedirs(folder, exist_ok=True)
+        write(f"{folder}/n{i}", 10 + i % 3000, i % 20 == 0)
+        if i % 7 == 3 and (i - 1) % 11 != 4:
+            os.unlink(f"{B}/quota/old/d{(i - 1) % 40}/n{i - 1}")
+        if i % 11 == 4:
+            os.rename(f"{folder}/n{i}", f"{B}/quota/old/d{(i - 3) % 40}/m{i}")
+        i += 1
+    print(i)
+
+
+def counted():
+    """The quota that was set meanwhile is counted in the end, and right."""
+    until = time.monotonic() + 60
+    while usage(f"{A}/quota/old")[0]["counting"]:
+        assert time.monotonic() < until, usage(f"{A}/quota/old")
+        time.sleep(0.2)
+    used = usage(f"{A}/quota/old")[0]
+    count, found = allocated(f"{A}/quota/old")
+    assert (used["used_inodes"], used["used_bytes"]) == (count, found), (used, count, found)
+    print(count)
+
+
+{"inodes": inodes, "space": space, "fill": fill, "grow": grow, "counted": counted}[sys.argv[1]]()

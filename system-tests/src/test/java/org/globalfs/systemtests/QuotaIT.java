@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -19,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** A quota is exact whoever uses it up, from whichever region; a full one hinders no removal. */
+/**
+ * A quota is exact whoever uses it up, from whichever region; a full one hinders no removal; what
+ * was there before it is counted, whatever happens meanwhile.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 final class QuotaIT {
@@ -39,8 +43,8 @@ final class QuotaIT {
             Files.write(rules, Objects.requireNonNull(in).readAllBytes());
         }
         cluster = LocalCluster.start("quota");
-        Shell.bash(LIMIT, cluster.mount(A), "mkdir -p quota/tree").orFail();
-        Shell.bash(LIMIT, cluster.mount(B), "until [ -d quota/tree ]; do sleep 0.1; done").orFail();
+        Shell.bash(LIMIT, cluster.mount(A), "mkdir -p quota/tree quota/old").orFail();
+        Shell.bash(LIMIT, cluster.mount(B), "until [ -d quota/old ]; do sleep 0.1; done").orFail();
     }
 
     @AfterAll
@@ -108,5 +112,29 @@ final class QuotaIT {
     void theLastByteThatFitsFits() {
         rule("space");
         assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
+    }
+
+    @Test
+    @Order(4)
+    void aTreeThatIsInUseIsCountedWhenTheCoordinatorDies() {
+        rule("fill");
+        CompletableFuture<String> load = CompletableFuture.supplyAsync(() -> rule("grow"));
+        Shell.bash(LIMIT, cluster.mount(A), "until [ -e quota/old/d5/n5 ]; do sleep 0.1; done")
+                .orFail();
+        String coordinator = cluster.coordinatorProcess(A);
+        Shell.bash(
+                        LIMIT,
+                        cluster.mount(A),
+                        "python3 -c \"import os;"
+                                + "os.setxattr('quota/old','user.globalfs.quota',b'inodes=1000000')\"")
+                .orFail();
+        cluster.kill(coordinator);
+        Shell.bash(LIMIT, cluster.mount(A), "sleep 2; : > quota/stop").orFail();
+        int made = Integer.parseInt(load.join().strip());
+        int counted = Integer.parseInt(rule("counted").strip());
+        System.out.println("files made under load: " + made + ", counted: " + counted);
+        assertThat(counted).isGreaterThan(600);
+        cluster.restart(coordinator);
+        cluster.awaitEqualHashes(LIMIT);
     }
 }
