@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
+import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.vfs.TestClient.Open;
@@ -123,12 +124,11 @@ class PageGrantsTest {
         public void entryDeleted(long parent, long child, byte[] name) {}
     }
 
-    private static void until(BooleanSupplier condition) throws InterruptedException {
-        long deadlineNs = System.nanoTime() + 20_000_000_000L;
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - deadlineNs).isNegative();
-            Thread.sleep(5);
-        }
+    private void untilDropped() {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> !kernel.kept());
     }
 
     @Test
@@ -150,7 +150,7 @@ class PageGrantsTest {
         writer.put(home, "file", "one");
         Open open = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
         assertThat(kernel.read(open)).isEqualTo("one");
-        until(() -> !kernel.kept());
+        untilDropped();
         writer.put(home, "file", "two");
         assertThat(kernel.shown(open, 3)).isEqualTo("two");
     }
@@ -161,14 +161,13 @@ class PageGrantsTest {
         writer.put(home, "file", "one");
         Open open = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
         int reads = cluster.reads.get();
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 1_000; i++) {
             assertThat(kernel.read(open)).isEqualTo("one");
-            Thread.sleep(1);
         }
         assertThat(kernel.kept()).isTrue();
         assertThat(cluster.reads.get()).isEqualTo(reads);
         writer.put(home, "file", "two");
-        until(() -> !kernel.kept());
+        untilDropped();
         assertThat(kernel.read(open)).isEqualTo("two");
     }
 
@@ -181,7 +180,7 @@ class PageGrantsTest {
         assertThat(kernel.read(open)).isEqualTo("one");
         cluster.moveCoordinator(1, 2);
         writer.put(home, "file", "two");
-        until(() -> !kernel.kept());
+        untilDropped();
         assertThat(kernel.shown(open, 3)).isEqualTo("two");
     }
 
