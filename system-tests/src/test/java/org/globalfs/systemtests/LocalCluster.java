@@ -2,6 +2,7 @@ package org.globalfs.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,16 +65,40 @@ final class LocalCluster implements AutoCloseable {
     }
 
     static List<String> launcher() {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String jar = Objects.requireNonNull(System.getProperty("globalfs.jar"), "globalfs.jar");
-        return List.of(
-                java,
-                "-XX:TieredStopAtLevel=1",
-                "--enable-native-access=ALL-UNNAMED",
-                "--add-modules",
-                "jdk.incubator.vector",
-                "-jar",
-                jar);
+        Path jar = Path.of(Objects.requireNonNull(System.getProperty("globalfs.jar"), "jar"));
+        List<String> line = java("-XX:TieredStopAtLevel=1");
+        Path archive = archive(jar);
+        if (Files.exists(archive)) {
+            line.addAll(
+                    List.of("-XX:SharedArchiveFile=" + archive, "-Xlog:cds=off", "-Xlog:aot=off"));
+        }
+        line.addAll(List.of("-jar", jar.toString()));
+        return line;
+    }
+
+    private static List<String> java(String... flags) {
+        List<String> line = new ArrayList<>();
+        line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        line.addAll(Arrays.asList(flags));
+        line.addAll(
+                List.of(
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--add-modules=jdk.incubator.vector",
+                        "--sun-misc-unsafe-memory-access=allow",
+                        "-XX:-UsePerfData"));
+        return line;
+    }
+
+    /** As ./globalfs makes it: an archive of the program's classes, which halves every start. */
+    private static synchronized Path archive(Path jar) {
+        Path archive = jar.resolveSibling("globalfs.jsa");
+        File made = archive.toFile();
+        if (!made.exists() || made.lastModified() < jar.toFile().lastModified()) {
+            List<String> line = java("-XX:ArchiveClassesAtExit=" + archive);
+            line.addAll(List.of("-jar", jar.toString(), "warm-up"));
+            Shell.run(Duration.ofMinutes(2), Path.of("."), line).orFail();
+        }
+        return archive;
     }
 
     void kill(String... names) {

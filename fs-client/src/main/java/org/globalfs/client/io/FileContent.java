@@ -388,7 +388,8 @@ public final class FileContent {
             Pending pending = current;
             if (pending == null
                     || !pending.hasData()
-                    || !sameCaller(pending.credentials(), credentials)) {
+                    || !sameCaller(pending.credentials(), credentials)
+                    || !joins(pending.attributes(), op)) {
                 return false;
             }
             pending.attributes(merged(pending.attributes(), op));
@@ -434,6 +435,23 @@ public final class FileContent {
 
     private static boolean takes(Pending pending, Credentials credentials, boolean certain) {
         return certain && !pending.append() && sameCaller(pending.credentials(), credentials);
+    }
+
+    /**
+     * Whether both in one command do what one after the other does: chown(2), also the one that
+     * names nobody and sets nothing, takes away the set-id bits that a chmod before it set.
+     */
+    private static boolean joins(@Nullable SetAttributesOp earlier, SetAttributesOp later) {
+        boolean nothing =
+                !later.isSetMode()
+                        && !later.isSetUid()
+                        && !later.isSetGid()
+                        && !later.isSetAtimeNs()
+                        && !later.isSetMtimeNs()
+                        && !later.isAtimeNow()
+                        && !later.isMtimeNow();
+        boolean chown = later.isSetUid() || later.isSetGid();
+        return !nothing && !(chown && earlier != null && earlier.isSetMode());
     }
 
     private static SetAttributesOp merged(

@@ -126,6 +126,22 @@ class GlobalFileSystemTest {
         assertThat(stat.size()).isEqualTo(5);
     }
 
+    /** Linux lets chown(2) take them even where it changes neither owner nor group. */
+    @Test
+    void changeOfOwnerTakesSetIdBitsAway() throws FsException {
+        for (int what : new int[] {0, SetAttributes.UID, SetAttributes.GID}) {
+            Open file = here.create(home, "file" + what);
+            here.set(file.ino(), SetAttributes.MODE, 06755, file.handle());
+            here.set(file.ino(), what, 0, file.handle());
+            assertThat(here.stat(file.ino()).mode()).isEqualTo(0100755);
+            here.write(file, 0, bytes("pending"));
+            here.set(file.ino(), SetAttributes.MODE, 06755, file.handle());
+            here.set(file.ino(), what, 0, file.handle());
+            here.close(file);
+            assertThat(there.stat(file.ino()).mode()).isEqualTo(0100755);
+        }
+    }
+
     @Test
     void aWriteAfterUtimesCountsAsTheLastChange() throws FsException {
         Open file = here.create(home, "file");

@@ -91,6 +91,18 @@ final class SetAttributes {
                 : Errno.EACCES;
     }
 
+    /** chown(2) to nobody else: it takes set-id bits away all the same, as Linux does. */
+    private static boolean keepsAll(SetAttributesOp op) {
+        return !op.isSetSize()
+                && !op.isSetUid()
+                && !op.isSetGid()
+                && !op.isSetMode()
+                && !op.isSetAtimeNs()
+                && !op.isSetMtimeNs()
+                && !op.isAtimeNow()
+                && !op.isMtimeNow();
+    }
+
     void apply(Call call, Inode inode, SetAttributesOp op) {
         Caller caller = call.caller();
         if (op.isSetSize()) {
@@ -101,7 +113,7 @@ final class SetAttributes {
             }
             xattrs.dropCapability(inode);
         }
-        if (op.isSetUid() || op.isSetGid()) {
+        if (op.isSetUid() || op.isSetGid() || keepsAll(op)) {
             inode.uid = op.isSetUid() ? op.getUid() : inode.uid;
             inode.gid = op.isSetGid() ? op.getGid() : inode.gid;
             if (!inode.isDirectory()) {
