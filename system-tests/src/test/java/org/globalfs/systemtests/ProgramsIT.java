@@ -1,16 +1,11 @@
 package org.globalfs.systemtests;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -111,65 +106,6 @@ final class ProgramsIT {
                 dpkg-deb --build --root-owner-group p x.deb && dpkg-deb -x x.deb out && dpkg-deb -e x.deb out/DEBIAN && diff -r p out
                 [ "$(stat -c %a%h out/usr/bin/x)" = 47552 ] && [ "$(readlink out/usr/bin/y)" = x ] && [ "$(sh out/usr/bin/y)" = ran ]
                 """);
-    }
-
-    /** What was committed is there after the mount was killed in the middle of a transaction. */
-    @Test
-    void sqliteOverTheDeathOfItsMount() {
-        String program =
-                """
-                import sqlite3, sys
-                c = sqlite3.connect(sys.argv[2]); c.execute('pragma journal_mode=' + sys.argv[1]); c.execute('pragma synchronous=full')
-                c.execute('create table if not exists t(k integer primary key, v text)')
-                with open(sys.argv[3], 'w') as journal:
-                    for i in range(1 << 30):
-                        with c: c.executemany('insert into t values(?, ?)', [(i * 10 + j, 'v' * 500) for j in range(10)])
-                        journal.write('%d\\n' % i); journal.flush()
-                """;
-        String check =
-                """
-                import sqlite3, sys, time
-                c = sqlite3.connect(sys.argv[1], timeout=5)
-                for second in range(100): # the dead client's locks go with its lease
-                    try:
-                        assert c.execute('pragma integrity_check').fetchone() == ('ok',)
-                        break
-                    except sqlite3.OperationalError as e:
-                        print(e); time.sleep(1)
-                committed = len(open(sys.argv[2]).read().split())
-                there = c.execute('select count(*) from t').fetchone()[0]
-                assert committed >= 20 and there in (committed * 10, committed * 10 + 10), (committed, there)
-                """;
-        List<String> modes = List.of("wal", "delete");
-        List<CompletableFuture<Shell.Outcome>> writers = new ArrayList<>();
-        for (String mode : modes) {
-            List<String> line = List.of("python3", "-c", program, mode, mode, journal(mode));
-            writers.add(CompletableFuture.supplyAsync(() -> Shell.run(LIMIT, work(), line)));
-        }
-        for (String mode : modes) {
-            Path journal = Path.of(journal(mode));
-            LocalCluster.await(LIMIT, () -> lines(journal) >= 20, () -> "no commits in " + mode);
-        }
-        cluster.kill("mount-us-west");
-        for (CompletableFuture<Shell.Outcome> writer : writers) {
-            assertThat(writer.join().exitCode()).isNotIn(0, 124);
-        }
-        cluster.restart("mount-us-west");
-        for (String mode : modes) {
-            Shell.run(LIMIT, work(), List.of("python3", "-c", check, mode, journal(mode))).orFail();
-        }
-    }
-
-    private String journal(String mode) {
-        return scratch.resolve("committed." + mode).toString();
-    }
-
-    private static long lines(Path file) {
-        try {
-            return Files.exists(file) ? Files.readString(file).lines().count() : 0;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     /** PostgreSQL's data folder, a crash of the server included. */
