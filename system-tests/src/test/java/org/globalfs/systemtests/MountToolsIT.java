@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -148,6 +150,99 @@ final class MountToolsIT {
             }
             Files.delete(fstab);
         }
+    }
+
+    /** A mount whose process does nothing any more is taken away from those who wait in it. */
+    @Test
+    void forceEndsWhatWaitsInAStoppedMount() throws Exception {
+        mountOwn();
+        String pid = bash("pgrep -f ' " + point + "$'").strip();
+        bash("kill -STOP " + pid);
+        try {
+            Process waiting = new ProcessBuilder("stat", point.resolve("some").toString()).start();
+            assertThat(waiting.waitFor(1, TimeUnit.SECONDS)).isFalse();
+            run("umount", "--force", point.toString()).orFail();
+            assertThat(waiting.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(waiting.exitValue()).isNotZero();
+            bash("! mountpoint -q " + point);
+        } finally {
+            bash("kill -9 " + pid);
+        }
+    }
+
+    /** What was committed is there after the mount was killed in the middle of a transaction. */
+    @Test
+    void sqliteOverTheDeathOfItsMount() throws Exception {
+        String program =
+                """
+                import sqlite3, sys
+                c = sqlite3.connect(sys.argv[2]); c.execute('pragma journal_mode=' + sys.argv[1]); c.execute('pragma synchronous=full')
+                c.execute('create table if not exists t(k integer primary key, v text)')
+                with open(sys.argv[3], 'w') as journal:
+                    for i in range(1 << 30):
+                        with c: c.executemany('insert into t values(?, ?)', [(i * 10 + j, 'v' * 500) for j in range(10)])
+                        journal.write('%d\\n' % i); journal.flush()
+                """;
+        String check =
+                """
+                import sqlite3, sys, time
+                c = sqlite3.connect(sys.argv[1], timeout=5)
+                for second in range(100): # the dead client's locks go with its lease
+                    try:
+                        assert c.execute('pragma integrity_check').fetchone() == ('ok',)
+                        break
+                    except sqlite3.OperationalError as e:
+                        print(e); time.sleep(1)
+                committed = len(open(sys.argv[2]).read().split())
+                there = c.execute('select count(*) from t').fetchone()[0]
+                assert committed >= 20 and there in (committed * 10, committed * 10 + 10), (committed, there)
+                """;
+        mountOwn();
+        Path journals = Files.createTempDirectory("globalfs-journals-");
+        List<String> modes = List.of("wal", "delete");
+        List<CompletableFuture<Shell.Outcome>> writers = new ArrayList<>();
+        for (String mode : modes) {
+            List<String> line =
+                    List.of(
+                            "python3",
+                            "-c",
+                            program,
+                            mode,
+                            mode,
+                            journals.resolve(mode).toString());
+            writers.add(CompletableFuture.supplyAsync(() -> Shell.run(LIMIT, point, line)));
+        }
+        for (String mode : modes) {
+            Path journal = journals.resolve(mode);
+            LocalCluster.await(
+                    LIMIT,
+                    () -> Files.exists(journal) && read(journal).lines().count() >= 20,
+                    () -> "no commits in " + mode);
+        }
+        bash("kill -9 $(pgrep -f ' " + point + "$')");
+        for (CompletableFuture<Shell.Outcome> writer : writers) {
+            assertThat(writer.join().exitCode()).isNotIn(0, 124);
+        }
+        for (String mode : modes) {
+            String journal = journals.resolve(mode).toString();
+            Shell.run(
+                            LIMIT,
+                            cluster.mount("us-west"),
+                            List.of("python3", "-c", check, mode, journal))
+                    .orFail();
+        }
+        run("umount", "--lazy", point.toString()).orFail();
+        bash("rm -r " + journals);
+    }
+
+    /** A mount of us-west's tree whose locks do not outlive it for long. */
+    private void mountOwn() throws IOException {
+        Path config = cluster.data().resolve("config/mount-own.yaml");
+        String own =
+                Files.readString(cluster.data().resolve("config/mount-us-west.yaml"))
+                        + "mount:\n  sessionLease: 5s\n";
+        Files.writeString(config, own);
+        run("mount", "--background", "--config", config.toString(), point.toString()).orFail();
     }
 
     private String bash(String script) {

@@ -62,33 +62,46 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * A running cluster that this member coordinates. It starts first, so that it is the one whose
-     * patience ends when a majority is there; where chance decides otherwise, all start again.
+     * A running cluster that this member coordinates; where chance decides otherwise, all start
+     * again.
      */
     static Cluster startLedBy(
             int wanted, Contender contender, Shape shape, Place place, Path parent) {
         for (int attempt = 0; attempt < 10; attempt++) {
-            Cluster cluster = new Cluster(contender, shape, place, newFolder(parent, contender));
-            try {
-                cluster.startMember(wanted);
-                cluster.awaitReady();
-                Pause.ofMs(1500);
-                for (int member = 1; member <= place.members(); member++) {
-                    if (member != wanted) {
-                        cluster.startMember(member);
-                    }
-                }
-                cluster.awaitReady();
-                if (cluster.awaitCoordinator() == wanted) {
-                    return cluster;
-                }
-            } catch (RuntimeException e) {
-                cluster.close();
-                throw e;
+            Cluster cluster = startWithFirst(1, wanted, contender, shape, place, parent);
+            if (cluster.awaitCoordinator() == wanted) {
+                return cluster;
             }
             cluster.close();
         }
         throw new BenchFailure("member " + wanted + " never became coordinator");
+    }
+
+    /**
+     * A running cluster whose {@code count} members from {@code first} on started before the
+     * others: so that it is likely one of them whose patience ends when a majority is there.
+     */
+    static Cluster startWithFirst(
+            int count, int first, Contender contender, Shape shape, Place place, Path parent) {
+        Cluster cluster = new Cluster(contender, shape, place, newFolder(parent, contender));
+        try {
+            for (int member = first; member < first + count; member++) {
+                cluster.startMember(member);
+            }
+            cluster.awaitReady();
+            Pause.ofMs(1500);
+            for (int member = 1; member <= place.members(); member++) {
+                if (!cluster.running.containsKey(member)) {
+                    cluster.startMember(member);
+                }
+            }
+            cluster.awaitReady();
+            cluster.awaitCoordinator();
+            return cluster;
+        } catch (RuntimeException e) {
+            cluster.close();
+            throw e;
+        }
     }
 
     private static Path newFolder(Path parent, Contender contender) {

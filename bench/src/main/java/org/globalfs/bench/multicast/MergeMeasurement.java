@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class MergeMeasurement implements Session.Measurement {
     private static final int MEMBERS = 2 * MergedLogMember.HOME_MEMBERS;
-    private static final int LEADER = 1;
     private static final int ATTEMPTS = 10;
     private static final int GLOBAL_OUTSTANDING = 64;
     private static final int SIZE_BYTES = 200;
@@ -113,7 +112,7 @@ final class MergeMeasurement implements Session.Measurement {
                 new Contender(system, system, Dissemination.STAR, Contender.GLOBALFS.jvmFlags());
         try (Cluster cluster = start(contender, session, place)) {
             boolean loaded = place.members() > MergedLogMember.HOME_MEMBERS;
-            MemberProcess region = cluster.member(LEADER);
+            MemberProcess region = cluster.member(cluster.awaitCoordinator());
             MemberProcess other = cluster.member(place.members());
             if (loaded) {
                 load(other, GLOBAL_OUTSTANDING, 0);
@@ -155,11 +154,17 @@ final class MergeMeasurement implements Session.Measurement {
         }
     }
 
-    /** Chance decides who leads; the rings are led from here in the end. */
+    /** Chance decides who leads; both rings are led from the region in the end. */
     private static Cluster start(Contender contender, Session session, Place place) {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Cluster cluster =
-                    Cluster.startLedBy(LEADER, contender, Shape.DURABLE, place, session.folder());
+                    Cluster.startWithFirst(
+                            MergedLogMember.HOME_MEMBERS,
+                            1,
+                            contender,
+                            Shape.DURABLE,
+                            place,
+                            session.folder());
             try {
                 int leader = cluster.awaitCoordinatorOf(place.members());
                 if (leader <= MergedLogMember.HOME_MEMBERS) {

@@ -1,8 +1,11 @@
 package org.globalfs.cli.cluster;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
 import org.globalfs.client.fuse.MountTable;
 
 /** Mounts seen from outside: nothing here touches, and so hangs on, what is mounted. */
@@ -21,6 +24,28 @@ public final class Mounts {
         String point = mountpoint.toAbsolutePath().normalize().toString();
         return run("fusermount3", lazy ? "-uzq" : "-uq", point)
                 || run("umount", lazy ? "-l" : "-v", point);
+    }
+
+    /**
+     * Ends the kernel's connection of a mount, whatever its process does: everything in it answers
+     * ENOTCONN.
+     */
+    public static void abort(Path mountpoint) throws Failure, IOException {
+        MountTable.Mount mount = MountTable.at(mountpoint);
+        if (mount == null) {
+            return;
+        }
+        try {
+            Files.writeString(mount.abortFile(), "1");
+        } catch (IOException e) {
+            throw new Failure(
+                    ExitCode.FAILED,
+                    "cannot end the connection of "
+                            + mountpoint
+                            + " by "
+                            + e.getMessage()
+                            + ": it needs the user who mounted it, or root, and 'mount -t fusectl none /sys/fs/fuse/connections'");
+        }
     }
 
     private static boolean run(String... command) throws IOException, InterruptedException {

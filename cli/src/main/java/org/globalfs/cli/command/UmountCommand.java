@@ -17,6 +17,12 @@ final class UmountCommand implements Callable<Integer> {
             description = "Detach now, even while files are open or the mount's process is gone.")
     private boolean lazy;
 
+    @Option(
+            names = "--force",
+            description =
+                    "End the connection first: whoever waits in the mount gets an error, what was not made durable is lost.")
+    private boolean force;
+
     @Parameters(paramLabel = "MOUNTPOINT", description = "Where it is mounted.")
     private Path mountpoint = Path.of("");
 
@@ -25,7 +31,10 @@ final class UmountCommand implements Callable<Integer> {
         if (!Mounts.isMounted(mountpoint)) {
             throw new Failure(ExitCode.FAILED, mountpoint + " is not mounted");
         }
-        if (!Mounts.unmount(mountpoint, lazy)) {
+        if (force) {
+            Mounts.abort(mountpoint);
+        }
+        if (!Mounts.unmount(mountpoint, lazy || force)) {
             throw new Failure(
                     ExitCode.FAILED,
                     mountpoint

@@ -43,6 +43,7 @@ public final class FuseMount implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile @Nullable Thread exitHook;
+    private volatile @Nullable ConnectionGuard guard;
 
     private FuseMount(
             FileSystem fileSystem,
@@ -127,6 +128,7 @@ public final class FuseMount implements AutoCloseable {
 
     private void start(MountOptions options) throws IOException {
         String name = String.valueOf(mountpoint.getFileName());
+        guard = ConnectionGuard.start(mountpoint);
         fileSystem.mounted(kernelCache);
         kernelCache.start();
         watchdog.start(pool, name);
@@ -236,6 +238,10 @@ public final class FuseMount implements AutoCloseable {
                 device.close();
             }
             forgetHook();
+            ConnectionGuard watching = guard;
+            if (watching != null) {
+                watching.close();
+            }
             log.info("unmounted {}", mountpoint);
             ended.countDown();
         }

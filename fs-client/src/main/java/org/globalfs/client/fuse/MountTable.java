@@ -14,7 +14,14 @@ import org.jspecify.annotations.Nullable;
 public final class MountTable {
 
     /** One mount; {@code device} is "major:minor", {@code uid} of FUSE: whose process serves it. */
-    public record Mount(String device, String mountpoint, String type, int uid) {}
+    public record Mount(String device, String mountpoint, String type, int uid) {
+
+        /** What to write to so that a FUSE connection ends; belongs to whoever mounted it. */
+        public Path abortFile() {
+            String minor = device.substring(device.indexOf(':') + 1);
+            return Path.of("/sys/fs/fuse/connections", minor, "abort");
+        }
+    }
 
     private MountTable() {}
 

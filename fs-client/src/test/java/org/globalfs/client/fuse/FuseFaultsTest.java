@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * What happens when operations hang or fail, when processes are killed, and when mounting is not
@@ -143,6 +145,37 @@ class FuseFaultsTest {
             assertThat(second.shell(10, "ls; echo y > file; cat file")).isEqualTo("y\n");
         }
         assertThat(MountTable.at(mountpoint)).isNull();
+    }
+
+    /**
+     * A thread that the kernel holds in a notification, for a directory or page that a request of
+     * this very mount has locked, does not even end by SIGKILL, and with it nothing is closed.
+     */
+    @ParameterizedTest
+    @CsvSource({"touch d/~slow,expire d x", "cat slow-1,change slow-1 other"})
+    void aProcessThatDiesWhileItNotifiesLeavesNobodyWaiting(String waiting, String notifying)
+            throws Exception {
+        try (MountedProcess mount =
+                MountedProcess.start(mountpoint, "3600000", "60000", "explicit")) {
+            mount.shell(10, "mkdir d; touch d/x");
+            mount.tell("change slow-1 text");
+            mount.expectLine("changed ");
+            Process user =
+                    new ProcessBuilder("bash", "-c", "cd '" + mountpoint + "' && exec " + waiting)
+                            .start();
+            try {
+                assertThat(user.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+                mount.tell(notifying);
+                assertThat(user.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+                mount.process().destroyForcibly();
+                assertThat(user.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(user.exitValue()).isNotZero();
+                assertThat(mount.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
+            } finally {
+                MountedProcess.run(10, "umount", "-f", mountpoint.toString());
+                user.destroyForcibly();
+            }
+        }
     }
 
     @Test
