@@ -118,15 +118,17 @@ class GlobalFsClientTest {
         paths.makeDirectory("/west/crash", 0755);
         AtomicInteger written = new AtomicInteger();
         CompletableFuture<Void> crashes =
-                CompletableFuture.runAsync(() -> {
-                    for (int id = 1; id <= 3; id++) {
-                        awaitMore(written, 20);
-                        cluster.crash(id);
-                        awaitMore(written, 40);
-                        start(id);
-                    }
-                    awaitMore(written, 20);
-                });
+                CompletableFuture.runAsync(
+                        () -> {
+                            for (int id = 1; id <= 3; id++) {
+                                awaitMore(written, 20);
+                                cluster.crash(id);
+                                awaitMore(written, 40);
+                                start(id);
+                            }
+                            awaitMore(written, 20);
+                        },
+                        Thread::startVirtualThread);
         while (!crashes.isDone()) {
             int number = written.get();
             paths.write("/west/crash/f" + number, random(number, 20_000));

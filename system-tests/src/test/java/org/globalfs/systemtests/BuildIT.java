@@ -107,7 +107,7 @@ final class BuildIT {
         String coordinator = cluster.coordinatorProcess("us-west");
         String follower = coordinator.equals("us-west-b") ? "us-west-c" : "us-west-b";
         CompletableFuture<Shell.Outcome> build =
-                CompletableFuture.supplyAsync(() ->
+                Shell.meanwhile(() ->
                         Shell.bash(
                                 LONG,
                                 work,

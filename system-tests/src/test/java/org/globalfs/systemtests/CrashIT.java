@@ -95,7 +95,7 @@ final class CrashIT {
         List<CompletableFuture<Shell.Outcome>> writers =
                 List.of(2 * round, 2 * round + 1).stream()
                         .map(seed ->
-                                CompletableFuture.supplyAsync(() ->
+                                Shell.meanwhile(() ->
                                         writer.run(Duration.ofMinutes(3), folder, journal, seed)))
                         .toList();
         LocalCluster.await(

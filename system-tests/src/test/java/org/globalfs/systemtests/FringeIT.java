@@ -64,7 +64,7 @@ final class FringeIT {
                                 String.valueOf(SEED)));
         LocalCluster.REGIONS.forEach(region -> line.add(cluster.mount(region).toString()));
         CompletableFuture<Shell.Outcome> races =
-                CompletableFuture.supplyAsync(() -> Shell.run(LIMIT, cluster.data(), line));
+                Shell.meanwhile(() -> Shell.run(LIMIT, cluster.data(), line));
         int kills = killUntil(races);
         System.out.println(races.join().orFail());
         System.out.println("fringe: " + kills + " processes were killed");

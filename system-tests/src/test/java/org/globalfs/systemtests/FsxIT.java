@@ -88,7 +88,7 @@ final class FsxIT {
                         "-P",
                         folder.toString(),
                         cluster.mount(region).resolve("content").resolve(region).toString());
-        return CompletableFuture.supplyAsync(() -> Shell.run(LIMIT, folder, command));
+        return Shell.meanwhile(() -> Shell.run(LIMIT, folder, command));
     }
 
     @Test

@@ -91,8 +91,7 @@ final class ModelIT {
         awaitEqualTrees();
 
         CompletableFuture<Shell.Outcome> meanwhile =
-                CompletableFuture.supplyAsync(
-                        () -> model("go", seed + 1, OPERATIONS / 2, "us-west"));
+                Shell.meanwhile(() -> model("go", seed + 1, OPERATIONS / 2, "us-west"));
         for (String region : List.of("us-west", "us-east")) {
             String coordinator = cluster.coordinatorProcess(region);
             cluster.kill(coordinator);

@@ -210,7 +210,7 @@ final class MountToolsIT {
                             mode,
                             mode,
                             journals.resolve(mode).toString());
-            writers.add(CompletableFuture.supplyAsync(() -> Shell.run(LIMIT, point, line)));
+            writers.add(Shell.meanwhile(() -> Shell.run(LIMIT, point, line)));
         }
         for (String mode : modes) {
             Path journal = journals.resolve(mode);

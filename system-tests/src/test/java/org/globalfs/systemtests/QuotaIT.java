@@ -118,7 +118,7 @@ final class QuotaIT {
     @Order(4)
     void aTreeThatIsInUseIsCountedWhenTheCoordinatorDies() {
         rule("fill");
-        CompletableFuture<String> load = CompletableFuture.supplyAsync(() -> rule("grow"));
+        CompletableFuture<String> load = Shell.meanwhile(() -> rule("grow"));
         Shell.bash(LIMIT, cluster.mount(A), "until [ -e quota/old/d5/n5 ]; do sleep 0.1; done")
                 .orFail();
         String coordinator = cluster.coordinatorProcess(A);

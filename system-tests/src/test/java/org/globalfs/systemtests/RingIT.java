@@ -68,8 +68,7 @@ final class RingIT {
             FsyncWriter writer = new FsyncWriter(scratch);
             Path journal = scratch.resolve("journal");
             CompletableFuture<Shell.Outcome> writing =
-                    CompletableFuture.supplyAsync(
-                            () -> writer.run(Duration.ofMinutes(10), folder, journal, 1));
+                    Shell.meanwhile(() -> writer.run(Duration.ofMinutes(10), folder, journal, 1));
             assertThat(cluster.globalfs(MINUTES, "ring", "add", "10").output())
                     .contains("no replica 10 is known");
             added = serve(cluster, newServer(cluster));

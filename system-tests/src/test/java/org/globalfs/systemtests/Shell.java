@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Runs programs for the tests: always with a deadline, never inside the test's own JVM, which must
@@ -63,6 +65,14 @@ final class Shell {
             Thread.currentThread().interrupt();
             throw new AssertionError("interrupted while running " + command, e);
         }
+    }
+
+    /**
+     * Runs a task beside the test, on a thread of its own: the common pool has a single one where
+     * there are two processors, and its tasks would wait for each other.
+     */
+    static <T> CompletableFuture<T> meanwhile(Supplier<T> task) {
+        return CompletableFuture.supplyAsync(task, Thread::startVirtualThread);
     }
 
     /** Runs a bash script with -e and pipefail in `folder`. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.LineMap;
+import com.sun.source.tree.MethodInvocationTree;
 import com.sun.source.tree.MethodTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.SourcePositions;
@@ -22,7 +23,7 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 
-/** Sources stay readable: their lengths, their packages, and no sleeping in tests. */
+/** Sources stay readable: their lengths, their packages, no sleeping in tests, no common pool. */
 class SourceRulesTest {
     private static final int FILE_LINES = 1_000;
     private static final int METHOD_LINES = 70;
@@ -44,6 +45,69 @@ class SourceRulesTest {
     @Test
     void everyMethodFitsAScreen() throws IOException {
         List<String> tooLong = new ArrayList<>();
+        scan((unit, lines, positions) ->
+                new TreeScanner<Void, Void>() {
+                    @Override
+                    public Void visitMethod(MethodTree method, Void none) {
+                        if (method.getBody() != null) {
+                            long first =
+                                    lines.getLineNumber(
+                                            positions.getStartPosition(unit, method.getBody()));
+                            long last =
+                                    lines.getLineNumber(
+                                            positions.getEndPosition(unit, method.getBody()));
+                            if (last - first + 1 > METHOD_LINES) {
+                                tooLong.add(
+                                        at(unit, first)
+                                                + " "
+                                                + method.getName()
+                                                + ": "
+                                                + (last - first + 1)
+                                                + " lines");
+                            }
+                        }
+                        return super.visitMethod(method, null);
+                    }
+                });
+        assertThat(tooLong).isEmpty();
+    }
+
+    /**
+     * The common pool has one thread where there are two processors: what waits there holds up all
+     * else, and what a test wants to race runs one after the other.
+     */
+    @Test
+    void nothingRunsInTheCommonPool() throws IOException {
+        List<String> common = new ArrayList<>();
+        scan((unit, lines, positions) ->
+                new TreeScanner<Void, Void>() {
+                    @Override
+                    public Void visitMethodInvocation(MethodInvocationTree call, Void none) {
+                        String method = call.getMethodSelect().toString();
+                        method = method.substring(method.lastIndexOf('.') + 1);
+                        int arguments = call.getArguments().size();
+                        if (Set.of("supplyAsync", "runAsync").contains(method) && arguments == 1
+                                || Set.of("parallelStream", "commonPool").contains(method)) {
+                            long line = lines.getLineNumber(positions.getStartPosition(unit, call));
+                            common.add(at(unit, line) + " " + method);
+                        }
+                        return super.visitMethodInvocation(call, null);
+                    }
+                });
+        assertThat(common).isEmpty();
+    }
+
+    private String at(CompilationUnitTree unit, long line) {
+        return root.relativize(Path.of(unit.getSourceFile().toUri())) + ":" + line;
+    }
+
+    /** What looks at a source's syntax tree. */
+    private interface Look {
+        TreeScanner<Void, Void> at(
+                CompilationUnitTree unit, LineMap lines, SourcePositions positions);
+    }
+
+    private void scan(Look look) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
             JavacTask task =
@@ -57,35 +121,9 @@ class SourceRulesTest {
                                     files.getJavaFileObjects(sources().toArray(Path[]::new)));
             SourcePositions positions = Trees.instance(task).getSourcePositions();
             for (CompilationUnitTree unit : task.parse()) {
-                LineMap lines = unit.getLineMap();
-                new TreeScanner<Void, Void>() {
-                    @Override
-                    public Void visitMethod(MethodTree method, Void none) {
-                        if (method.getBody() != null) {
-                            long first =
-                                    lines.getLineNumber(
-                                            positions.getStartPosition(unit, method.getBody()));
-                            long last =
-                                    lines.getLineNumber(
-                                            positions.getEndPosition(unit, method.getBody()));
-                            if (last - first + 1 > METHOD_LINES) {
-                                tooLong.add(
-                                        root.relativize(Path.of(unit.getSourceFile().toUri()))
-                                                + ":"
-                                                + first
-                                                + " "
-                                                + method.getName()
-                                                + ": "
-                                                + (last - first + 1)
-                                                + " lines");
-                            }
-                        }
-                        return super.visitMethod(method, null);
-                    }
-                }.scan(unit, null);
+                look.at(unit, unit.getLineMap(), positions).scan(unit, null);
             }
         }
-        assertThat(tooLong).isEmpty();
     }
 
     @Test

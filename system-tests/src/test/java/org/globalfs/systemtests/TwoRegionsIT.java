@@ -65,7 +65,7 @@ final class TwoRegionsIT {
         List<CompletableFuture<Shell.Outcome>> writers = new ArrayList<>();
         for (String region : List.of("us-west", "us-east")) {
             writers.add(
-                    CompletableFuture.supplyAsync(() ->
+                    Shell.meanwhile(() ->
                             Shell.bash(LIMIT, cluster.mount(region), append.formatted(region))));
         }
         writers.forEach(w -> w.join().orFail());
@@ -96,7 +96,7 @@ final class TwoRegionsIT {
                 "n=0; for i in $(seq 1 60); do if mkdir race/d$i 2>/dev/null; then n=$((n+1)); fi; done; echo $n";
         List<CompletableFuture<String>> racers = new ArrayList<>();
         for (String region : LocalCluster.REGIONS) {
-            racers.add(CompletableFuture.supplyAsync(() -> run(cluster.mount(region), racer)));
+            racers.add(Shell.meanwhile(() -> run(cluster.mount(region), racer)));
         }
         int winners = racers.stream().mapToInt(r -> Integer.parseInt(r.join().strip())).sum();
         assertThat(winners).isEqualTo(60);

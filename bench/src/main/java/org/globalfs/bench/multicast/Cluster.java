@@ -209,7 +209,7 @@ final class Cluster implements AutoCloseable {
 
     @Override
     public void close() {
-        running.values().parallelStream().forEach(MemberProcess::close);
+        running.values().forEach(MemberProcess::close);
         running.clear();
         Workplace.remove(folder);
     }

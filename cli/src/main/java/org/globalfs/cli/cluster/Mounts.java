@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import org.globalfs.cli.ExitCode;
-import org.globalfs.cli.Failure;
 import org.globalfs.client.fuse.MountTable;
 
 /** Mounts seen from outside: nothing here touches, and so hangs on, what is mounted. */
@@ -27,25 +25,21 @@ public final class Mounts {
     }
 
     /**
-     * Ends the kernel's connection of a mount, whatever its process does: everything in it answers
-     * ENOTCONN.
+     * Ends the kernel's connection of a mount, whatever its process does, so that everything in it
+     * answers ENOTCONN; then detaches it. False when the kernel refuses.
      */
-    public static void abort(Path mountpoint) throws Failure, IOException {
+    public static boolean force(Path mountpoint) throws IOException, InterruptedException {
         MountTable.Mount mount = MountTable.at(mountpoint);
         if (mount == null) {
-            return;
+            return true;
         }
-        try {
+        String point = mount.mountpoint();
+        if (Files.isWritable(mount.abortFile())) {
             Files.writeString(mount.abortFile(), "1");
-        } catch (IOException e) {
-            throw new Failure(
-                    ExitCode.FAILED,
-                    "cannot end the connection of "
-                            + mountpoint
-                            + " by "
-                            + e.getMessage()
-                            + ": it needs the user who mounted it, or root, and 'mount -t fusectl none /sys/fs/fuse/connections'");
+        } else if (run("umount", "-f", "-c", point)) {
+            return true;
         }
+        return unmount(mountpoint, true);
     }
 
     private static boolean run(String... command) throws IOException, InterruptedException {

@@ -31,10 +31,8 @@ final class UmountCommand implements Callable<Integer> {
         if (!Mounts.isMounted(mountpoint)) {
             throw new Failure(ExitCode.FAILED, mountpoint + " is not mounted");
         }
-        if (force) {
-            Mounts.abort(mountpoint);
-        }
-        if (!Mounts.unmount(mountpoint, lazy || force)) {
+        boolean unmounted = force ? Mounts.force(mountpoint) : Mounts.unmount(mountpoint, lazy);
+        if (!unmounted) {
             throw new Failure(
                     ExitCode.FAILED,
                     mountpoint

@@ -3,6 +3,7 @@ package org.globalfs.client.vfs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.globalfs.client.meta.MetadataClient;
@@ -75,7 +76,12 @@ final class Statistics {
     /** A partition that does not answer counts with what it said last. */
     synchronized StatFs get() {
         if (System.nanoTime() - askedNs >= KEPT_NS) {
-            client.partitions().parallelStream().forEach(this::ask);
+            client.partitions().stream()
+                    .map(partition ->
+                            CompletableFuture.runAsync(
+                                    () -> ask(partition), Thread::startVirtualThread))
+                    .toList()
+                    .forEach(CompletableFuture::join);
             askedNs = System.nanoTime();
         }
         long bytes = 0;

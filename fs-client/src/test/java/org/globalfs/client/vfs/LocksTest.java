@@ -129,14 +129,23 @@ final class LocksTest {
         Caller caller = east.caller();
         CompletableFuture<@Nullable Errno> waiting =
                 CompletableFuture.supplyAsync(
-                        () -> lock(east, caller, theirs, LockRequest.Type.WRITE, false, true));
+                        () -> lock(east, caller, theirs, LockRequest.Type.WRITE, false, true),
+                        Thread::startVirtualThread);
         await().until(() -> east.metadata.session().answeredBelow() > 1 && waits() == 1);
         caller.cancel();
         assertThat(waiting.get(20, TimeUnit.SECONDS)).isEqualTo(Errno.EINTR);
         assertThat(waits()).isZero();
         CompletableFuture<@Nullable Errno> again =
-                CompletableFuture.supplyAsync(() ->
-                        lock(east, east.caller(), theirs, LockRequest.Type.WRITE, false, true));
+                CompletableFuture.supplyAsync(
+                        () ->
+                                lock(
+                                        east,
+                                        east.caller(),
+                                        theirs,
+                                        LockRequest.Type.WRITE,
+                                        false,
+                                        true),
+                        Thread::startVirtualThread);
         await().until(() -> waits() == 1);
         assertThat(again).isNotDone();
         lock(west, ours, LockRequest.Type.UNLOCK, false);

@@ -191,12 +191,14 @@ class PageGrantsTest {
         Open log = writer.create(home, "log");
         Open along = reader.open(reader.lookup(home, "log"), OpenFlags.O_RDONLY);
         CompletableFuture<Void> appended =
-                CompletableFuture.runAsync(() -> {
-                    for (int i = 0; i < records; i++) {
-                        append(log, i);
-                        kernel.ask(along);
-                    }
-                });
+                CompletableFuture.runAsync(
+                        () -> {
+                            for (int i = 0; i < records; i++) {
+                                append(log, i);
+                                kernel.ask(along);
+                            }
+                        },
+                        Thread::startVirtualThread);
         try {
             while (!appended.isDone()) {
                 assertThat(kernel.page(along)).doesNotContain("\0");

@@ -50,20 +50,23 @@ final class LockServiceTest {
 
     private static CompletableFuture<LockState> outcome(
             TestSession session, long ino, long request) {
-        return CompletableFuture.supplyAsync(() -> {
-            GetLockOp op = new GetLockOp(ino).setRequest(request);
-            try {
-                while (true) {
-                    LockState state =
-                            session.read(partitionOf(ino), ReadOp.getLock(op)).getLockState();
-                    if (state != LockState.WAITING) {
-                        return state;
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    GetLockOp op = new GetLockOp(ino).setRequest(request);
+                    try {
+                        while (true) {
+                            LockState state =
+                                    session.read(partitionOf(ino), ReadOp.getLock(op))
+                                            .getLockState();
+                            if (state != LockState.WAITING) {
+                                return state;
+                            }
+                        }
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
                     }
-                }
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        });
+                },
+                Thread::startVirtualThread);
     }
 
     @Test
