@@ -53,6 +53,7 @@ public final class MetadataCache {
             Caffeine.newBuilder().expireAfterWrite(CONTENDED_S, TimeUnit.SECONDS).build();
 
     private final AtomicLong clock = new AtomicLong();
+    private volatile Confirmed confirmed = new Confirmed(0, 0);
     private volatile IntConsumer granted = partition -> {};
     private final LongAdder hits = new LongAdder();
     private final LongAdder misses = new LongAdder();
@@ -113,9 +114,11 @@ public final class MetadataCache {
     public @Nullable Validity validity(
             int partition, int replica, long sentNs, int leaseMs, long instance) {
         if (partition == 0) {
-            return instance >= vector.globalSeen() && instance > 0
-                    ? new Validity.Recent(instance, sentNs + RECENT_NS)
-                    : null;
+            if (instance < vector.globalSeen() || instance <= 0) {
+                return null;
+            }
+            confirm(instance, sentNs + RECENT_NS);
+            return new Validity.Recent(instance);
         }
         if (leaseMs <= 0) {
             return null;
@@ -145,9 +148,28 @@ public final class MetadataCache {
     public long leftNs(Validity validity) {
         return switch (validity) {
             case Validity.Granted(int partition, long epoch) -> leases.leftNs(partition, epoch);
-            case Validity.Recent(long instance, long untilNs) ->
-                    instance == vector.globalSeen() ? Math.max(0, untilNs - System.nanoTime()) : 0;
+            case Validity.Recent(long instance) ->
+                    instance == vector.globalSeen() ? confirmed.leftNs(instance) : 0;
         };
+    }
+
+    /**
+     * A replica of the global partition answered at this instance: all that was read at the same
+     * one is as that replica would have answered it.
+     */
+    private synchronized void confirm(long instance, long untilNs) {
+        Confirmed known = confirmed;
+        if (instance > known.instance
+                || instance == known.instance && untilNs - known.untilNs > 0) {
+            confirmed = new Confirmed(instance, untilNs);
+        }
+    }
+
+    /** Until when the global partition is taken to be at an instance. */
+    private record Confirmed(long instance, long untilNs) {
+        long leftNs(long asked) {
+            return asked == instance ? Math.max(0, untilNs - System.nanoTime()) : 0;
+        }
     }
 
     private @Nullable Node valid(long ino) {

@@ -114,6 +114,26 @@ class MetadataCacheTest {
         assertThat(cache.validity(0, 1, System.nanoTime(), 0, 10)).as("an old reply").isNull();
     }
 
+    /** Also when it did not move meanwhile, as it does not most of the time. */
+    @Test
+    void theGlobalPartitionIsBelievedAgainOnceAReplicaWasAsked() {
+        long longAgoNs = System.nanoTime() - 2_000_000_000L;
+        cache.learn(attributes(FILE, 1), cache.validity(0, 1, longAgoNs, 0, 7), cache.stamp());
+        vector.advance(0, 7);
+        assertThat(cache.attributes(FILE)).as("too long ago").isNull();
+        cache.learn(attributes(DIRECTORY, 1), recent(7), cache.stamp());
+        assertThat(version(DIRECTORY)).isEqualTo(1);
+        assertThat(version(FILE)).as("read at the same instance").isEqualTo(1);
+        cache.learn(attributes(FILE, 1), recent(7), cache.stamp());
+        assertThat(version(FILE)).isEqualTo(1);
+        vector.advance(0, 8);
+        assertThat(cache.attributes(FILE)).isNull();
+    }
+
+    private @Nullable Validity recent(long instance) {
+        return cache.validity(0, 1, System.nanoTime(), 0, instance);
+    }
+
     @Test
     void whatTheKernelWasToldIsTakenBack() {
         List<String> dropped = new ArrayList<>();
