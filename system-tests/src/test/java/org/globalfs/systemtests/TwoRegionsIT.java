@@ -143,6 +143,41 @@ final class TwoRegionsIT {
         }
     }
 
+    /**
+     * Post, then comment: whoever sees, in a regional file, what was written after a change of the
+     * global partition sees that change at its first look, although its kernel was told the
+     * contrary just before.
+     */
+    @Test
+    void whoSeesTheCommentSeesThePost() {
+        String program =
+                """
+                import os, sys
+                west, east = sys.argv[1:]
+                os.mkdir(west + '/comments')
+                def write(path, text):
+                    with open(path, 'w') as f: f.write(text)
+                def read(path):
+                    try:
+                        with open(path) as f: return f.read()
+                    except FileNotFoundError: return ''
+                write(west + '/posts', '')
+                while not os.path.exists(east + '/posts') or not os.path.exists(east + '/comments'): pass
+                for i in range(1, 61):
+                    post = '/post-%d' % i
+                    assert not os.path.exists(east + post) and os.stat(east + '/posts').st_size == i - 1
+                    write(west + post, str(i))
+                    os.truncate(west + '/posts', i)
+                    write(west + '/comments/last', str(i))
+                    while read(east + '/comments/last') != str(i): pass
+                    assert os.path.exists(east + post), i
+                    assert os.stat(east + '/posts').st_size == i, i
+                """;
+        List<String> line = new ArrayList<>(List.of("python3", "-c", program));
+        List.of("us-west", "us-east").forEach(region -> line.add(cluster.mount(region).toString()));
+        Shell.run(LIMIT, cluster.data(), line).orFail();
+    }
+
     private ClientConfig config(String region) throws Exception {
         return ClientConfig.read(
                 cluster.data().resolve("config").resolve("mount-" + region + ".yaml"));

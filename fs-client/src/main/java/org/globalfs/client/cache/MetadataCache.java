@@ -4,8 +4,12 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -39,6 +43,9 @@ public final class MetadataCache {
 
     private static final long CONTENDED_S = 5;
 
+    /** Each is taken back when the global partition moves, while somebody waits. */
+    private static final int GLOBAL_IN_KERNEL = 2_000;
+
     private final SessionVector vector;
     private final Leases leases = new Leases();
     private final Cache<Long, Node> nodes;
@@ -51,6 +58,11 @@ public final class MetadataCache {
      */
     private final Cache<Long, Boolean> contended =
             Caffeine.newBuilder().expireAfterWrite(CONTENDED_S, TimeUnit.SECONDS).build();
+
+    /** Inodes of the global partition of which, or of whose names, the kernel may know. */
+    private final Set<Long> globalInKernel = ConcurrentHashMap.newKeySet();
+
+    private volatile @Nullable Consumer<Collection<Long>> globalDropped;
 
     private final AtomicLong clock = new AtomicLong();
     private volatile Confirmed confirmed = new Confirmed(0, 0);
@@ -182,11 +194,47 @@ public final class MetadataCache {
      * hands is taken back on a recall.
      */
     public long kernelTimeoutNs(long ino) {
-        if (Inodes.partition(ino) == 0 || contended.getIfPresent(ino) != null) {
+        boolean global = Inodes.partition(ino) == 0;
+        if (global && !mayTellGlobal(ino) || contended.getIfPresent(ino) != null) {
             return 0;
         }
         Node node = nodes.getIfPresent(ino);
         return node == null ? 0 : leftNs(node.validity());
+    }
+
+    /** Noted before the validity is looked at: {@link #globalMoved} must not miss it. */
+    private boolean mayTellGlobal(long ino) {
+        if (globalDropped == null || globalInKernel.size() >= GLOBAL_IN_KERNEL) {
+            return globalInKernel.contains(ino);
+        }
+        globalInKernel.add(ino);
+        return true;
+    }
+
+    /**
+     * Lets the kernel believe what is known of the global partition; the listener takes these
+     * inodes' attributes, and all names, back from it before it returns. Without one it is told
+     * nothing.
+     */
+    public void onGlobalDropped(Consumer<Collection<Long>> listener) {
+        globalDropped = listener;
+    }
+
+    /**
+     * The session has seen a newer state of the global partition: what the kernel was told of the
+     * older one is taken back at once.
+     */
+    public void globalMoved() {
+        Consumer<Collection<Long>> listener = globalDropped;
+        List<Long> told = new ArrayList<>();
+        for (Long ino : globalInKernel) {
+            if (globalInKernel.remove(ino)) {
+                told.add(ino);
+            }
+        }
+        if (listener != null && !told.isEmpty()) {
+            listener.accept(told);
+        }
     }
 
     public @Nullable Attributes attributes(long ino) {

@@ -3,6 +3,7 @@ package org.globalfs.client.fuse;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -36,6 +37,7 @@ final class FuseKernelCache implements KernelCache {
     private static final Logger log = LoggerFactory.getLogger(FuseKernelCache.class);
     private static final int NAME_MAX = 255;
     private static final int EPOCH_MINOR = 44;
+    private static final long NO_CONTENT = -1;
 
     /** How long a name's invalidation may take before all names are let go instead. */
     private static final long NAMES_PATIENCE_MS = 10;
@@ -47,6 +49,7 @@ final class FuseKernelCache implements KernelCache {
     private final AtomicLong issued = new AtomicLong();
     private final NoticeLane inodes;
     private final NoticeLane names;
+    private final Sender atOnce = new Sender();
     private volatile boolean ended;
 
     FuseKernelCache(
@@ -81,22 +84,7 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public void invalidateInode(long ino, long offset, long length) {
-        queue(
-                inodes,
-                new Notice() {
-                    @Override
-                    public int code() {
-                        return FuseFlags.NOTIFY_INVAL_INODE;
-                    }
-
-                    @Override
-                    public int put(ByteBuffer out, int at) {
-                        out.putLong(at + FuseLayout.NotifyInvalInodeOut.INO, ino);
-                        out.putLong(at + FuseLayout.NotifyInvalInodeOut.OFF, offset);
-                        out.putLong(at + FuseLayout.NotifyInvalInodeOut.LEN, length);
-                        return FuseLayout.NotifyInvalInodeOut.SIZE_OF;
-                    }
-                });
+        queue(inodes, new InodeNotice(ino, offset, length));
     }
 
     @Override
@@ -187,23 +175,39 @@ final class FuseKernelCache implements KernelCache {
         return inodes.barrier().await(timeoutMs, TimeUnit.MILLISECONDS);
     }
 
+    @Override
+    public boolean forgetsAtOnce() {
+        return epochs;
+    }
+
+    @Override
+    public void forgetNow(Collection<Long> told) {
+        issued.incrementAndGet();
+        synchronized (atOnce) {
+            check(atOnce.send(NEW_EPOCH));
+            for (long ino : told) {
+                check(atOnce.send(new InodeNotice(ino, NO_CONTENT, 0)));
+            }
+        }
+    }
+
     /** Every name is looked up again at its next use. */
     private boolean forgetAllNames() {
-        long result =
-                new Sender()
-                        .send(
-                                new Notice() {
-                                    @Override
-                                    public int code() {
-                                        return FuseFlags.NOTIFY_INC_EPOCH;
-                                    }
+        synchronized (atOnce) {
+            return atOnce.send(NEW_EPOCH) >= 0 || ended;
+        }
+    }
 
-                                    @Override
-                                    public int put(ByteBuffer out, int at) {
-                                        return 0;
-                                    }
-                                });
-        return result >= 0 || ended;
+    private void check(long result) {
+        if (result >= 0 || ended) {
+            return;
+        }
+        switch (Errno.of((int) -result)) {
+            // nothing of it is cached; or the mount is being removed; or the name is a
+            // directory in use, or a mountpoint
+            case ENOENT, ENODEV, ENOTCONN, ECONNABORTED, ENOTEMPTY, EBUSY, ENOTDIR -> {}
+            default -> log.warn("the kernel refused an invalidation: {}", Errno.of((int) -result));
+        }
     }
 
     /** What is told the kernel. */
@@ -213,6 +217,34 @@ final class FuseKernelCache implements KernelCache {
         /** Writes the body and returns its size. */
         int put(ByteBuffer out, int at);
     }
+
+    private record InodeNotice(long ino, long offset, long length) implements Notice {
+        @Override
+        public int code() {
+            return FuseFlags.NOTIFY_INVAL_INODE;
+        }
+
+        @Override
+        public int put(ByteBuffer out, int at) {
+            out.putLong(at + FuseLayout.NotifyInvalInodeOut.INO, ino);
+            out.putLong(at + FuseLayout.NotifyInvalInodeOut.OFF, offset);
+            out.putLong(at + FuseLayout.NotifyInvalInodeOut.LEN, length);
+            return FuseLayout.NotifyInvalInodeOut.SIZE_OF;
+        }
+    }
+
+    private static final Notice NEW_EPOCH =
+            new Notice() {
+                @Override
+                public int code() {
+                    return FuseFlags.NOTIFY_INC_EPOCH;
+                }
+
+                @Override
+                public int put(ByteBuffer out, int at) {
+                    return 0;
+                }
+            };
 
     /** Memory to make a notification in; used by one thread. */
     private final class Sender {
@@ -285,19 +317,6 @@ final class FuseKernelCache implements KernelCache {
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-            }
-        }
-
-        private void check(long result) {
-            if (result >= 0 || ended) {
-                return;
-            }
-            switch (Errno.of((int) -result)) {
-                // nothing of it is cached; or the mount is being removed; or the name is a
-                // directory in use, or a mountpoint
-                case ENOENT, ENODEV, ENOTCONN, ECONNABORTED, ENOTEMPTY, EBUSY, ENOTDIR -> {}
-                default ->
-                        log.warn("the kernel refused an invalidation: {}", Errno.of((int) -result));
             }
         }
     }

@@ -14,6 +14,19 @@ public final class SessionVector {
     private final ConcurrentMap<Integer, Long> seen = new ConcurrentHashMap<>();
     private volatile long global;
 
+    /** Through here {@link #globalMoved} has run; never above {@link #global}. */
+    private volatile long told;
+
+    private volatile Runnable globalMoved = () -> {};
+
+    /**
+     * Runs whenever the global partition's entry has grown, before any call of {@link #advance}
+     * with the new value returns: so before whoever learned of it can act on it.
+     */
+    public void onGlobalMoved(Runnable listener) {
+        globalMoved = listener;
+    }
+
     public long seen(int partition) {
         return partition == 0 ? global : seen.getOrDefault(partition, 0L);
     }
@@ -25,7 +38,7 @@ public final class SessionVector {
 
     public void advance(int partition, long instance) {
         if (partition == 0) {
-            if (instance > global) {
+            if (instance > told) {
                 advanceGlobal(instance);
             }
         } else if (instance > seen.getOrDefault(partition, 0L)) {
@@ -34,7 +47,11 @@ public final class SessionVector {
     }
 
     private synchronized void advanceGlobal(long instance) {
-        global = Math.max(global, instance);
+        if (instance > told) {
+            global = Math.max(global, instance);
+            globalMoved.run();
+            told = global;
+        }
     }
 
     public Map<Integer, Long> snapshot() {

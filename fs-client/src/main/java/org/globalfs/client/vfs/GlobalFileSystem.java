@@ -126,6 +126,10 @@ public final class GlobalFileSystem implements FileSystem {
         recalls.mounted(kernel);
         names.mounted(kernel);
         locks.mounted(kernel);
+        if (kernel.forgetsAtOnce()) {
+            cache.onGlobalDropped(kernel::forgetNow);
+            client.session().vector().onGlobalMoved(cache::globalMoved);
+        }
         cache.onDropped((ino, kernelNames, recalled) -> {
             for (byte[] name : kernelNames) {
                 kernel.invalidateEntry(ino, name);

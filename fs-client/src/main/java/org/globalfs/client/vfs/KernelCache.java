@@ -1,5 +1,7 @@
 package org.globalfs.client.vfs;
 
+import java.util.Collection;
+
 /**
  * Takes back what the kernel was allowed to remember.
  *
@@ -49,4 +51,18 @@ public interface KernelCache {
      * a thread that answers neither a read nor a write may wait for it.
      */
     boolean awaitInodes(long timeoutMs) throws InterruptedException;
+
+    /** Whether {@link #forgetNow} can be had: FUSE 7.44, Linux 6.16. */
+    default boolean forgetsAtOnce() {
+        return false;
+    }
+
+    /**
+     * Returns once the kernel looks every name of the mount up again, and asks for the attributes
+     * of these inodes. Not queued: it takes no lock that a request holds, and any thread may call
+     * it, one that answers a request too.
+     */
+    default void forgetNow(Collection<Long> inodes) {
+        throw new UnsupportedOperationException("this kernel cannot");
+    }
 }

@@ -130,6 +130,28 @@ class MetadataCacheTest {
         assertThat(cache.attributes(FILE)).isNull();
     }
 
+    /** The session must never be shown, by its kernel, less than it has seen. */
+    @Test
+    void theKernelForgetsTheGlobalPartitionBeforeTheSessionSeesMore() {
+        List<Long> taken = new ArrayList<>();
+        vector.onGlobalMoved(cache::globalMoved);
+        vector.advance(0, 7);
+        cache.learn(attributes(9, 1), recent(7), cache.stamp());
+        assertThat(cache.kernelTimeoutNs(9)).as("nobody takes it back").isZero();
+        cache.onGlobalDropped(taken::addAll);
+        assertThat(cache.kernelTimeoutNs(9)).isPositive();
+        vector.advance(0, 7);
+        vector.advance(0, 6);
+        assertThat(taken).isEmpty();
+        vector.advance(0, 8);
+        assertThat(taken).containsExactly(9L);
+        assertThat(cache.kernelTimeoutNs(9)).isZero();
+        cache.learn(attributes(9, 2), recent(8), cache.stamp());
+        assertThat(cache.kernelTimeoutNs(9)).isPositive();
+        vector.advance(0, 9);
+        assertThat(taken).containsExactly(9L, 9L);
+    }
+
     private @Nullable Validity recent(long instance) {
         return cache.validity(0, 1, System.nanoTime(), 0, instance);
     }

@@ -94,6 +94,21 @@ class KernelCacheTest {
         assertThat(mount.shell(20, "ls d; pwd")).startsWith("x\n");
     }
 
+    /** Also while a request holds the lock of a directory. */
+    @Test
+    void whatIsForgottenAtOnceIsAskedForAgain() throws Exception {
+        assumeTrue(kernelMinor() >= 44, "SKIPPED: needs Linux 6.16");
+        String look = "stat -c %s file; test -e other && echo there || echo absent";
+        mount.shell(10, "printf one > file; mkdir d; " + look);
+        change("steal file three");
+        change("steal other text");
+        assertThat(mount.shell(10, "(touch d/~slow &); sleep 0.3; " + look))
+                .isEqualTo("3\nabsent\n");
+        mount.tell("forget file");
+        assertThat(mount.expectLine("forgot")).isEqualTo("forgot");
+        assertThat(mount.shell(10, look)).isEqualTo("5\nthere\n");
+    }
+
     /** Shells that stand in a directory go on when its name is invalidated. */
     @Test
     void aWorkingDirectoryStaysOne() throws Exception {

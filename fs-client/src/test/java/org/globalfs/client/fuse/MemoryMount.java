@@ -3,6 +3,7 @@ package org.globalfs.client.fuse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Scanner;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.client.vfs.FileSystem;
@@ -81,6 +82,7 @@ public final class MemoryMount {
                     System.out.println("end");
                 }
                 case "steal", "change" -> change(fileSystem, words);
+                case "forget" -> forget(fileSystem, words[1]);
                 case "expire" -> expire(fileSystem, words[1], words[2]);
                 default -> mount.close();
             }
@@ -108,6 +110,16 @@ public final class MemoryMount {
             System.out.println("changed " + told);
         } catch (FsException | InterruptedException e) {
             System.out.println("changed " + e);
+        }
+    }
+
+    /** {@code forget NAME}: all names, and the attributes of this file, at once. */
+    private static void forget(MemoryFileSystem fileSystem, String name) {
+        try {
+            fileSystem.kernel().forgetNow(List.of(fileSystem.inodeOf(name)));
+            System.out.println("forgot");
+        } catch (FsException e) {
+            System.out.println("forgot " + e);
         }
     }
 
