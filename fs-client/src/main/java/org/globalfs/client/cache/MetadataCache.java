@@ -227,11 +227,7 @@ public final class MetadataCache {
     public void globalMoved() {
         Consumer<Collection<Long>> listener = globalDropped;
         List<Long> told = new ArrayList<>();
-        for (Long ino : globalInKernel) {
-            if (globalInKernel.remove(ino)) {
-                told.add(ino);
-            }
-        }
+        globalInKernel.removeIf(told::add);
         if (listener != null && !told.isEmpty()) {
             listener.accept(told);
         }
