@@ -12,7 +12,7 @@ import org.globalfs.cli.Logging;
 import org.globalfs.cli.client.Connection;
 import org.globalfs.cli.cluster.BackgroundMount;
 import org.globalfs.client.control.ControlSocket;
-import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.fuse.MountException;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ClientConfig;
@@ -47,8 +47,16 @@ final class MountCommand implements Callable<Integer> {
             split = ",",
             description =
                     "As mount(8): ro, allow_other, suid, dev, sync, trace, threads=N,"
-                            + " request_timeout=SECONDS, slow_operation_ms=MS.")
+                            + " request_timeout=SECONDS, slow_operation_ms=MS, binding=NAME.")
     private List<String> flags = List.of();
+
+    @Option(
+            names = "--binding",
+            paramLabel = "NAME",
+            description =
+                    "direct: GlobalFS speaks to the kernel itself (the default);"
+                            + " jnr: through libfuse 2, for old kernels.")
+    private @Nullable String binding;
 
     @Option(names = "--trace", description = "Log each operation, one line each.")
     private boolean trace;
@@ -75,9 +83,9 @@ final class MountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         ClientConfig client = ClientConfig.read(config);
-        MountFlags wanted = MountFlags.of(client, flags, trace);
+        MountFlags wanted = MountFlags.of(client, flags(), trace);
         try {
-            FuseMount.check(mountpoint);
+            wanted.binding().check(mountpoint);
         } catch (MountException e) {
             throw new Failure(ExitCode.CONFIG, String.valueOf(e.getMessage()));
         }
@@ -89,13 +97,21 @@ final class MountCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    private List<String> flags() {
+        List<String> all = new ArrayList<>(flags);
+        if (binding != null) {
+            all.add("binding=" + binding);
+        }
+        return all;
+    }
+
     private List<String> arguments() {
         List<String> arguments = new ArrayList<>();
         arguments.add("--config");
         arguments.add(config.toAbsolutePath().toString());
-        if (!flags.isEmpty()) {
+        if (!flags().isEmpty()) {
             arguments.add("-o");
-            arguments.add(String.join(",", flags));
+            arguments.add(String.join(",", flags()));
         }
         if (trace) {
             arguments.add("--trace");
@@ -110,9 +126,12 @@ final class MountCommand implements Callable<Integer> {
         Logging.serving(verbose);
         runFile.begin();
         try (Connection connection = Connection.open(client);
-                FuseMount mount =
-                        FuseMount.mount(
-                                connection.client().fileSystem(), mountpoint, wanted.options())) {
+                Mount mount =
+                        wanted.binding()
+                                .mount(
+                                        connection.client().fileSystem(),
+                                        mountpoint,
+                                        wanted.options())) {
             connection.discovery().register(member(client, connection.client().session(), mount));
             ControlSocket control = control(mount, connection);
             runFile.ready();
@@ -125,7 +144,7 @@ final class MountCommand implements Callable<Integer> {
     }
 
     /** Without it the mount serves all the same: only nobody can ask what it does. */
-    private static @Nullable ControlSocket control(FuseMount mount, Connection connection) {
+    private static @Nullable ControlSocket control(Mount mount, Connection connection) {
         try {
             return ControlSocket.serve(mount, connection.client().fileSystem());
         } catch (IOException e) {
@@ -134,7 +153,7 @@ final class MountCommand implements Callable<Integer> {
         }
     }
 
-    private static Member member(ClientConfig client, long session, FuseMount mount) {
+    private static Member member(ClientConfig client, long session, Mount mount) {
         return new Member(
                 Role.MOUNT,
                 Long.toHexString(session),

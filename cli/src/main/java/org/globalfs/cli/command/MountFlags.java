@@ -13,7 +13,7 @@ import org.globalfs.protocol.config.ClientConfig;
  *
  * @param sync every write is durable before it returns
  */
-record MountFlags(MountOptions options, boolean sync) {
+record MountFlags(MountOptions options, boolean sync, Binding binding) {
 
     /** What mount(8), fstab and systemd say to each other, or what is always so here. */
     private static final Set<String> IGNORED =
@@ -65,7 +65,8 @@ record MountFlags(MountOptions options, boolean sync) {
         MountFlags result =
                 new MountFlags(
                         wanted.allowOther() ? options.withAllowOther(true) : options,
-                        wanted.sync());
+                        wanted.sync(),
+                        Binding.DIRECT);
         for (String flag : flags) {
             result = result.with(flag);
         }
@@ -82,7 +83,8 @@ record MountFlags(MountOptions options, boolean sync) {
             case "suid" -> changed(options.withAllowSetId(true));
             case "dev" -> changed(options.withAllowDevices(true));
             case "trace" -> changed(options.withTrace(true));
-            case "sync" -> new MountFlags(options, true);
+            case "sync" -> new MountFlags(options, true, binding);
+            case "binding" -> new MountFlags(options, sync, Binding.of(value));
             case "threads" -> changed(options.withReaders((int) number(name, value, 1, 64)));
             case "request_timeout" ->
                     changed(
@@ -102,13 +104,13 @@ record MountFlags(MountOptions options, boolean sync) {
                                 + flag
                                 + "' is unknown: there are ro, allow_other, suid, dev, sync,"
                                 + " trace, threads=N, request_timeout=SECONDS,"
-                                + " slow_operation_ms=MS");
+                                + " slow_operation_ms=MS, binding=direct|jnr");
             }
         };
     }
 
     private MountFlags changed(MountOptions changed) {
-        return new MountFlags(changed, sync);
+        return new MountFlags(changed, sync, binding);
     }
 
     private static long number(String name, String value, long least, long most) throws Failure {

@@ -19,7 +19,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
@@ -38,14 +38,14 @@ public final class ControlSocket implements AutoCloseable {
     private static final int POLL_MS = 200;
     private static final long PATIENCE_NS = 30_000_000_000L;
 
-    private final FuseMount mount;
+    private final Mount mount;
     private final FileSystem fileSystem;
     private final long startedNs = System.nanoTime();
     private final Path path;
     private final ServerSocketChannel server;
 
     private ControlSocket(
-            FuseMount mount, FileSystem fileSystem, Path path, ServerSocketChannel server) {
+            Mount mount, FileSystem fileSystem, Path path, ServerSocketChannel server) {
         this.mount = mount;
         this.fileSystem = fileSystem;
         this.path = path;
@@ -53,7 +53,7 @@ public final class ControlSocket implements AutoCloseable {
     }
 
     /** Serves until {@link #close}. */
-    public static ControlSocket serve(FuseMount mount, FileSystem fileSystem) throws IOException {
+    public static ControlSocket serve(Mount mount, FileSystem fileSystem) throws IOException {
         UnixDomainSocketAddress address =
                 ControlAddress.of(ControlAddress.mount(mount.mountpoint()));
         Path path = address.getPath();

@@ -1,12 +1,12 @@
 package org.globalfs.client.control;
 
 import java.util.Map;
-import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.fuse.OperationStatistics;
 import org.globalfs.client.vfs.FileSystem;
 
 /** What a mount did since it began, as JSON; docs/operations.md names the fields. */
-record MountReport(FuseMount mount, FileSystem fileSystem, long startedNs) {
+record MountReport(Mount mount, FileSystem fileSystem, long startedNs) {
 
     String json() {
         OperationStatistics statistics = mount.statistics();

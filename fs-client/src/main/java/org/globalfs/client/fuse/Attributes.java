@@ -38,7 +38,7 @@ final class Attributes {
     private static void putStat(ByteBuffer out, int at, Stat stat, int ioSizeBytes) {
         out.putLong(at + FuseLayout.Attr.INO, stat.ino());
         out.putLong(at + FuseLayout.Attr.SIZE, stat.size());
-        out.putLong(at + FuseLayout.Attr.BLOCKS, blocks(stat));
+        out.putLong(at + FuseLayout.Attr.BLOCKS, stat.blocks());
         out.putLong(at + FuseLayout.Attr.ATIME, seconds(stat.atimeNs()));
         out.putLong(at + FuseLayout.Attr.MTIME, seconds(stat.mtimeNs()));
         out.putLong(at + FuseLayout.Attr.CTIME, seconds(stat.ctimeNs()));
@@ -70,7 +70,7 @@ final class Attributes {
         out.putShort(at + FuseLayout.Statx.MODE, (short) stat.mode());
         out.putLong(at + FuseLayout.Statx.INO, stat.ino());
         out.putLong(at + FuseLayout.Statx.SIZE, stat.size());
-        out.putLong(at + FuseLayout.Statx.BLOCKS, blocks(stat));
+        out.putLong(at + FuseLayout.Statx.BLOCKS, stat.blocks());
         putTime(out, at + FuseLayout.Statx.ATIME, stat.atimeNs());
         putTime(out, at + FuseLayout.Statx.BTIME, stat.btimeNs());
         putTime(out, at + FuseLayout.Statx.CTIME, stat.ctimeNs());
@@ -102,20 +102,6 @@ final class Attributes {
     private static void putTime(ByteBuffer out, int at, long timeNs) {
         out.putLong(at + FuseLayout.SxTime.TV_SEC, seconds(timeNs));
         out.putInt(at + FuseLayout.SxTime.TV_NSEC, nanoseconds(timeNs));
-    }
-
-    /**
-     * Nanoseconds since 1970 of a request's two fields; what 64 bits cannot hold (before 1678,
-     * after 2261) becomes the nearest that they can.
-     */
-    static long time(long seconds, int nanoseconds) {
-        long furthest = Long.MAX_VALUE / NS - 1;
-        long bounded = Math.max(-furthest, Math.min(furthest, seconds));
-        return bounded * NS + (bounded == seconds ? Math.min(NS - 1, Math.max(0, nanoseconds)) : 0);
-    }
-
-    private static long blocks(Stat stat) {
-        return (stat.allocatedBytes() + 511) >>> 9;
     }
 
     private static long seconds(long timeNs) {

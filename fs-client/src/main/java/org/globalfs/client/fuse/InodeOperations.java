@@ -50,10 +50,10 @@ final class InodeOperations {
                         x.int32(FuseLayout.SetattrIn.UID),
                         x.int32(FuseLayout.SetattrIn.GID),
                         x.int64(FuseLayout.SetattrIn.SIZE),
-                        Attributes.time(
+                        SetAttributes.time(
                                 x.int64(FuseLayout.SetattrIn.ATIME),
                                 x.int32(FuseLayout.SetattrIn.ATIMENSEC)),
-                        Attributes.time(
+                        SetAttributes.time(
                                 x.int64(FuseLayout.SetattrIn.MTIME),
                                 x.int32(FuseLayout.SetattrIn.MTIMENSEC)),
                         (valid & FuseFlags.FATTR_FH) != 0

@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * All requests of the protocol up to 7.45. Those that are not served are answered ENOSYS, which for
  * most of them tells the kernel never to ask again; what applications then see is said beside each.
+ * Their names are those of the statistics, for every binding.
  */
-enum Opcode {
+public enum Opcode {
     LOOKUP(1),
     FORGET(2),
     GETATTR(3),
@@ -81,7 +82,7 @@ enum Opcode {
     }
 
     /** Whether it is in the nature of the request to take as long as other programs like. */
-    boolean waitsForOthers() {
+    public boolean waitsForOthers() {
         return this == SETLKW || this == POLL;
     }
 

@@ -58,6 +58,37 @@ public final class OperationLog {
         }
     }
 
+    /**
+     * The same of a request of a binding that knows paths.
+     *
+     * @param path null: the request came by an open file, of inode {@code ino}
+     * @param bytes of content that were read or written; -1: the request moves none
+     */
+    public void ended(
+            Opcode opcode,
+            byte @Nullable [] path,
+            long ino,
+            Caller caller,
+            int errno,
+            long bytes,
+            long elapsedNs) {
+        if (!wanted(opcode, elapsedNs)) {
+            return;
+        }
+        StringBuilder what = new StringBuilder(opcode.name());
+        if (path == null) {
+            what.append(inode(ino));
+        } else {
+            what.append(' ');
+            printable(path, what);
+        }
+        what.append(by(caller, errno));
+        if (bytes >= 0) {
+            what.append(", ").append(bytes).append(" bytes");
+        }
+        tell(opcode, what.toString(), elapsedNs);
+    }
+
     private boolean wanted(@Nullable Opcode opcode, long elapsedNs) {
         return slow(opcode, elapsedNs) || !listeners.isEmpty();
     }

@@ -46,7 +46,8 @@ public final class OperationStatistics {
 
     OperationStatistics() {}
 
-    void count(Opcode opcode, int errno, long elapsedNs) {
+    /** A request was served; {@code errno} 0: with success. */
+    public void count(Opcode opcode, int errno, long elapsedNs) {
         Counter counter = counters.get(opcode);
         if (counter == null) {
             counter = counters.computeIfAbsent(opcode, first -> new Counter());
@@ -58,19 +59,19 @@ public final class OperationStatistics {
         counter.times.recordValue(Math.clamp(elapsedNs, 1, MOST_NS));
     }
 
-    void countRead(long bytes) {
+    public void countRead(long bytes) {
         bytesRead.add(bytes);
     }
 
-    void countWritten(long bytes) {
+    public void countWritten(long bytes) {
         bytesWritten.add(bytes);
     }
 
-    void countTimeout() {
+    public void countTimeout() {
         timeouts.increment();
     }
 
-    void countInterrupt() {
+    public void countInterrupt() {
         interrupts.increment();
     }
 

@@ -5,8 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whether a thread has received a signal that ends it, as {@code /proc/PID/status} tells. */
-final class PendingSignals {
+/**
+ * Whether a thread has received a signal, as {@code /proc/PID/status} tells. A thread that is not
+ * visible from here, and every thread where there is no such file, counts as one without.
+ */
+public final class PendingSignals {
     private static final int SIGKILL = 9;
 
     /**
@@ -17,28 +20,45 @@ final class PendingSignals {
 
     private PendingSignals() {}
 
-    /** {@code tid} 0 stands for a process that is not visible from here: nothing is known of it. */
-    static boolean fatal(int tid) {
+    /** One that ends its process. */
+    public static boolean fatal(int tid) {
+        return fatal(status(tid));
+    }
+
+    /** One that the process notices: that ends it or that it has a handler for. */
+    public static boolean noticed(int tid) {
+        return noticed(status(tid));
+    }
+
+    private static String status(int tid) {
         if (tid == 0) {
-            return false;
+            return "";
         }
-        String status;
         try {
-            status =
-                    new String(
-                            Files.readAllBytes(Path.of("/proc/" + tid + "/status")),
-                            StandardCharsets.ISO_8859_1);
+            return new String(
+                    Files.readAllBytes(Path.of("/proc/" + tid + "/status")),
+                    StandardCharsets.ISO_8859_1);
         } catch (IOException gone) {
-            return false;
+            return "";
         }
-        return fatal(status);
     }
 
     static boolean fatal(String status) {
-        long pending = mask(status, "SigPnd") | mask(status, "ShdPnd");
         long survived =
                 mask(status, "SigBlk") | mask(status, "SigIgn") | mask(status, "SigCgt") | HARMLESS;
-        return (pending & bit(SIGKILL)) != 0 || (pending & ~survived) != 0;
+        return (pending(status) & bit(SIGKILL)) != 0 || (pending(status) & ~survived) != 0;
+    }
+
+    static boolean noticed(String status) {
+        long passed =
+                mask(status, "SigBlk")
+                        | mask(status, "SigIgn")
+                        | (HARMLESS & ~mask(status, "SigCgt"));
+        return (pending(status) & ~passed) != 0;
+    }
+
+    private static long pending(String status) {
+        return mask(status, "SigPnd") | mask(status, "ShdPnd");
     }
 
     private static long mask(String status, String field) {

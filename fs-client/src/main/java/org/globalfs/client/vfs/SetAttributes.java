@@ -16,6 +16,18 @@ public record SetAttributes(
     public static final int ATIME_NOW = 1 << 7;
     public static final int MTIME_NOW = 1 << 8;
 
+    private static final long NS = 1_000_000_000L;
+
+    /**
+     * Nanoseconds since 1970 of a request's two fields; what 64 bits cannot hold (before 1678,
+     * after 2261) becomes the nearest that they can.
+     */
+    public static long time(long seconds, int nanoseconds) {
+        long furthest = Long.MAX_VALUE / NS - 1;
+        long bounded = Math.max(-furthest, Math.min(furthest, seconds));
+        return bounded * NS + (bounded == seconds ? Math.min(NS - 1, Math.max(0, nanoseconds)) : 0);
+    }
+
     /** Whether any of these flags is set. */
     public boolean has(int flags) {
         return (set & flags) != 0;

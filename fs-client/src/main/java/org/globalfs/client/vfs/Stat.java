@@ -35,4 +35,9 @@ public record Stat(
     public boolean isDirectory() {
         return type() == DIRECTORY;
     }
+
+    /** st_blocks: allocated units of 512 bytes. */
+    public long blocks() {
+        return (allocatedBytes + 511) >>> 9;
+    }
 }

@@ -29,6 +29,11 @@ class FuseFaultsTest {
 
     private Path mountpoint;
 
+    /** The options that a test needs, and those of the binding. */
+    String[] with(String... options) {
+        return options;
+    }
+
     @BeforeEach
     void prepare() throws Exception {
         assumeTrue(
@@ -39,7 +44,7 @@ class FuseFaultsTest {
 
     @Test
     void hungOperationsEndAtTheirDeadlineAndHinderNobody() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "6000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "6000"))) {
             String output =
                     mount.shell(
                             30,
@@ -58,7 +63,8 @@ class FuseFaultsTest {
 
     @Test
     void moreHungOperationsThanThreads() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "1000", "threads=4")) {
+        try (MountedProcess mount =
+                MountedProcess.start(mountpoint, with("0", "1000", "threads=4"))) {
             String output =
                     mount.shell(
                             60,
@@ -75,7 +81,7 @@ class FuseFaultsTest {
 
     @Test
     void aKilledProcessDoesNotWait() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             String output =
                     mount.shell(
                             30,
@@ -92,7 +98,7 @@ class FuseFaultsTest {
 
     @Test
     void aHandledSignalIsNoError() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             mount.python(
                     60,
                     """
@@ -114,7 +120,7 @@ class FuseFaultsTest {
 
     @Test
     void whatAKilledProcessWouldHaveOpenedIsReleased() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             mount.shell(20, "echo x > late-1; timeout -s KILL 0.3 cat late-1 || echo killed");
             await().atMost(Duration.ofSeconds(60))
                     .untilAsserted(() -> assertThat(mount.counts()).containsEntry("HANDLES", 0L));
@@ -125,7 +131,7 @@ class FuseFaultsTest {
 
     @Test
     void anUnexpectedFailureIsAnErrorOfOneOperation() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             String output =
                     mount.shell(
                             20,
@@ -136,12 +142,12 @@ class FuseFaultsTest {
 
     @Test
     void aMountLeftByADeadProcessIsReplaced() throws Exception {
-        MountedProcess first = MountedProcess.start(mountpoint, "1000", "60000");
+        MountedProcess first = MountedProcess.start(mountpoint, with("1000", "60000"));
         first.shell(10, "echo x > file");
         first.process().destroyForcibly().waitFor(60, TimeUnit.SECONDS);
         MountedProcess.Outcome dead = MountedProcess.run(10, "ls", mountpoint.toString());
         assertThat(dead.output()).contains("Transport endpoint is not connected");
-        try (MountedProcess second = MountedProcess.start(mountpoint, "1000", "60000")) {
+        try (MountedProcess second = MountedProcess.start(mountpoint, with("1000", "60000"))) {
             assertThat(second.shell(10, "ls; echo y > file; cat file")).isEqualTo("y\n");
         }
         assertThat(MountTable.at(mountpoint)).isNull();
@@ -156,7 +162,7 @@ class FuseFaultsTest {
     void aProcessThatDiesWhileItNotifiesLeavesNobodyWaiting(String waiting, String notifying)
             throws Exception {
         try (MountedProcess mount =
-                MountedProcess.start(mountpoint, "3600000", "60000", "explicit")) {
+                MountedProcess.start(mountpoint, with("3600000", "60000", "explicit"))) {
             mount.shell(10, "mkdir d; touch d/x");
             mount.tell("change slow-1 text");
             mount.expectLine("changed ");
@@ -180,7 +186,7 @@ class FuseFaultsTest {
 
     @Test
     void unmountingFromOutsideEndsTheProcess() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "1000", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("1000", "60000"))) {
             String command = Mounter.privileged() ? "umount" : "fusermount3 -u";
             MountedProcess.run(10, "sh", "-c", command + " " + mountpoint);
             assertThat(mount.expectLine("unmounted ")).isEqualTo("unmounted true");
@@ -190,7 +196,7 @@ class FuseFaultsTest {
 
     @Test
     void terminationUnmountsEvenWhenInUse() throws Exception {
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "1000", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("1000", "60000"))) {
             Process user = new ProcessBuilder("sleep", "60").directory(mountpoint.toFile()).start();
             try {
                 mount.process().destroy();
@@ -204,7 +210,7 @@ class FuseFaultsTest {
 
     private String refusal(Path where, String... options) throws Exception {
         try (MountedProcess mount =
-                MountedProcess.launch(where, MountedProcess.command(where, options))) {
+                MountedProcess.launch(where, MountedProcess.command(where, with(options)))) {
             return mount.expectLine("refused ");
         }
     }
@@ -218,7 +224,7 @@ class FuseFaultsTest {
         assertThat(refusal(folder.resolve("a/b"), "0", "1000")).contains("does not exist");
         Path file = Files.createFile(folder.resolve("file"));
         assertThat(refusal(file, "0", "1000")).contains(file + " is not a directory");
-        try (MountedProcess mount = MountedProcess.start(mountpoint, "0", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             assertThat(refusal(mountpoint, "0", "1000"))
                     .contains("mounted already")
                     .contains("umount");
@@ -229,7 +235,7 @@ class FuseFaultsTest {
     @Test
     void aSymbolicLinkToTheMountpointIsFollowed() throws Exception {
         Path link = Files.createSymbolicLink(folder.resolve("link"), mountpoint);
-        try (MountedProcess mount = MountedProcess.start(link, "0", "60000")) {
+        try (MountedProcess mount = MountedProcess.start(link, with("0", "60000"))) {
             assertThat(mount.shell(10, "echo x > y; cat " + mountpoint + "/y")).isEqualTo("x\n");
         }
         assertThat(MountTable.at(mountpoint)).isNull();
@@ -253,7 +259,7 @@ class FuseFaultsTest {
         List<String> asUser =
                 List.of("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups");
         List<String> command = new ArrayList<>(asUser);
-        command.addAll(MountedProcess.command(classPath, mountpoint, "1000", "60000"));
+        command.addAll(MountedProcess.command(classPath, mountpoint, with("1000", "60000")));
         List<String> use = new ArrayList<>(asUser);
         use.addAll(
                 List.of(
@@ -268,7 +274,7 @@ class FuseFaultsTest {
         assertThat(MountTable.at(mountpoint)).isNull();
         Path foreign = Files.createDirectory(folder.resolve("foreign"));
         List<String> refused = new ArrayList<>(asUser);
-        refused.addAll(MountedProcess.command(classPath, foreign, "1000", "60000"));
+        refused.addAll(MountedProcess.command(classPath, foreign, with("1000", "60000")));
         try (MountedProcess mount = MountedProcess.launch(foreign, refused)) {
             assertThat(mount.expectLine("refused ")).contains("cannot mount on " + foreign);
         }
@@ -285,6 +291,10 @@ class FuseFaultsTest {
                             || entry.contains("slf4j")
                             || entry.contains("logback")
                             || entry.contains("protocol")
+                            || entry.contains("jnr")
+                            || entry.contains("jffi")
+                            || entry.contains("asm")
+                            || entry.contains("HdrHistogram")
                             || entry.contains("jspecify");
             if (!Files.exists(source) || !needed) {
                 continue;

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Scanner;
 import java.util.concurrent.TimeUnit;
+import org.globalfs.client.jnr.JnrMount;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.slf4j.Logger;
@@ -14,8 +15,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Mounts a {@link MemoryFileSystem} until its input ends; a program of its own, because a JVM must
  * not use its own mount. Arguments: mountpoint, time-out of cached names and attributes in ms,
- * requests' time-out in ms, then any of: direct, trace, explicit, threads=N, readers=N. Commands on
- * its input: {@code counts}, {@code close}.
+ * requests' time-out in ms, then any of: direct, trace, explicit, jnr, threads=N, readers=N.
+ * Commands on its input: {@code counts}, {@code close}.
  */
 public final class MemoryMount {
     private static final Logger log = LoggerFactory.getLogger(MemoryMount.class);
@@ -28,16 +29,22 @@ public final class MemoryMount {
                 MountOptions.defaults()
                         .withRequestTimeout(Duration.ofMillis(Long.parseLong(arguments[2])));
         boolean directIo = false;
+        boolean jnr = false;
         for (int i = 3; i < arguments.length; i++) {
             switch (arguments[i]) {
                 case "direct" -> directIo = true;
+                case "jnr" -> jnr = true;
                 case "trace" -> options = options.withTrace(true);
                 case "explicit" -> options = options.withExplicitInvalidation(true);
                 default -> options = counted(options, arguments[i]);
             }
         }
         MemoryFileSystem fileSystem = new MemoryFileSystem(cacheNs, directIo);
-        try (FuseMount mount = FuseMount.mount(fileSystem, Path.of(arguments[0]), options)) {
+        Path mountpoint = Path.of(arguments[0]);
+        try (Mount mount =
+                jnr
+                        ? JnrMount.mount(fileSystem, mountpoint, options)
+                        : FuseMount.mount(fileSystem, mountpoint, options)) {
             System.out.println("mounted " + mount.mountpoint());
             Thread commands = Thread.ofPlatform().daemon().start(() -> obey(mount, fileSystem));
             mount.await();
@@ -59,7 +66,7 @@ public final class MemoryMount {
         };
     }
 
-    private static void obey(FuseMount mount, MemoryFileSystem fileSystem) {
+    private static void obey(Mount mount, MemoryFileSystem fileSystem) {
         Scanner input = new Scanner(System.in, StandardCharsets.UTF_8);
         while (input.hasNextLine()) {
             String[] words = input.nextLine().split(" ", -1);

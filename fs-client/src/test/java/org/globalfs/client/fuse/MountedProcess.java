@@ -44,6 +44,13 @@ final class MountedProcess implements AutoCloseable {
                 && (Mounter.privileged() || Files.exists(Path.of("/usr/bin/fusermount3")));
     }
 
+    /** Whether libfuse 2 is there, for the binding that needs it. */
+    static boolean hasLibFuse() throws Exception {
+        return run(10, "sh", "-c", "PATH=$PATH:/sbin:/usr/sbin; ldconfig -p | grep -q libfuse.so.2")
+                        .exitCode
+                == 0;
+    }
+
     static List<String> command(Path mountpoint, String... options) {
         return command(System.getProperty("java.class.path"), mountpoint, options);
     }
@@ -58,6 +65,7 @@ final class MountedProcess implements AutoCloseable {
                                 "-XX:+UseSerialGC",
                                 "-XX:TieredStopAtLevel=1",
                                 "--enable-native-access=ALL-UNNAMED",
+                                "--sun-misc-unsafe-memory-access=allow",
                                 "-cp",
                                 classPath,
                                 MemoryMount.class.getName(),

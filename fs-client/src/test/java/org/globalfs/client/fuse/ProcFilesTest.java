@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import org.globalfs.client.vfs.Caller;
+import org.globalfs.client.vfs.SetAttributes;
 import org.junit.jupiter.api.Test;
 
 /** What is read from {@code /proc}: mounts, pending signals, groups. */
@@ -61,6 +62,21 @@ class ProcFilesTest {
     }
 
     @Test
+    void tellsSignalsThatAProcessNoticesFromOthers() {
+        String none = "0000000000000000";
+        String alarm = "0000000000002000";
+        String child = "0000000000010000";
+        assertThat(PendingSignals.noticed(status(none, none, none, none, alarm))).isFalse();
+        assertThat(PendingSignals.noticed(status(none, alarm, none, none, none))).isTrue();
+        assertThat(PendingSignals.noticed(status(alarm, none, none, none, alarm))).isTrue();
+        assertThat(PendingSignals.noticed(status(alarm, none, alarm, none, alarm))).isFalse();
+        assertThat(PendingSignals.noticed(status(none, alarm, none, alarm, none))).isFalse();
+        assertThat(PendingSignals.noticed(status(none, child, none, none, none))).isFalse();
+        assertThat(PendingSignals.noticed(status(none, child, none, none, child))).isTrue();
+        assertThat(PendingSignals.noticed(0)).isFalse();
+    }
+
+    @Test
     void readsGroups() {
         Caller caller = new Caller(0, 0, (int) ProcessHandle.current().pid(), 0);
         assertThat(caller.groups()).isSameAs(caller.groups());
@@ -70,9 +86,9 @@ class ProcFilesTest {
 
     @Test
     void timesBeyondSixtyFourBitsBecomeTheFurthest() {
-        assertThat(Attributes.time(0, 5)).isEqualTo(5);
-        assertThat(Attributes.time(-1, 999_999_999)).isEqualTo(-1);
-        assertThat(Attributes.time(Long.MAX_VALUE, 0)).isPositive();
-        assertThat(Attributes.time(Long.MIN_VALUE, 0)).isNegative();
+        assertThat(SetAttributes.time(0, 5)).isEqualTo(5);
+        assertThat(SetAttributes.time(-1, 999_999_999)).isEqualTo(-1);
+        assertThat(SetAttributes.time(Long.MAX_VALUE, 0)).isPositive();
+        assertThat(SetAttributes.time(Long.MIN_VALUE, 0)).isNegative();
     }
 }

@@ -1,0 +1,29 @@
+package org.globalfs.client.jnr;
+
+import org.globalfs.client.vfs.KernelCache;
+
+/** libfuse 2 cannot take back what the kernel remembers, so here the kernel remembers nothing. */
+final class NoKernelCache implements KernelCache {
+
+    @Override
+    public void invalidateInode(long ino, long offset, long length) {}
+
+    @Override
+    public void invalidateEntry(long parent, byte[] name) {}
+
+    @Override
+    public void entryMoved(long parent, byte[] name) {}
+
+    @Override
+    public void entryDeleted(long parent, long child, byte[] name) {}
+
+    @Override
+    public boolean await(long timeoutMs) {
+        return true;
+    }
+
+    @Override
+    public boolean awaitInodes(long timeoutMs) {
+        return true;
+    }
+}
