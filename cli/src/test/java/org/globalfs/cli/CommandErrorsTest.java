@@ -66,7 +66,7 @@ class CommandErrorsTest {
     void aBusyPortOfAStorageNode() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 EmbeddedZooKeeper zookeeper =
-                        EmbeddedZooKeeper.start(folder.resolve("zk"), "127.0.0.1", 0)) {
+                        EmbeddedZooKeeper.start(folder.resolve("zk"), "127.0.0.1", 0, e -> {})) {
             Ended ended = server(config("demo", zookeeper.connectString(), taken.getLocalPort()));
             assertThat(ended.code).isEqualTo(ExitCode.PORT_BUSY);
             assertThat(ended.error).contains(String.valueOf(taken.getLocalPort()));

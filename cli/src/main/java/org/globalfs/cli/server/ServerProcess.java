@@ -48,7 +48,7 @@ public final class ServerProcess implements AutoCloseable {
     /**
      * Starts every role: ZooKeeper, storage nodes, replicas, oracles, each kind at once.
      *
-     * @param onFatal told when a replica must not go on; the process has to end
+     * @param onFatal told when a replica, or ZooKeeper, cannot go on; the process has to end
      */
     public static ServerProcess start(List<ServerConfig> configs, Consumer<Throwable> onFatal)
             throws Failure, ConfigException, IOException {
@@ -58,7 +58,7 @@ public final class ServerProcess implements AutoCloseable {
             for (ServerConfig config : configs) {
                 process.open(ServerFolder.claim(config));
             }
-            process.startZooKeepers(configs);
+            process.startZooKeepers(configs, onFatal);
             List<ServerConfig> placed =
                     configs.stream().filter(c -> c.roles().needsTopology()).toList();
             if (!placed.isEmpty()) {
@@ -90,14 +90,18 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    private void startZooKeepers(List<ServerConfig> configs) throws Failure, IOException {
+    private void startZooKeepers(List<ServerConfig> configs, Consumer<Throwable> onFatal)
+            throws Failure, IOException {
         for (ServerConfig config : configs) {
             if (config.roles().zookeeper().isPresent()) {
                 int port = config.roles().zookeeper().get().port();
                 try {
                     open(
                             EmbeddedZooKeeper.start(
-                                    config.data().resolve("zookeeper"), config.bind(), port));
+                                    config.data().resolve("zookeeper"),
+                                    config.bind(),
+                                    port,
+                                    onFatal));
                 } catch (BindException e) {
                     throw busy("ZooKeeper", "roles.zookeeper.port", config, port, e);
                 }

@@ -5,9 +5,11 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.HostPort;
 
 /** One ZooKeeper server inside this process, for development and tests; its folder is kept. */
@@ -31,15 +33,47 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
         this.address = address;
     }
 
-    /** Starts at an address; port 0 takes a free one. Throws BindException when it is taken. */
-    public static EmbeddedZooKeeper start(Path folder, String bind, int port) throws IOException {
+    /** Serves no more once it cannot write its log, and would not by itself later. */
+    private static final class Server extends ZooKeeperServer {
+        private final Path folder;
+        private final Consumer<Throwable> onFatal;
+
+        Server(Path folder, FileTxnSnapLog log, Consumer<Throwable> onFatal) throws IOException {
+            super(log, TICK_MS, "");
+            this.folder = folder;
+            this.onFatal = onFatal;
+        }
+
+        @Override
+        protected void setState(State state) {
+            super.setState(state);
+            if (state == State.ERROR) {
+                onFatal.accept(
+                        new IOException(
+                                "the embedded ZooKeeper stopped; the cause is logged before. If the disk of "
+                                        + folder
+                                        + " is full: "
+                                        + Disk.FULL_REMEDY));
+            }
+        }
+    }
+
+    /**
+     * Starts at an address; port 0 takes a free one.
+     *
+     * @param onFatal told when it cannot go on, for want of disk space for instance: the process
+     *     should end
+     * @throws java.net.BindException the port is taken
+     */
+    public static EmbeddedZooKeeper start(
+            Path folder, String bind, int port, Consumer<Throwable> onFatal) throws IOException {
         // The admin server needs Jetty; SASL needs a login configuration: neither is here.
         System.setProperty("zookeeper.admin.enableServer", "false");
         System.setProperty("zookeeper.sasl.client", "false");
         System.setProperty("zookeeper.4lw.commands.whitelist", "srvr,mntr");
         Files.createDirectories(folder);
         FileTxnSnapLog log = new FileTxnSnapLog(folder.toFile(), folder.toFile());
-        ZooKeeperServer server = new ZooKeeperServer(log, TICK_MS, "");
+        ZooKeeperServer server = new Server(folder, log, onFatal);
         NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
         try {
             connections.configure(new InetSocketAddress(bind, port), MAX_CONNECTIONS);

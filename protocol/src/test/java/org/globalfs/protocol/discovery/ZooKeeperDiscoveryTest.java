@@ -26,7 +26,7 @@ class ZooKeeperDiscoveryTest {
 
     @BeforeEach
     void start() throws IOException {
-        zookeeper = EmbeddedZooKeeper.start(folder, "127.0.0.1", 0);
+        zookeeper = EmbeddedZooKeeper.start(folder, "127.0.0.1", 0, e -> {});
     }
 
     @AfterEach
@@ -73,7 +73,7 @@ class ZooKeeperDiscoveryTest {
             assertThat(watcher.members(Role.REPLICA)).containsExactly(member("1", 1001));
             assertThat(watcher.newest()).isEqualTo(epoch);
             assertThat(watcher.epoch(1)).isEqualTo(epoch);
-            zookeeper = EmbeddedZooKeeper.start(folder, "127.0.0.1", port);
+            zookeeper = EmbeddedZooKeeper.start(folder, "127.0.0.1", port, e -> {});
             one.register(member("3", 1003));
             await().until(() -> watcher.members(Role.REPLICA).size() == 2);
         }
@@ -107,7 +107,8 @@ class ZooKeeperDiscoveryTest {
     @Test
     void anAbsentServerAndABusyPortAreNamed() throws IOException {
         int port = zookeeper.address().port();
-        assertThatThrownBy(() -> EmbeddedZooKeeper.start(folder.resolve("2"), "127.0.0.1", port))
+        assertThatThrownBy(() ->
+                        EmbeddedZooKeeper.start(folder.resolve("2"), "127.0.0.1", port, e -> {}))
                 .isInstanceOf(BindException.class);
         zookeeper.close();
         assertThatThrownBy(() -> ZooKeeperDiscovery.connect("127.0.0.1:" + port, "demo", 300))
