@@ -176,14 +176,15 @@ public final class ServerProcess implements AutoCloseable {
         try {
             return StorageNode.start(
                     new StorageNode.Options(
-                            config.cluster(),
-                            role.id(),
-                            config.region(),
-                            config.partition(),
-                            config.datacenter(),
-                            new HostPort(config.bind(), role.port()),
-                            role.data(),
-                            role.capacityBytes()),
+                                    config.cluster(),
+                                    role.id(),
+                                    config.region(),
+                                    config.partition(),
+                                    config.datacenter(),
+                                    new HostPort(config.bind(), role.port()),
+                                    role.data(),
+                                    role.capacityBytes())
+                            .reserving(role.reserve()),
                     discovery,
                     discovery);
         } catch (BindException e) {

@@ -21,6 +21,8 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.NodeStatistics;
+import org.globalfs.protocol.Disk;
+import org.globalfs.protocol.DiskWatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,12 +49,15 @@ final class SegmentStore implements AutoCloseable {
      * Where things are and how much may be used.
      *
      * @param capacityBytes disk space that chunks may take
-     * @param reservedBytes free space of the file system that is left to others
+     * @param reservedBytes free space of the disk that is left to others
      */
     record Options(
             String cluster, String node, long capacityBytes, long reservedBytes, int segmentBytes) {
         static final int DEFAULT_SEGMENT_BYTES = 64 << 20;
         static final int ALLOCATION_STEP = 8 << 20;
+
+        /** Many nodes may be on one disk, and all reserve ahead at once. */
+        static final int ALLOCATION_PART = 32;
     }
 
     /** Where a chunk is. */
@@ -68,6 +73,7 @@ final class SegmentStore implements AutoCloseable {
 
     private final Path folder;
     private final Options options;
+    private final DiskWatch disk;
     private final ConcurrentSkipListMap<ChunkKey, Location> index = new ConcurrentSkipListMap<>();
     private final Set<ChunkKey> corrupt = ConcurrentHashMap.newKeySet();
     private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
@@ -84,14 +90,21 @@ final class SegmentStore implements AutoCloseable {
     private boolean preparing;
     private boolean closed;
 
-    private SegmentStore(Path folder, Options options) {
+    private SegmentStore(Path folder, Options options, Disk disk) {
         this.folder = folder;
         this.options = options;
+        this.disk =
+                new DiskWatch("storage node " + options.node, folder, disk, options.reservedBytes);
     }
 
     /** Opens the store, scanning what is there. */
     static SegmentStore open(Path folder, Options options) throws IOException {
-        SegmentStore store = new SegmentStore(folder, options);
+        return open(folder, options, Disk.of(folder));
+    }
+
+    /** As {@link #open(Path, Options)}, with another word for how much is free. */
+    static SegmentStore open(Path folder, Options options, Disk disk) throws IOException {
+        SegmentStore store = new SegmentStore(folder, options, disk);
         try {
             SegmentLoader.load(folder, options, store::adopt);
             store.dropDeadSegments();
@@ -217,8 +230,8 @@ final class SegmentStore implements AutoCloseable {
             ticket = groupSync.wrote(segment);
             prepareIfUseful(segment, recordBytes);
         } catch (IOException e) {
-            if (isNoSpace(e)) {
-                LOG.warn("{}: disk full: {}", folder, e.getMessage());
+            if (Disk.isFull(e)) {
+                disk.look(Long.MAX_VALUE / 2); // said once, whatever the reserve is
                 return new Written(ChunkStatus.NO_SPACE, 0);
             }
             groupSync.fail(e);
@@ -231,12 +244,6 @@ final class SegmentStore implements AutoCloseable {
             return new Written(ChunkStatus.DELETED, 0);
         }
         return new Written(ChunkStatus.OK, ticket);
-    }
-
-    private static boolean isNoSpace(IOException e) {
-        String message = e.getMessage();
-        return message != null
-                && (message.contains("No space left") || message.contains("quota exceeded"));
     }
 
     /** The segment that takes a record of this size, begun if need be; null: no space. */
@@ -255,7 +262,7 @@ final class SegmentStore implements AutoCloseable {
         }
         int needed = SegmentFile.HEADER_BYTES + recordBytes;
         if (segment == null) {
-            if (diskFull(needed)) {
+            if (disk.look(needed) < needed) {
                 return null;
             }
             segment = SegmentFile.create(folder, nextSegment, options.cluster, options.node);
@@ -265,19 +272,20 @@ final class SegmentStore implements AutoCloseable {
             active = segment;
         }
         int end = segment.tail() + recordBytes;
-        if (end > segment.allocated()) {
-            int step =
-                    Math.min(Options.ALLOCATION_STEP, options.segmentBytes - segment.allocated());
-            if (diskFull(recordBytes) || !segment.reserve(end, Math.max(step, 0))) {
-                return null;
-            }
-        }
-        return segment;
+        return hasRoom(segment, end) ? segment : null;
     }
 
-    private boolean diskFull(long needed) throws IOException {
-        return folder.getFileSystem().provider().getFileStore(folder).getUsableSpace() - needed
-                < options.reservedBytes;
+    /** Whether the segment's space up to there is reserved, on disk and beside what is not ours. */
+    private boolean hasRoom(SegmentFile segment, int end) throws IOException {
+        int missing = end - segment.allocated();
+        if (missing <= 0) {
+            return true;
+        }
+        long free = disk.look(missing);
+        int step = Math.min(Options.ALLOCATION_STEP, options.segmentBytes - segment.allocated());
+        return free >= missing
+                && segment.reserve(
+                        end, Math.clamp(free / Options.ALLOCATION_PART, 0, Math.max(step, 0)));
     }
 
     private void prepareIfUseful(SegmentFile segment, int recordBytes) {
@@ -300,7 +308,7 @@ final class SegmentStore implements AutoCloseable {
                         return;
                     }
                     int ahead = segment.prepared() + PREPARE_STEP;
-                    if (ahead > options.segmentBytes || !segment.reserve(ahead, PREPARE_STEP)) {
+                    if (ahead > options.segmentBytes || !hasRoom(segment, ahead)) {
                         return;
                     }
                     segment.prepare(zeros.duplicate());
@@ -550,9 +558,7 @@ final class SegmentStore implements AutoCloseable {
             appendLock.unlock();
         }
         long used = usedBytes.get();
-        long free =
-                folder.getFileSystem().provider().getFileStore(folder).getUsableSpace()
-                        - options.reservedBytes;
+        long free = disk.look(0);
         long handoffChunks = 0;
         for (NavigableSet<ChunkKey> keys : handoffs.values()) {
             handoffChunks += keys.size();

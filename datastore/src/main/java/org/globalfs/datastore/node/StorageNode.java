@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.globalfs.datastore.wire.NodeStatistics;
+import org.globalfs.protocol.Disk;
+import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
@@ -29,7 +32,7 @@ public final class StorageNode implements AutoCloseable {
      * @param bind where to listen; port 0 takes a free one
      * @param data the node's own folder
      * @param capacityBytes disk space that chunks may take; 0: what the disk has
-     * @param reservedBytes free space of the disk that is left to others
+     * @param reserve free space of the disk that is left to others
      * @param weight share of the region's chunks relative to other nodes
      * @param handoffBytesPerSecond bandwidth for bringing chunks back to their homes
      */
@@ -42,10 +45,9 @@ public final class StorageNode implements AutoCloseable {
             HostPort bind,
             Path data,
             long capacityBytes,
-            long reservedBytes,
+            DiskReserve reserve,
             double weight,
             long handoffBytesPerSecond) {
-        public static final long DEFAULT_RESERVED_BYTES = 256L << 20;
         public static final long DEFAULT_HANDOFF_BYTES_PER_SECOND = 64L << 20;
 
         /** With defaults for everything that is tuning. */
@@ -67,9 +69,25 @@ public final class StorageNode implements AutoCloseable {
                     bind,
                     data,
                     capacityBytes,
-                    DEFAULT_RESERVED_BYTES,
+                    StorageRole.DEFAULT_RESERVE,
                     1,
                     DEFAULT_HANDOFF_BYTES_PER_SECOND);
+        }
+
+        /** The same, leaving so much to others. */
+        public Options reserving(DiskReserve other) {
+            return new Options(
+                    cluster,
+                    id,
+                    region,
+                    partition,
+                    datacenter,
+                    bind,
+                    data,
+                    capacityBytes,
+                    other,
+                    weight,
+                    handoffBytesPerSecond);
         }
     }
 
@@ -132,7 +150,7 @@ public final class StorageNode implements AutoCloseable {
                                     options.capacityBytes == 0
                                             ? Long.MAX_VALUE
                                             : options.capacityBytes,
-                                    options.reservedBytes,
+                                    options.reserve.on(Disk.of(folder.path())),
                                     SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
             try {
                 StorageServer server =

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
@@ -53,7 +54,7 @@ final class StorageCluster implements AutoCloseable {
                                 bind,
                                 folder(id),
                                 capacityBytes,
-                                0,
+                                DiskReserve.exactly(0),
                                 1,
                                 1L << 30),
                         discovery,

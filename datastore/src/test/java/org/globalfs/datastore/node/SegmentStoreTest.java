@@ -19,9 +19,11 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.protocol.Disk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -325,6 +327,52 @@ class SegmentStoreTest {
             assertThat(store.statistics().capacityBytes()).isZero();
         }
         assertThat(segments()).isEmpty();
+    }
+
+    @Test
+    void fillsTheDiskToTheReserveAndNoFurther() throws IOException {
+        long reserve = 3 << 20;
+        AtomicLong sizeBytes = new AtomicLong(12 << 20);
+        Disk disk = diskOf(sizeBytes);
+        try (SegmentStore store =
+                SegmentStore.open(
+                        folder,
+                        new SegmentStore.Options("c", "n", Long.MAX_VALUE, reserve, SEGMENT_BYTES),
+                        disk)) {
+            List<ChunkKey> keys = new ArrayList<>();
+            ChunkKey key = key();
+            while (put(store, key, null, bytes(100_000)) == ChunkStatus.OK) {
+                keys.add(key);
+                key = key();
+            }
+            assertThat(disk.freeBytes()).isBetween(reserve, reserve + 110_000);
+            assertThat(store.statistics().capacityBytes()).isBetween(9_000_000L, 9L << 20);
+            assertThat(put(store, key(), null, bytes(100_000))).isEqualTo(ChunkStatus.NO_SPACE);
+            for (ChunkKey each : keys) {
+                assertThat(status(store, each)).isEqualTo(ChunkStatus.OK);
+            }
+            sizeBytes.addAndGet(200_000);
+            assertThat(put(store, key(), null, bytes(100_000))).isEqualTo(ChunkStatus.OK);
+        }
+    }
+
+    /** As if nothing else were on a disk of that size. */
+    private Disk diskOf(AtomicLong sizeBytes) {
+        return new Disk() {
+            @Override
+            public long freeBytes() throws IOException {
+                long taken = 0;
+                for (Path segment : segments()) {
+                    taken += Files.size(segment);
+                }
+                return sizeBytes.get() - taken;
+            }
+
+            @Override
+            public long sizeBytes() {
+                return sizeBytes.get();
+            }
+        };
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.globalfs.protocol.config;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.globalfs.protocol.DiskReserve;
 
 /** What one server process does. */
 public record Roles(
@@ -11,14 +12,27 @@ public record Roles(
         List<StorageRole> storage,
         Optional<ZooKeeperRole> zookeeper) {
 
-    /** A metadata replica; its addresses are in the topology. */
-    public record ReplicaRole(int id) {}
+    /**
+     * A metadata replica; its addresses are in the topology.
+     *
+     * @param reserve while its disk has less free, updates that need room are refused. Smaller than
+     *     storage nodes', so that those refuse first
+     */
+    public record ReplicaRole(int id, DiskReserve reserve) {
+        public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(1L << 30, 5);
+    }
 
     /** A region's partition oracle. */
     public record OracleRole(int port) {}
 
-    /** A storage node: a name unique in the cluster, its folder, and how much it may hold. */
-    public record StorageRole(String id, int port, Path data, long capacityBytes) {}
+    /**
+     * A storage node: a name unique in the cluster, its folder, how much it may hold, and how much
+     * of its disk it leaves free.
+     */
+    public record StorageRole(
+            String id, int port, Path data, long capacityBytes, DiskReserve reserve) {
+        public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(2L << 30, 10);
+    }
 
     /** An embedded ZooKeeper server, for development only. */
     public record ZooKeeperRole(int port) {}

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.config.Roles.OracleRole;
 import org.globalfs.protocol.config.Roles.ReplicaRole;
@@ -104,7 +105,10 @@ public record ServerConfig(
         Optional<ZooKeeperRole> zookeeperRole = Optional.empty();
         if (replica.isPresent()) {
             replicaRole =
-                    Optional.of(new ReplicaRole((int) replica.get().integer("id", 1, 0xffff)));
+                    Optional.of(
+                            new ReplicaRole(
+                                    (int) replica.get().integer("id", 1, 0xffff),
+                                    reserve(replica.get(), ReplicaRole.DEFAULT_RESERVE)));
             replica.get().finish();
         }
         if (oracle.isPresent()) {
@@ -127,7 +131,11 @@ public record ServerConfig(
                     node.has("data") ? node.file("data") : data.resolve("storage").resolve(id);
             storage.add(
                     new StorageRole(
-                            id, port, folder, node.sizeBytes("capacity", DEFAULT_CAPACITY_BYTES)));
+                            id,
+                            port,
+                            folder,
+                            node.sizeBytes("capacity", DEFAULT_CAPACITY_BYTES),
+                            reserve(node, StorageRole.DEFAULT_RESERVE)));
             node.finish();
         }
         roles.finish();
@@ -137,6 +145,10 @@ public record ServerConfig(
                     "roles", "is empty: name at least one of replica, oracle, storage, zookeeper");
         }
         return result;
+    }
+
+    private static DiskReserve reserve(Yaml role, DiskReserve otherwise) throws ConfigException {
+        return role.has("reserve") ? DiskReserve.exactly(role.sizeBytes("reserve", 0)) : otherwise;
     }
 
     private static void checkPlace(

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.HostPort;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ class ServerConfigTest {
             roles:
               replica:
                 id: 1
+                reserve: 300MiB
               oracle:
                 port: 7301
               storage:
@@ -37,6 +39,7 @@ class ServerConfigTest {
                   port: 7402
                   data: /srv/s2
                   capacity: 2GiB
+                  reserve: 500MiB
             topology:
               - region: us-west
                 partition: 1
@@ -70,6 +73,12 @@ class ServerConfigTest {
         assertThat(config.roles().storage().get(0).data())
                 .isEqualTo(folder.resolve("data/us-west-a/storage/s1"));
         assertThat(config.roles().storage().get(1).capacityBytes()).isEqualTo(2L << 30);
+        assertThat(config.roles().replica().orElseThrow().reserve())
+                .isEqualTo(DiskReserve.exactly(300 << 20));
+        assertThat(config.roles().storage().get(0).reserve())
+                .isEqualTo(Roles.StorageRole.DEFAULT_RESERVE);
+        assertThat(config.roles().storage().get(1).reserve())
+                .isEqualTo(DiskReserve.exactly(500 << 20));
         assertThat(config.topology().members(0)).containsExactly(1, 2, 7);
         assertThat(config.topology().members(1)).containsExactly(1, 2);
         assertThat(config.topology().regionOf(7).name()).isEqualTo("eu-west");
@@ -109,6 +118,7 @@ class ServerConfigTest {
                 "port: 7301 | port: [1] | roles.oracle.port: must be a single value",
                 "port: 7301 | prot: 7301 | roles.oracle.port: is missing",
                 "capacity: 2GiB | capacity: 2 gigs | roles.storage[1].capacity: '2 gigs' is not a size",
+                "reserve: 300MiB | reserve: 5% | roles.replica.reserve: '5%' is not a size",
                 "id: s2 | id: s1 | roles.storage[1].id: 's1' is another storage node's",
                 "partition: 3 | partition: 1 | topology[1].partition: 1 is another region's",
                 "127.0.0.1:7202 | 127.0.0.1:7201 | topology[0].replicas[1].rpc: 127.0.0.1:7201 is used twice",
