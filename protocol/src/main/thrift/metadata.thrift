@@ -345,6 +345,7 @@ struct UpdateRequest {
   1: required i32 partition;
   2: required Command command;
   3: optional i32 waitMs;
+  4: optional bool again;           // sent before, to whomever: it may have been executed, or may be yet; never refused for want of room
 }
 
 // ---------------------------------------------------------------- reads
@@ -564,6 +565,9 @@ struct ReplicaStatus {
   1: required i32 id;
   2: required list<RingStatus> rings;
   3: required i64 sessions;
+  4: optional i64 freeBytes;     // of its fullest disk
+  5: optional i64 reservedBytes; // what is to stay free there
+  6: optional bool full;         // updates that need room are refused
 }
 
 /** minimum: the replica first waits until it has applied this instance (bounded). */

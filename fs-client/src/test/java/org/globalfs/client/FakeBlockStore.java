@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.client.BlockStore;
+import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.wire.BlockRef;
 
 /** Blocks in memory, with faults to order. */
@@ -19,12 +20,19 @@ public final class FakeBlockStore implements BlockStore {
     public final AtomicInteger puts = new AtomicInteger();
     public final AtomicInteger gets = new AtomicInteger();
     public volatile boolean refusePuts;
+
+    /** So many more blocks find room. */
+    public final AtomicInteger room = new AtomicInteger(Integer.MAX_VALUE);
+
     public final AtomicInteger failingGets = new AtomicInteger();
 
     @Override
     public BlockRef put(int region, ByteBuffer content) throws IOException {
         if (refusePuts) {
             throw new IOException("no storage node answers");
+        }
+        if (room.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
+            throw new BlockStoreException(BlockStoreException.Reason.NO_SPACE, "full");
         }
         puts.incrementAndGet();
         byte[] bytes = new byte[content.remaining()];

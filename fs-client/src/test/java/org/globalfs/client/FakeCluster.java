@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.globalfs.client.meta.NoReplyException;
@@ -16,6 +17,7 @@ import org.globalfs.client.meta.Replica;
 import org.globalfs.client.meta.ReplicaCalls;
 import org.globalfs.client.meta.ReplicaDirectory;
 import org.globalfs.multicast.Entry;
+import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
@@ -61,8 +63,13 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
     /** So many next updates are answered RETRY without being executed. */
     public final AtomicInteger retries = new AtomicInteger();
 
-    /** Updates that fail with EIO at the replica. */
+    /** Updates that fail at the replica, with {@link #refusal}. */
     public volatile Predicate<UpdateOp> refused = op -> false;
+
+    public volatile Errno refusal = Errno.EIO;
+
+    /** Of each update that reached a replica, whether its sender said that it was sent before. */
+    public final List<Boolean> again = new CopyOnWriteArrayList<>();
 
     public final List<Command> executed = new ArrayList<>();
     public final AtomicInteger reads = new AtomicInteger();
@@ -177,6 +184,7 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
 
     private UpdateReply update(Replica replica, UpdateRequest request) throws NoReplyException {
         updates.incrementAndGet();
+        again.add(request.isAgain());
         int partition = request.getPartition();
         Command command = request.getCommand();
         Integer elsewhere = redirect(replica, partition);
@@ -187,7 +195,7 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
             return new UpdateReply(Status.RETRY, 0);
         }
         if (refused.test(command.getOp())) {
-            return new UpdateReply(Status.DONE, 5);
+            return new UpdateReply(Status.DONE, refusal.number());
         }
         Set<Long> touched = leaseMs > 0 ? touched(partition, command.getOp()) : Set.of();
         recall(command.getSession(), touched);

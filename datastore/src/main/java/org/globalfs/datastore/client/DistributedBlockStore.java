@@ -127,27 +127,56 @@ public final class DistributedBlockStore implements BlockStore {
             content.get(content.position(), chunks, 0, length);
             Arrays.fill(chunks, length, chunkBytes * DATA_CHUNKS, (byte) 0);
             code.encode(chunks, chunkBytes);
-            Lane lane = lanes.take(deadline);
-            try {
-                new PutOperation(
-                                context,
-                                lane,
-                                idHigh,
-                                idLow,
-                                shape(ref),
-                                chunks,
-                                chunkBytes,
-                                homes,
-                                placement.ranking(idHigh, idLow),
-                                deadline)
-                        .run();
-            } finally {
-                lanes.give(lane);
+            put(ref, chunks, chunkBytes, homes, placement.ranking(idHigh, idLow), deadline);
+        } catch (BlockStoreException e) {
+            if (e.reason() == BlockStoreException.Reason.NO_SPACE) {
+                takeBack(ref);
             }
+            throw e;
         } finally {
             giveArray(chunks);
         }
         return ref;
+    }
+
+    private void put(
+            BlockRef ref,
+            byte[] chunks,
+            int chunkBytes,
+            List<StorageSite> homes,
+            List<StorageSite> ranking,
+            long deadline)
+            throws IOException {
+        Lane lane = lanes.take(deadline);
+        try {
+            new PutOperation(
+                            context,
+                            lane,
+                            ref.getIdHigh(),
+                            ref.getIdLow(),
+                            shape(ref),
+                            chunks,
+                            chunkBytes,
+                            homes,
+                            ranking,
+                            deadline)
+                    .run();
+        } finally {
+            lanes.give(lane);
+        }
+    }
+
+    /**
+     * What some nodes still had room for would be in the way of what is written after a removal.
+     */
+    private void takeBack(BlockRef ref) {
+        try {
+            if (deleteAll(List.of(ref)).isEmpty()) {
+                LOG.info("chunks of {}, which found no room, stay as garbage", ref);
+            }
+        } catch (IOException e) {
+            LOG.info("chunks of {}, which found no room, stay as garbage: {}", ref, e.toString());
+        }
     }
 
     static ChunkShape shape(BlockRef ref) {

@@ -37,7 +37,7 @@ final class PutOperation {
     private final long deadlineNs;
 
     private final Chunk[] state;
-    private boolean noSpaceSeen;
+    private final Set<String> fullNodes = new HashSet<>();
     private boolean otherFailureSeen;
     private int round;
     private long retryAtNs;
@@ -197,7 +197,7 @@ final class PutOperation {
             return;
         }
         if (status == ChunkStatus.NO_SPACE) {
-            noSpaceSeen = true;
+            fullNodes.add(exchange.node);
         } else {
             otherFailureSeen = true;
         }
@@ -255,7 +255,7 @@ final class PutOperation {
         if (survivesOneNode()) {
             return true;
         }
-        if (late || noSpaceSeen && !otherFailureSeen) {
+        if (late || isFull()) {
             throw failure(durable);
         }
         if (retryAtNs == 0) {
@@ -269,13 +269,30 @@ final class PutOperation {
 
     private void nextRound() {
         round++;
-        noSpaceSeen = false;
+        fullNodes.clear();
         otherFailureSeen = false;
         for (Chunk chunk : state) {
             chunk.tried.clear();
             chunk.stale = false;
         }
         assignAll();
+    }
+
+    /**
+     * Nodes are full, and those that failed for another reason would not be enough without them.
+     */
+    private boolean isFull() {
+        if (fullNodes.isEmpty() || !otherFailureSeen) {
+            return !fullNodes.isEmpty();
+        }
+        int possible = (ranking.size() - fullNodes.size()) * shape.parityChunks();
+        for (Chunk chunk : state) {
+            StorageSite target = chunk.target;
+            if (chunk.durable && target != null && fullNodes.contains(target.id())) {
+                possible++;
+            }
+        }
+        return possible <= shape.dataChunks();
     }
 
     /** At least k + 1 chunks on disk, and k of them left whichever one node is lost. */
@@ -301,7 +318,7 @@ final class PutOperation {
                         + " chunks could be written, at least "
                         + (shape.dataChunks() + 1)
                         + " must";
-        return noSpaceSeen && !otherFailureSeen
+        return isFull()
                 ? new BlockStoreException(
                         BlockStoreException.Reason.NO_SPACE, "storage nodes are full: " + text)
                 : new BlockStoreException(

@@ -337,9 +337,23 @@ class DistributedBlockStoreTest {
             for (BlockRef ref : refs) {
                 assertThat(client.get(ref, 0, 100).remaining()).isEqualTo(100);
             }
+            small.stop("b1");
+            assertThatThrownBy(() -> client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))))
+                    .as("full, whether b1 would have room or not")
+                    .isInstanceOfSatisfying(
+                            BlockStoreException.class,
+                            e ->
+                                    assertThat(e.reason())
+                                            .isEqualTo(BlockStoreException.Reason.NO_SPACE));
+            small.start("b1");
+            await().until(() -> !client.isSuspect("b1"));
             assertThat(client.deleteAll(refs.subList(0, 5))).hasSize(5);
             for (int i = 0; i < 3; i++) {
-                client.put(REGION, ByteBuffer.wrap(bytes(1 << 20)));
+                refs.add(client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))));
+            }
+            assertThat(client.deleteAll(refs)).hasSameSizeAs(refs);
+            for (StorageNode node : small.running()) {
+                assertThat(node.statistics().chunks()).as("of what found no room").isZero();
             }
         }
     }

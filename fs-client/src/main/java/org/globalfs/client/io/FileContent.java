@@ -420,8 +420,7 @@ public final class FileContent {
             }
             pending.attributes(merged(pending.attributes(), op));
             WriteBack.Committed result = commitCurrent();
-            return new Outcome(
-                    result.refused() != 0 ? result.refused() : result.errno(), result.answer());
+            return new Outcome(result.attributesErrno(), result.answer());
         } finally {
             lock.unlock();
         }

@@ -26,6 +26,7 @@ import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.WriteOp;
@@ -212,14 +213,25 @@ public final class WriteBack implements AutoCloseable {
     /**
      * How committing went.
      *
+     * @param errno of the data
      * @param refused errno of the attributes that went with the data, when only they failed
+     * @param apart the data found no room, and its attributes were set without it, or refused
      * @param answer null when it did not get as far as a command, or needed none
      */
     record Committed(
-            int errno, int refused, List<Extent> extents, @Nullable Answer<UpdateReply> answer) {
+            int errno,
+            int refused,
+            boolean apart,
+            List<Extent> extents,
+            @Nullable Answer<UpdateReply> answer) {
 
         static Committed failed(Errno errno) {
-            return new Committed(errno.number(), 0, List.of(), null);
+            return new Committed(errno.number(), 0, false, List.of(), null);
+        }
+
+        /** Of attributes that were to be set. */
+        int attributesErrno() {
+            return apart || refused != 0 ? refused : errno;
         }
     }
 
@@ -229,24 +241,27 @@ public final class WriteBack implements AutoCloseable {
 
     /** Stores and commits; blocks until the command is answered or given up. */
     Committed commit(long ino, Pending pending) {
-        List<BlockRef> made = new ArrayList<>();
+        List<CompletableFuture<BlockRef>> storing = uploads(pending);
         List<Extent> extents;
         try {
-            extents = extents(ino, pending, made);
+            extents = extents(ino, pending, storing);
         } catch (IOException | RuntimeException e) {
-            LOG.error("content of inode {} could not be stored", ino, e);
-            return Committed.failed(errno(e));
+            if (!lacksRoom(errno(e))) {
+                LOG.error("content of inode {} could not be stored", ino, e);
+            }
+            deleteUnused(storing, List.of());
+            return lost(ino, pending, errno(e));
         }
         UpdateOp op = op(ino, pending, extents);
         if (op == null) {
-            delete(made);
-            return new Committed(0, 0, extents, null);
+            deleteUnused(storing, List.of());
+            return new Committed(0, 0, false, extents, null);
         }
         int refused = 0;
         Answer<UpdateReply> answer = update(ino, pending, op);
         int errno = answer.reply().getErrno();
         boolean both = op.isSetWrite() && op.getWrite().isSetAttributes();
-        if (both && answer.answered() && errno != 0) {
+        if (both && answer.answered() && errno != 0 && !lacksRoom(Errno.of(errno))) {
             // Somebody changed the owner meanwhile, or the like: the data must not be lost with the
             // attributes.
             WriteOp alone = new WriteOp(op.getWrite());
@@ -260,9 +275,26 @@ public final class WriteBack implements AutoCloseable {
         if (answer.answered()) {
             // Without an answer the command may still take effect, and its blocks must be there
             // then.
-            deleteUnused(made, errno == 0 ? extents : List.of());
+            deleteUnused(storing, errno == 0 ? extents : List.of());
         }
-        return new Committed(errno, refused, extents, answer);
+        if (both && answer.answered() && lacksRoom(Errno.of(errno))) {
+            return lost(ino, pending, Errno.of(errno));
+        }
+        return new Committed(errno, refused, false, extents, answer);
+    }
+
+    private static boolean lacksRoom(Errno errno) {
+        return errno == Errno.ENOSPC || errno == Errno.EDQUOT;
+    }
+
+    /** The data is lost; when it found no room, that is no reason for its attributes. */
+    private Committed lost(long ino, Pending pending, Errno errno) {
+        SetAttributesOp attributes = pending.attributes();
+        if (attributes == null || !lacksRoom(errno)) {
+            return Committed.failed(errno);
+        }
+        Answer<UpdateReply> answer = update(ino, pending, UpdateOp.setAttributes(attributes));
+        return new Committed(errno.number(), answer.reply().getErrno(), true, List.of(), answer);
     }
 
     private static @Nullable UpdateOp op(long ino, Pending pending, List<Extent> extents) {
@@ -281,7 +313,25 @@ public final class WriteBack implements AutoCloseable {
         return UpdateOp.write(write);
     }
 
-    private List<Extent> extents(long ino, Pending pending, List<BlockRef> made)
+    /** Of buffers that became, or are becoming, blocks of their own. */
+    private static List<CompletableFuture<BlockRef>> uploads(Pending pending) {
+        List<CompletableFuture<BlockRef>> uploads = new ArrayList<>();
+        for (WriteBuffer stored : pending.stored()) {
+            CompletableFuture<BlockRef> upload = stored.upload();
+            if (upload != null) {
+                uploads.add(upload);
+            }
+        }
+        return uploads;
+    }
+
+    /**
+     * Where the pending content is, once all of it is stored.
+     *
+     * @param storing blocks on their way; those made here join them at once
+     */
+    private List<Extent> extents(
+            long ino, Pending pending, List<CompletableFuture<BlockRef>> storing)
             throws IOException {
         List<Piece> loose = new ArrayList<>();
         long looseBytes = 0;
@@ -298,10 +348,7 @@ public final class WriteBack implements AutoCloseable {
                 result.add(new Extent(piece.offset(), piece.length()).setData(bytes));
             }
         } else {
-            result.addAll(pack(ino, loose, made));
-        }
-        for (WriteBuffer stored : pending.stored()) {
-            made.add(await(stored.upload()));
+            result.addAll(pack(ino, loose, storing));
         }
         for (Piece piece : pending.pieces().all()) {
             CompletableFuture<BlockRef> upload = buffer(piece).upload();
@@ -317,8 +364,10 @@ public final class WriteBack implements AutoCloseable {
     }
 
     /** Fills blocks with pieces, side by side whatever their places in the file. */
-    private List<Extent> pack(long ino, List<Piece> loose, List<BlockRef> made) throws IOException {
-        List<CompletableFuture<BlockRef>> storing = new ArrayList<>();
+    private List<Extent> pack(
+            long ino, List<Piece> loose, List<CompletableFuture<BlockRef>> storing)
+            throws IOException {
+        List<CompletableFuture<BlockRef>> packed = new ArrayList<>();
         List<List<Piece>> groups = new ArrayList<>();
         List<Piece> group = new ArrayList<>();
         long groupBytes = 0;
@@ -335,13 +384,13 @@ public final class WriteBack implements AutoCloseable {
         for (List<Piece> pieces : groups) {
             CompletableFuture<BlockRef> future = new CompletableFuture<>();
             ByteBuffer content = joined(pieces);
+            packed.add(future);
             storing.add(future);
             uploads.execute(() -> store(ino, content, future));
         }
         List<Extent> result = new ArrayList<>();
         for (int i = 0; i < groups.size(); i++) {
-            BlockRef ref = await(storing.get(i));
-            made.add(ref);
+            BlockRef ref = await(packed.get(i));
             int at = 0;
             for (Piece piece : groups.get(i)) {
                 result.add(
@@ -388,16 +437,22 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
-    private void deleteUnused(List<BlockRef> made, List<Extent> used) {
+    /** Also of blocks that are still on their way. */
+    private void deleteUnused(List<CompletableFuture<BlockRef>> storing, List<Extent> used) {
         Set<BlockRef> kept = new HashSet<>();
         for (Extent extent : used) {
             if (extent.isSetBlock()) {
                 kept.add(extent.getBlock());
             }
         }
-        List<BlockRef> unused = new ArrayList<>(made);
-        unused.removeAll(kept);
-        delete(unused);
+        for (CompletableFuture<BlockRef> upload : storing) {
+            CompletableFuture<Void> _ =
+                    upload.thenAccept(block -> {
+                        if (!kept.contains(block)) {
+                            delete(List.of(block));
+                        }
+                    });
+        }
     }
 
     void delete(List<BlockRef> unused) {

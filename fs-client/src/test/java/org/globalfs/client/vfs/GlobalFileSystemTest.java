@@ -2,6 +2,7 @@ package org.globalfs.client.vfs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
@@ -342,6 +343,42 @@ class GlobalFileSystemTest {
         here.write(file, 0, bytes("x"));
         cluster.refused = op -> op.isSetWrite();
         assertFails(Errno.EIO, () -> here.close(file));
+        cluster.refused = op -> false;
+    }
+
+    @Test
+    void contentWithoutRoomIsLostWholeAndTheFileGoesOn() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("before"));
+        here.flush(file);
+        blocks.room.set(2);
+        here.write(file, 0, new byte[20 << 20]);
+        assertFails(Errno.ENOSPC, () -> here.flush(file));
+        await().untilAsserted(() -> assertThat(blocks.count()).as("no garbage").isZero());
+        assertThat(here.content(file.ino())).isEqualTo(bytes("before"));
+        blocks.room.set(Integer.MAX_VALUE);
+        here.write(file, 6, bytes(" and after"));
+        here.close(file);
+        assertThat(there.content(file.ino())).isEqualTo(bytes("before and after"));
+    }
+
+    @Test
+    void aTruncationNeedsNoRoomWhateverIsPending() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("0123456789"));
+        here.flush(file);
+        blocks.room.set(0);
+        here.write(file, 1, new byte[5 << 20]);
+        here.set(file.ino(), SetAttributes.SIZE, 4, file.handle());
+        assertFails(Errno.ENOSPC, () -> here.flush(file));
+        assertThat(there.content(file.ino())).isEqualTo(bytes("0123"));
+
+        cluster.refusal = Errno.ENOSPC;
+        cluster.refused = op -> op.isSetWrite();
+        here.write(file, 0, bytes("ab"));
+        here.set(file.ino(), SetAttributes.SIZE, 3, file.handle());
+        assertFails(Errno.ENOSPC, () -> here.close(file));
+        assertThat(there.content(file.ino())).isEqualTo(bytes("012"));
         cluster.refused = op -> false;
     }
 
