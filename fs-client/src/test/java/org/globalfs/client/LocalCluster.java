@@ -14,6 +14,7 @@ import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Rings;
+import org.globalfs.protocol.config.Roles.ReplicaRole;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
@@ -89,6 +90,7 @@ final class LocalCluster implements AutoCloseable {
                         "127.0.0.1",
                         Durability.DISK,
                         Rings.DEFAULTS,
+                        ReplicaRole.DEFAULT_RESERVE,
                         ReplicaOptions.defaults());
         replicas.put(id, ReplicaServer.start(config, discovery, blocks -> List.of(), fatal::add));
     }

@@ -88,6 +88,12 @@ public interface Multicast extends AutoCloseable {
     void checkpointed(MergePosition position);
 
     /**
+     * While true, the log keeps nothing beyond need, neither for peers that lag nor for itself:
+     * others want the disk's space. Takes effect as the log is trimmed.
+     */
+    void keepLogShort(boolean isShort);
+
+    /**
      * The state of ring 0 executed this instance: {@link ImportSource} may now have more to import.
      */
     void globalExecuted(long instance);

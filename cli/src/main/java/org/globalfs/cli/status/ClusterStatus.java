@@ -18,9 +18,21 @@ public record ClusterStatus(String cluster, List<Region> regions) {
             Optional<Oracle> oracle,
             List<Mount> mounts) {}
 
-    /** A metadata replica; without rings when it did not answer. */
+    /** A metadata replica; without rings and disk when it did not answer. */
     public record Replica(
-            int id, String datacenter, HostPort address, boolean alive, List<Ring> rings) {}
+            int id,
+            String datacenter,
+            HostPort address,
+            boolean alive,
+            List<Ring> rings,
+            Optional<Room> disk) {}
+
+    /**
+     * What a replica's disk has free.
+     *
+     * @param full updates that need room are refused
+     */
+    public record Room(long freeBytes, long reservedBytes, boolean full) {}
 
     /**
      * A replica's position in a ring.

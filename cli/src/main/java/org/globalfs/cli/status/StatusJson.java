@@ -42,12 +42,20 @@ public final class StatusJson {
     }
 
     private static Object replica(ClusterStatus.Replica replica) {
-        return object(
-                "id", replica.id(),
-                "datacenter", replica.datacenter(),
-                "address", replica.address().toString(),
-                "alive", replica.alive(),
-                "rings", replica.rings().stream().map(StatusJson::ring).toList());
+        Map<String, Object> map =
+                object(
+                        "id", replica.id(),
+                        "datacenter", replica.datacenter(),
+                        "address", replica.address().toString(),
+                        "alive", replica.alive(),
+                        "rings", replica.rings().stream().map(StatusJson::ring).toList());
+        replica.disk()
+                .ifPresent(disk -> {
+                    map.put("freeBytes", disk.freeBytes());
+                    map.put("reservedBytes", disk.reservedBytes());
+                    map.put("full", disk.full());
+                });
+        return map;
     }
 
     private static Object ring(ClusterStatus.Ring ring) {

@@ -123,10 +123,19 @@ public final class StatusProbe {
                                 ring.isRejoining(),
                                 Optional.empty()));
             }
-            return new ClusterStatus.Replica(site.id(), site.datacenter(), site.rpc(), true, rings);
+            Optional<ClusterStatus.Room> disk =
+                    status.isSetFreeBytes()
+                            ? Optional.of(
+                                    new ClusterStatus.Room(
+                                            status.getFreeBytes(),
+                                            status.getReservedBytes(),
+                                            status.isFull()))
+                            : Optional.empty();
+            return new ClusterStatus.Replica(
+                    site.id(), site.datacenter(), site.rpc(), true, rings, disk);
         } catch (RpcException e) {
             return new ClusterStatus.Replica(
-                    site.id(), site.datacenter(), site.rpc(), false, List.of());
+                    site.id(), site.datacenter(), site.rpc(), false, List.of(), Optional.empty());
         }
     }
 
@@ -170,7 +179,12 @@ public final class StatusProbe {
             }
         }
         return new ClusterStatus.Replica(
-                replica.id(), replica.datacenter(), replica.address(), replica.alive(), rings);
+                replica.id(),
+                replica.datacenter(),
+                replica.address(),
+                replica.alive(),
+                rings,
+                replica.disk());
     }
 
     private Callable<ClusterStatus.Storage> storage(Expected.Node node) {

@@ -107,7 +107,7 @@ public final class StatusTable {
                                 "replica " + replica.id(),
                                 replica.address().toString(),
                                 state(replica.alive()),
-                                detail));
+                                detail + room(replica)));
             }
             for (ClusterStatus.Storage node : region.storage()) {
                 rows.add(
@@ -135,6 +135,18 @@ public final class StatusTable {
                                             "")));
         }
         print(rows);
+    }
+
+    private static String room(ClusterStatus.Replica replica) {
+        return replica.disk()
+                .filter(ClusterStatus.Room::full)
+                .map(disk ->
+                        ", DISK FULL: "
+                                + bytes(disk.freeBytes())
+                                + " free, "
+                                + bytes(disk.reservedBytes())
+                                + " reserved")
+                .orElse("");
     }
 
     private void mounts(ClusterStatus status) {

@@ -51,7 +51,10 @@ class StatusFormatsTest {
                                         8,
                                         false,
                                         Optional.of(new ClusterStatus.Hash("00ff11aa22", applied))))
-                        : List.of());
+                        : List.of(),
+                alive
+                        ? Optional.of(new ClusterStatus.Room(5 << 20, 6 << 20, id == 2))
+                        : Optional.empty());
     }
 
     @Test
@@ -60,6 +63,9 @@ class StatusFormatsTest {
                 .containsPattern("1 us-west +us-west-a +12 +10..12 +2 of 3")
                 .containsPattern("0 global +none +- +- +0 of 3")
                 .containsPattern("us-west +c +replica 3 +h:3 +DOWN")
+                .containsPattern("replica 1 .* hash 00ff11aa\n")
+                .containsPattern(
+                        "replica 2 .* hash 00ff11aa, DISK FULL: 5.0 MiB free, 6.0 MiB reserved\n")
                 .containsPattern("storage s1 +h:7 +up +3.0 MiB of 1.0 TiB")
                 .containsPattern("oracle +h:9 +DOWN");
     }
@@ -73,7 +79,8 @@ class StatusFormatsTest {
                 .contains(
                         "{\"ring\":1,\"generation\":0,\"member\":true,\"coordinator\":1,\"decided\":12,"
                                 + "\"applied\":10,\"imported\":4,"
-                                + "\"checkpointed\":8,\"rejoining\":false,\"hash\":\"00ff11aa22\",\"hashPosition\":10}")
+                                + "\"checkpointed\":8,\"rejoining\":false,\"hash\":\"00ff11aa22\",\"hashPosition\":10}],"
+                                + "\"freeBytes\":5242880,\"reservedBytes\":6291456,\"full\":true}")
                 .contains(
                         "{\"id\":3,\"datacenter\":\"c\",\"address\":\"h:3\",\"alive\":false,\"rings\":[]}")
                 .contains("\"usedBytes\":3145728,\"capacityBytes\":1099511627776")

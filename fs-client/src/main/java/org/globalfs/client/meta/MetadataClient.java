@@ -123,10 +123,12 @@ public final class MetadataClient {
         Retry retry = new Retry(patience);
         int target = partition;
         Command sent = command;
+        boolean again = false;
         updated.add(target);
         while (!retry.over()) {
             sent.setGlobalSeen(session.vector().globalSeen());
-            Answer<UpdateReply> answer = new UpdateAttempts(target, sent).run(retry);
+            Answer<UpdateReply> answer = new UpdateAttempts(target, sent, again).run(retry);
+            again = true;
             if (!answer.answered() || answer.reply().getStatus() == Status.DONE) {
                 return answer;
             }
@@ -340,17 +342,23 @@ public final class MetadataClient {
     private final class UpdateAttempts extends Attempts<UpdateReply> {
         private final int partition;
         private final Command command;
+        private boolean again;
 
-        UpdateAttempts(int partition, Command command) {
+        UpdateAttempts(int partition, Command command, boolean again) {
             super(partition);
             this.partition = partition;
             this.command = command;
+            this.again = again;
         }
 
         @Override
         UpdateReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
             UpdateRequest request = new UpdateRequest(partition, command);
             request.setWaitMs(waitMs);
+            if (again) {
+                request.setAgain(true);
+            }
+            again = true;
             return calls.update(replica, request, timeoutMs);
         }
 

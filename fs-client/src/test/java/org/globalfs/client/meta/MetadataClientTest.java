@@ -100,6 +100,11 @@ class MetadataClientTest {
         assertThat(cluster.executed.stream().map(Command::getSequence).filter(s -> s == 2))
                 .hasSize(4);
         assertThat(errno(1, ReadOp.lookup(new LookupOp(home, bytes("once"))))).isZero();
+        assertThat(cluster.again)
+                .as("whether it says that it was sent before")
+                .startsWith(false, false, true)
+                .filteredOn(again -> !again)
+                .hasSize(2);
     }
 
     @Test
@@ -176,6 +181,7 @@ class MetadataClientTest {
 
         assertThat(reply.getErrno()).isZero();
         assertThat(cluster.executed.getLast().isCoordinated()).isTrue();
+        assertThat(cluster.again).endsWith(false, true);
         assertThat(errno(0, ReadOp.lookup(new LookupOp(1, bytes("moved"))))).isZero();
         assertThat(errno(1, ReadOp.lookup(new LookupOp(home, bytes("file")))))
                 .isEqualTo(Errno.ENOENT.number());

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.DiskWatch;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.CheckReply;
@@ -33,18 +34,21 @@ final class ReplicaCalls {
     private final Map<Integer, Flusher> flushers;
     private final RingPeers rings;
     private final Multicast multicast;
+    private final DiskRoom disk;
 
     ReplicaCalls(
             int id,
             Map<Integer, HostedPartition> partitions,
             Map<Integer, Flusher> flushers,
             RingPeers rings,
-            Multicast multicast) {
+            Multicast multicast,
+            DiskRoom disk) {
         this.id = id;
         this.partitions = partitions;
         this.flushers = flushers;
         this.rings = rings;
         this.multicast = multicast;
+        this.disk = disk;
     }
 
     RpcServer.Calls table(
@@ -92,7 +96,11 @@ final class ReplicaCalls {
                 sessions = partition.use(PartitionState::sessions);
             }
         }
-        return new ReplicaStatus(id, answers, sessions);
+        DiskWatch least = disk.least();
+        return new ReplicaStatus(id, answers, sessions)
+                .setFreeBytes(least.freeBytes())
+                .setReservedBytes(least.reservedBytes())
+                .setFull(disk.isFull());
     }
 
     private HashReply stateHash(HashRequest request) throws InterruptedException {

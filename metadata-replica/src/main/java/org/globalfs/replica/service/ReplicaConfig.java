@@ -1,6 +1,7 @@
 package org.globalfs.replica.service;
 
 import java.nio.file.Path;
+import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Rings;
@@ -13,6 +14,7 @@ import org.globalfs.protocol.config.Topology;
  *
  * @param folder its own; made when absent
  * @param bind the address to listen at; the ports are the topology's
+ * @param reserve while its disk has less free, updates that need room are refused
  */
 public record ReplicaConfig(
         Topology topology,
@@ -21,6 +23,7 @@ public record ReplicaConfig(
         String bind,
         Durability durability,
         Rings rings,
+        DiskReserve reserve,
         ReplicaOptions options) {
 
     /** The replica role of a server. */
@@ -37,6 +40,7 @@ public record ReplicaConfig(
                 server.bind(),
                 server.durability(),
                 server.rings(),
+                role.reserve(),
                 ReplicaOptions.defaults());
     }
 

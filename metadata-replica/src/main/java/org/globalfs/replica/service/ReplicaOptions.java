@@ -20,8 +20,28 @@ public record ReplicaOptions(
         long flushMs,
         long voteTimeoutMs) {
 
+    private static final int PIECES_IN_RESERVE = 64;
+    private static final int RETAINED_PIECES = 4;
+    private static final long LEAST_PIECE_BYTES = 1 << 20;
+
     public static ReplicaOptions defaults() {
         return new ReplicaOptions(
                 StateOptions.defaults(), 16 << 20, 64L << 20, 16L << 20, 30_000, 10_000);
+    }
+
+    /**
+     * The same in smaller pieces, when the disk's reserve asks for that: it must have room for
+     * several log segments and flushes at a time, and of nine replicas where a whole cluster is on
+     * one disk.
+     */
+    ReplicaOptions within(long reservedBytes) {
+        long piece = Math.max(LEAST_PIECE_BYTES, reservedBytes / PIECES_IN_RESERVE);
+        return new ReplicaOptions(
+                state,
+                (int) Math.min(logSegmentBytes, piece),
+                Math.min(logRetainedBytes, RETAINED_PIECES * piece),
+                Math.min(flushBytes, piece),
+                flushMs,
+                voteTimeoutMs);
     }
 }

@@ -20,6 +20,7 @@ import org.globalfs.multicast.Multicast;
 import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.runtime.LogFolder;
 import org.globalfs.multicast.runtime.MulticastNode;
+import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Topology;
@@ -30,6 +31,7 @@ import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.replica.state.PartitionState;
+import org.globalfs.replica.state.store.StateException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,8 +49,12 @@ public final class ReplicaServer implements AutoCloseable {
     static final int ORPHANS_AT_ONCE = 4096;
     private static final long ORPHAN_PERIOD_MS = 5_000;
 
+    /** What is admitted in between must fit into the reserve. */
+    private static final long DISK_PERIOD_MS = 200;
+
     private final ReplicaConfig config;
     private final int home;
+    private ReplicaOptions options;
     private final Shutdown shutdown = new Shutdown();
     private final FatalError fatal;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -88,12 +94,14 @@ public final class ReplicaServer implements AutoCloseable {
 
     private ReplicaServer(ReplicaConfig config, Consumer<Throwable> onFatal) {
         this.config = config;
+        this.options = config.options();
         this.home = config.region().partition();
         this.fatal = new FatalError(config.id(), shutdown, onFatal);
     }
 
     private void open(Discovery discovery, BlockDeleter blocks) throws IOException {
         ReplicaFolder.claim(config.folder(), config.topology().cluster(), config.id(), home);
+        options = config.options().within(config.reserve().on(Disk.of(config.folder())));
         HostedPartition global = hold(Topology.GLOBAL);
         HostedPartition own = hold(home);
         causal.put(Topology.GLOBAL, new CausalWait(global, global));
@@ -111,18 +119,28 @@ public final class ReplicaServer implements AutoCloseable {
         }
         Multicast multicast = joinRings(global, own, fetch, first);
         discovery.recordServing(config.id());
-        partitions.forEach(
-                (number, p) -> flushers.put(number, new Flusher(p, multicast, config.options())));
+        partitions.forEach((number, p) -> flushers.put(number, new Flusher(p, multicast, options)));
         CoordinatedDriver driver =
-                new CoordinatedDriver(global, own, multicast, config.options().voteTimeoutMs());
+                new CoordinatedDriver(global, own, multicast, options.voteTimeoutMs());
         Grants grants = new Grants(own, global, multicast);
         connectSequels(multicast, driver, grants);
+        DiskRoom disk = new DiskRoom(config.id(), config.reserve(), config.folder(), logFolder());
+        PeerRoom peerRoom = new PeerRoom(home, disk, peers, multicast);
 
         Updates updates =
                 new Updates(
-                        config.topology(), partitions, causal, peers, grants, multicast, shutdown);
+                        config.topology(),
+                        partitions,
+                        causal,
+                        peers,
+                        grants,
+                        multicast,
+                        disk,
+                        peerRoom,
+                        shutdown);
         Reads reads = new Reads(partitions, causal, peers, home, grants, multicast);
-        ReplicaCalls calls = new ReplicaCalls(config.id(), partitions, flushers, peers, multicast);
+        ReplicaCalls calls =
+                new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk);
         String name = "metadata replica " + config.id();
         opened.push(
                 RpcServer.start(
@@ -136,12 +154,13 @@ public final class ReplicaServer implements AutoCloseable {
                                 checkpoints,
                                 new RingChanges(home, multicast),
                                 fatal)));
-        startUpkeep(multicast, driver, grants, checkpoints, blocks, peers);
+        String peerThread = "replica-" + config.id() + "-peers";
+        opened.push(new Upkeep(peerThread, shutdown, fatal).every(1_000, peerRoom::tick).start());
+        startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
     }
 
     private HostedPartition hold(int number) throws IOException {
-        HostedPartition partition =
-                new HostedPartition(config.folder(), number, config.options().state());
+        HostedPartition partition = new HostedPartition(config.folder(), number, options.state());
         partitions.put(number, partition);
         opened.push(partition);
         return partition;
@@ -213,8 +232,8 @@ public final class ReplicaServer implements AutoCloseable {
                         home,
                         logFolder(),
                         config.durability() == Durability.DISK,
-                        config.options().logSegmentBytes(),
-                        config.options().logRetainedBytes())
+                        options.logSegmentBytes(),
+                        options.logRetainedBytes())
                 .spreading(dissemination);
     }
 
@@ -248,6 +267,7 @@ public final class ReplicaServer implements AutoCloseable {
 
     private void startUpkeep(
             Multicast multicast,
+            DiskRoom disk,
             CoordinatedDriver driver,
             Grants grants,
             CheckpointSource checkpoints,
@@ -258,6 +278,7 @@ public final class ReplicaServer implements AutoCloseable {
         String name = "replica-" + config.id();
         Upkeep local =
                 new Upkeep(name + "-upkeep", shutdown, fatal)
+                        .every(DISK_PERIOD_MS, () -> look(disk, multicast))
                         .every(500, driver::tick)
                         .every(500, grants::tick)
                         .every(250, () -> flushers.values().forEach(Flusher::tick))
@@ -277,6 +298,11 @@ public final class ReplicaServer implements AutoCloseable {
                 .every(30_000, checkpoints::dropUnused);
         opened.push(local.start());
         opened.push(remote.start());
+    }
+
+    private static void look(DiskRoom disk, Multicast multicast) throws IOException {
+        disk.look();
+        multicast.keepLogShort(disk.isScarce());
     }
 
     private void collectOrphans(Multicast multicast) {
@@ -323,13 +349,21 @@ public final class ReplicaServer implements AutoCloseable {
         stop(false);
     }
 
+    private void flushAtLast(Flusher flusher) {
+        try {
+            flusher.flush();
+        } catch (StateException e) {
+            LOG.warn("replica {}: the next start replays its log: {}", config.id(), e.getMessage());
+        }
+    }
+
     private void stop(boolean flush) {
         if (shutdown.begun()) {
             return;
         }
         shutdown.begin();
         if (flush) {
-            flushers.values().forEach(Flusher::flush);
+            flushers.values().forEach(this::flushAtLast);
         }
         // Delivery threads may wait for these.
         globalSequel.complete((instance, entries) -> {});

@@ -38,6 +38,8 @@ final class Updates {
     private final Multicast multicast;
     private final Shutdown shutdown;
     private final Topology topology;
+    private final DiskRoom disk;
+    private final PeerRoom peerRoom;
 
     Updates(
             Topology topology,
@@ -46,8 +48,12 @@ final class Updates {
             RingPeers rings,
             Grants grants,
             Multicast multicast,
+            DiskRoom disk,
+            PeerRoom peerRoom,
             Shutdown shutdown) {
         this.topology = topology;
+        this.disk = disk;
+        this.peerRoom = peerRoom;
         this.grants = grants;
         this.partitions = partitions;
         this.causal = causal;
@@ -70,7 +76,15 @@ final class Updates {
         if (value.length > MAX_COMMAND_BYTES) {
             return new UpdateReply(Status.DONE, Errno.E2BIG.number());
         }
-        return request.getPartition() == 0
+        int ring = partition.partition();
+        if (ring != 0 && !multicast.isCoordinator(ring)) {
+            return redirect(multicast.coordinator(ring));
+        }
+        boolean full = disk.isFull() || ring != 0 && peerRoom.isLacking();
+        if (full && DiskRoom.isRefusable(request)) {
+            return new UpdateReply(Status.DONE, Errno.ENOSPC.number());
+        }
+        return ring == 0
                 ? global(partition, command, value, deadlineNs)
                 : regional(partition, command, value, deadlineNs);
     }
@@ -106,9 +120,6 @@ final class Updates {
             HostedPartition partition, Command command, byte[] value, long deadlineNs)
             throws InterruptedException {
         int ring = partition.partition();
-        if (!multicast.isCoordinator(ring)) {
-            return redirect(multicast.coordinator(ring));
-        }
         CausalWait wait = Objects.requireNonNull(causal.get(ring));
         if (!wait.await(0, command.getGlobalSeen(), deadlineNs)) {
             return retry();

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Rings;
@@ -41,6 +42,10 @@ final class ReplicaCluster implements AutoCloseable {
     final Map<Integer, ReplicaServer> running = new TreeMap<>();
     final List<Throwable> fatal = new CopyOnWriteArrayList<>();
     final List<BlockRef> deleted = new CopyOnWriteArrayList<>();
+
+    /** Of replicas that are started from now on. */
+    DiskReserve reserve = DiskReserve.exactly(0);
+
     private final Map<Integer, RpcClient> clients = new HashMap<>();
 
     ReplicaCluster(Path folder, int regions, ReplicaOptions options) throws IOException {
@@ -79,7 +84,14 @@ final class ReplicaCluster implements AutoCloseable {
 
     ReplicaConfig config(int id) {
         return new ReplicaConfig(
-                topology, id, folderOf(id), "127.0.0.1", Durability.DISK, Rings.DEFAULTS, options);
+                topology,
+                id,
+                folderOf(id),
+                "127.0.0.1",
+                Durability.DISK,
+                Rings.DEFAULTS,
+                reserve,
+                options);
     }
 
     Path folderOf(int id) {

@@ -265,6 +265,7 @@ class ReplicaClusterTest {
                             own.bind(),
                             Durability.DISK,
                             Rings.DEFAULTS,
+                            own.reserve(),
                             own.options());
             assertThatThrownBy(() -> ReplicaServer.start(other, cluster.discovery, b -> b, e -> {}))
                     .isInstanceOf(IOException.class)

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.globalfs.multicast.log.LogException.Reason;
+import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,6 +49,9 @@ public final class MulticastLog implements AutoCloseable {
     private final RecordFormat format = new RecordFormat();
     private final RingMetas metas;
     private final ConcurrentHashMap<Integer, Long> checkpointed = new ConcurrentHashMap<>();
+
+    /** Nothing is retained beyond need. */
+    private volatile boolean isShort;
 
     /** Oldest first; the last one is written to. Replaced, never changed. */
     private volatile Segment[] segments;
@@ -239,6 +243,7 @@ public final class MulticastLog implements AutoCloseable {
 
     private List<Segment> droppable() {
         Segment[] all = segments;
+        long retained = isShort ? 0 : options.retainedBytes();
         long newer = 0;
         for (Segment segment : all) {
             newer += segment.end;
@@ -250,7 +255,7 @@ public final class MulticastLog implements AutoCloseable {
                     segment.index.highest().entrySet().stream()
                             .allMatch(e ->
                                     e.getValue() <= checkpointed.getOrDefault(e.getKey(), -1L));
-            if (segment == active || newer < options.retainedBytes() || !covered) {
+            if (segment == active || newer < retained || !covered) {
                 break;
             }
             result.add(segment);
@@ -272,6 +277,15 @@ public final class MulticastLog implements AutoCloseable {
     /** The ring's state is durable through this instance without the log. Any thread. */
     public void checkpointed(int ring, long instance) {
         checkpointed.merge(ring, instance, Math::max);
+    }
+
+    /**
+     * While true, nothing is kept for peers that lag, nor trimmed segments for later; from the next
+     * segment on. Any thread.
+     */
+    public void keepShort(boolean value) {
+        isShort = value;
+        preparer.keepSpares(!value);
     }
 
     /** First instance of the ring that may still be read. Any thread. */
@@ -300,6 +314,9 @@ public final class MulticastLog implements AutoCloseable {
             space = " (" + (free >> 20) + " MiB free on that disk)";
         } catch (IOException e) {
             cause.addSuppressed(e);
+        }
+        if (Disk.isFull(cause)) {
+            space += ": the disk is full. " + Disk.FULL_REMEDY;
         }
         return new LogException(Reason.IO, what + space, cause);
     }

@@ -35,6 +35,7 @@ final class SegmentPreparer {
     private @Nullable Segment ready;
     private final ArrayDeque<Path> spares = new ArrayDeque<>();
     private long spareNumber;
+    private boolean keepsSpares = true;
 
     SegmentPreparer(LogOptions options) {
         this.options = options;
@@ -109,11 +110,17 @@ final class SegmentPreparer {
         }
     }
 
+    /** Whether trimmed segments are kept; if not, those that were go with the next one. */
+    synchronized void keepSpares(boolean value) {
+        keepsSpares = value;
+    }
+
     /** Takes over the file of a trimmed segment. */
     synchronized void recycle(Segment segment) {
         background.execute(() -> {
             try {
                 segment.channel.close();
+                deleteUnwantedSpares();
                 if (wantsSpare(segment)) {
                     Path target = options.folder().resolve("spare-" + spareNumber++ + ".tmp");
                     Files.move(segment.file, target, StandardCopyOption.ATOMIC_MOVE);
@@ -129,8 +136,16 @@ final class SegmentPreparer {
         });
     }
 
+    private synchronized void deleteUnwantedSpares() throws IOException {
+        while (!keepsSpares && !spares.isEmpty()) {
+            Files.deleteIfExists(spares.remove());
+        }
+    }
+
     private synchronized boolean wantsSpare(Segment segment) {
-        return spares.size() < MOST_SPARES && segment.header.capacity() == options.segmentBytes();
+        return keepsSpares
+                && spares.size() < MOST_SPARES
+                && segment.header.capacity() == options.segmentBytes();
     }
 
     private synchronized boolean stillWanted(long sequence) {

@@ -317,6 +317,11 @@ public final class MulticastNode implements Multicast {
     }
 
     @Override
+    public void keepLogShort(boolean isShort) {
+        mlog.keepShort(isShort);
+    }
+
+    @Override
     public void globalExecuted(long instance) {
         if (feed != null && feed.executed()) {
             loop.importsDue(homeRing);

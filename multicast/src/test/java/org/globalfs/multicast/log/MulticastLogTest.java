@@ -253,6 +253,41 @@ class MulticastLogTest {
     }
 
     @Test
+    void aShortLogKeepsNothingBeyondNeed() throws IOException {
+        LogOptions retaining = new LogOptions(folder, "test", 7, true, 1 << 20, 3 << 20);
+        MulticastLog log = MulticastLog.open(retaining, record -> {});
+        long last = writeAndCheckpoint(log, 0);
+        int retained = log.segmentCount();
+        assertThat(retained).isGreaterThan(3);
+        log.keepShort(true);
+        last = writeAndCheckpoint(log, last);
+        assertThat(log.segmentCount()).isLessThan(3);
+        assertThat(log.read(1, last, last, 1 << 20)).hasSize(1);
+        log.keepShort(false);
+        writeAndCheckpoint(log, last);
+        assertThat(log.segmentCount()).isEqualTo(retained);
+        log.keepShort(true);
+        writeAndCheckpoint(log, last + 12_000);
+        log.close(); // ends what trims in the background
+        try (var files = Files.list(folder)) {
+            assertThat(files.filter(f -> f.toString().contains("spare"))).isEmpty();
+        }
+    }
+
+    private static long writeAndCheckpoint(MulticastLog log, long from) {
+        long last = from;
+        for (int i = 0; i < 12_000; i++) {
+            accept(log, 1, ++last, "v".repeat(1000));
+            if (i % 100 == 0) {
+                log.sync();
+                log.checkpointed(1, last);
+            }
+        }
+        log.sync();
+        return last;
+    }
+
+    @Test
     void nothingIsTrimmedThatIsNotCheckpointedInEveryRing() {
         MulticastLog log = open(new ArrayList<>());
         accept(log, 2, 1, "other ring");

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import org.globalfs.protocol.Disk;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
@@ -201,7 +202,9 @@ public final class Store implements AutoCloseable {
     }
 
     private static StateException failed(String what, RocksDBException e) {
-        return new StateException("metadata store failed to " + what + ": " + e.getMessage(), e);
+        String remedy = Disk.isFull(e) ? ". The disk is full. " + Disk.FULL_REMEDY : "";
+        return new StateException(
+                "metadata store failed to " + what + ": " + e.getMessage() + remedy, e);
     }
 
     @Override
