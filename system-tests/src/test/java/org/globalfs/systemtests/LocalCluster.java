@@ -32,7 +32,11 @@ final class LocalCluster implements AutoCloseable {
     }
 
     static LocalCluster start(String name) throws IOException {
-        Path data = Files.createTempDirectory("globalfs-" + name + "-");
+        return start(Files.createTempDirectory("globalfs-" + name + "-"));
+    }
+
+    /** In an empty folder. */
+    static LocalCluster start(Path data) throws IOException {
         LocalCluster cluster = new LocalCluster(data);
         try {
             cluster.up();
