@@ -8,24 +8,27 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** The checker of histories, a Go module: its golden histories get the verdicts in their names. */
+/**
+ * What is written in Go: the checker, whose golden histories get the verdicts in their names, and
+ * the agent.
+ */
 @Timeout(300)
-class CheckerTest {
-    private static final Path MODULE = Path.of("check").toAbsolutePath();
-
+class GoModulesTest {
     private record Outcome(int exitCode, String output) {}
 
-    private static Outcome go(String... arguments) throws IOException, InterruptedException {
+    private static Outcome go(String module, String... arguments)
+            throws IOException, InterruptedException {
         List<String> command = new java.util.ArrayList<>(List.of("go"));
         command.addAll(List.of(arguments));
         Process process;
         try {
             process =
                     new ProcessBuilder(command)
-                            .directory(MODULE.toFile())
+                            .directory(Path.of(module).toFile())
                             .redirectErrorStream(true)
                             .start();
         } catch (IOException e) {
@@ -36,15 +39,16 @@ class CheckerTest {
         return new Outcome(process.exitValue(), output);
     }
 
-    @Test
-    void goldenHistoriesGetTheirVerdicts() throws Exception {
-        Outcome modules = go("mod", "download");
+    @ParameterizedTest
+    @ValueSource(strings = {"check", "agent"})
+    void passesItsOwnTests(String module) throws Exception {
+        Outcome modules = go(module, "mod", "download");
         assumeTrue(
                 modules.exitCode == 0,
                 "SKIPPED: needs Go 1.19 and its module proxy: " + modules.output);
-        Outcome vetted = go("vet", "./...");
+        Outcome vetted = go(module, "vet", "./...");
         assertThat(vetted.exitCode).as(vetted.output).isZero();
-        Outcome tested = go("test", "-count=1", "./...");
+        Outcome tested = go(module, "test", "-count=1", "./...");
         System.out.print(tested.output);
         assertThat(tested.exitCode).as(tested.output).isZero();
     }

@@ -1,0 +1,3 @@
+module globalfs.org/jepsen/agent
+
+go 1.19
