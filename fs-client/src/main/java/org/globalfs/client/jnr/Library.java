@@ -52,9 +52,10 @@ final class Library extends FuseStubFS {
         try {
             return new Library(connected);
         } catch (UnsatisfiedLinkError missing) {
+            String reason = String.valueOf(missing.getMessage());
             throw new MountException(
                     "--binding jnr needs libfuse 2 ("
-                            + missing.getMessage()
+                            + reason.lines().findFirst().orElse("")
                             + "): install it with 'apt-get install libfuse2'");
         }
     }
