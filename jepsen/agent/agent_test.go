@@ -28,7 +28,7 @@ func agentFor(t *testing.T, folder string) net.Listener {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	go serve(listener, folder)
+	go serve(listener, func() (*os.File, error) { return os.Open(folder) })
 	return listener
 }
 
@@ -141,7 +141,9 @@ func TestNames(t *testing.T) {
 	c.expect(`{"type":"ok","value":{"nlink":2}}`, `{"f":"ns.stat","path":"d/b"}`)
 	c.expect(`{"type":"ok"}`, `{"f":"ns.rename","path":"d/b","to":"d/c"}`)
 	c.expect(`{"type":"ok","value":{"entries":["a","c"]}}`, `{"f":"ns.readdir","path":"d"}`)
+	c.expect(`{"type":"ok"}`, `{"f":"ns.exists","path":"d/a"}`)
 	c.expect(`{"type":"ok"}`, `{"f":"ns.unlink","path":"d/a"}`)
+	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"ns.exists","path":"d/a"}`)
 	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"ns.unlink","path":"d/a"}`)
 	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"ns.stat","path":"d/a"}`)
 	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"ns.rename","path":"d/a","to":"d/x"}`)
@@ -182,6 +184,22 @@ func TestWhatMayBeConcluded(t *testing.T) {
 		if got := classify(nil, c.err); got != c.expected {
 			t.Errorf("%v: %v, not %v", c.err, got, c.expected)
 		}
+	}
+}
+
+// What lies below a mount that is gone is not the mount.
+func TestNothingIsDoneWhereNothingIsMounted(t *testing.T) {
+	folder := t.TempDir()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go serve(listener, mounted(folder))
+	c := connect(t, listener)
+	c.expect(`{"type":"info","error":"`+folder+` is not mounted"}`, `{"f":"mkdir","dir":"d"}`)
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		t.Errorf("%v %v", entries, err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	mount := flag.String("mount", "", "folder in which the operations are done")
+	mount := flag.String("mount", "", "mount in which the operations are done")
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen at")
 	flag.Parse()
 	if *mount == "" || flag.NArg() > 0 {
@@ -28,7 +28,7 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Println("listening", listener.Addr())
-	go serve(listener, *mount)
+	go serve(listener, mounted(*mount))
 	// A controller that dies takes its agents along.
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)

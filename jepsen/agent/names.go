@@ -59,6 +59,11 @@ func nsStat(c *client, r *request) (interface{}, error) {
 	return map[string]uint64{"nlink": uint64(info.Sys().(*syscall.Stat_t).Nlink)}, nil
 }
 
+func nsExists(c *client, r *request) (interface{}, error) {
+	_, err := os.Lstat(c.path(r.Path))
+	return nil, seen(err)
+}
+
 func nsReaddir(c *client, r *request) (interface{}, error) {
 	folder, err := os.Open(c.path(r.Path))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -41,6 +42,8 @@ func (o observation) Error() string { return string(o) }
 
 // client is a connection's state.
 type client struct {
+	// mount is the mount's root as it was when the client came: a path through an open descriptor, which
+	// leads to the same mount, or nowhere, when the mount dies and another takes its place.
 	mount  string
 	number int64
 	made   int64
@@ -56,7 +59,7 @@ var operations = map[string]operation{
 	"ver.read": versionRead, "ver.write": versionWrite, "ver.cas": versionExchange,
 	"log.append": logAppend, "log.read": logRead,
 	"ns.create": nsCreate, "ns.unlink": nsUnlink, "ns.rename": nsRename, "ns.link": nsLink,
-	"ns.stat": nsStat, "ns.readdir": nsReaddir,
+	"ns.exists": nsExists, "ns.stat": nsStat, "ns.readdir": nsReaddir,
 	"lock.acquire": lockAcquire, "lock.release": lockRelease,
 	"set.add": setAdd, "set.read": setRead,
 	"counter.add": counterAdd, "counter.read": counterRead,
@@ -64,20 +67,50 @@ var operations = map[string]operation{
 	"mkdir": makeDirectory,
 }
 
-func serve(listener net.Listener, mount string) {
+// place opens the root of what is served.
+type place func() (*os.File, error)
+
+// mounted is the root of a mount, not the folder that lies below while nothing is mounted.
+func mounted(folder string) place {
+	return func() (*os.File, error) {
+		root, err := os.Open(folder)
+		if err != nil {
+			return nil, err
+		}
+		var about syscall.Statfs_t
+		if err := syscall.Fstatfs(int(root.Fd()), &about); err != nil {
+			root.Close()
+			return nil, err
+		}
+		if about.Type != fuseMagic {
+			root.Close()
+			return nil, errors.New(folder + " is not mounted")
+		}
+		return root, nil
+	}
+}
+
+const fuseMagic = 0x65735546
+
+func serve(listener net.Listener, root place) {
 	for {
 		connection, err := listener.Accept()
 		if err != nil {
 			return
 		}
-		c := &client{mount: mount, number: atomic.AddInt64(&clients, 1), locks: map[string]*heldLock{}}
-		go c.serve(connection)
+		c := &client{number: atomic.AddInt64(&clients, 1), locks: map[string]*heldLock{}}
+		go c.serve(connection, root)
 	}
 }
 
-func (c *client) serve(connection net.Conn) {
+func (c *client) serve(connection net.Conn, at place) {
 	defer connection.Close()
 	defer c.releaseAll()
+	root, gone := at()
+	if gone == nil {
+		defer root.Close()
+		c.mount = fmt.Sprintf("/proc/self/fd/%d", root.Fd())
+	}
 	lines := bufio.NewScanner(connection)
 	answers := json.NewEncoder(connection)
 	for lines.Scan() {
@@ -85,6 +118,8 @@ func (c *client) serve(connection net.Conn) {
 		var answer outcome
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			answer = outcome{Type: "bad", Error: err.Error()}
+		} else if gone != nil {
+			answer = outcome{Type: "info", Error: name(gone)}
 		} else {
 			answer = c.do(&r)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -209,9 +208,32 @@ func contentWrite(c *client, r *request) (interface{}, error) {
 		return nil, err
 	}
 	sum := sha256.New()
-	_, err = io.CopyN(io.MultiWriter(file, sum), rand.New(rand.NewSource(r.Value)), r.Bytes)
+	_, err = io.CopyN(io.MultiWriter(file, sum), &content{state: uint64(r.Value)}, r.Bytes)
 	err = both(err, both(file.Sync(), file.Close()))
 	return hex.EncodeToString(sum.Sum(nil)), afterwards(err)
+}
+
+// content is the words of SplitMix64, least byte first: a controller can make the same.
+type content struct {
+	state uint64
+	word  uint64
+	left  int
+}
+
+func (c *content) Read(into []byte) (int, error) {
+	for i := range into {
+		if c.left == 0 {
+			c.state += 0x9e3779b97f4a7c15
+			mixed := (c.state ^ (c.state >> 30)) * 0xbf58476d1ce4e5b9
+			mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb
+			c.word = mixed ^ (mixed >> 31)
+			c.left = 8
+		}
+		into[i] = byte(c.word)
+		c.word >>= 8
+		c.left--
+	}
+	return len(into), nil
 }
 
 func contentRead(c *client, r *request) (interface{}, error) {

@@ -11,13 +11,17 @@ import (
 )
 
 // namespace: files below directories that stay. create {:path} (O_EXCL), unlink {:path}, rename and link
-// {:path :to}, stat {:path} → {:nlink}, readdir {:path} → {:entries [names]}; ENOENT and EEXIST are what
-// was seen.
+// {:path :to}, exists {:path}, stat {:path} → {:nlink}, readdir {:path} → {:entries [names]}; ENOENT and
+// EEXIST are what was seen.
+//
+// link(2) and stat(2) look their file up and then act on it, on a local file system too: only on names
+// that nobody renames or removes are they one step, and no others should be linked from, or asked for
+// link counts.
 var namespace = Workload{
-	reads: map[string]bool{"stat": true, "readdir": true},
+	reads: map[string]bool{"exists": true, "stat": true, "readdir": true},
 	observed: map[string]map[string]bool{
 		"create": errors("EEXIST"), "unlink": errors("ENOENT"), "rename": errors("ENOENT"),
-		"link": errors("ENOENT", "EEXIST"), "stat": errors("ENOENT"), "readdir": {}},
+		"link": errors("ENOENT", "EEXIST"), "exists": errors("ENOENT"), "stat": errors("ENOENT"), "readdir": {}},
 	prepare: prepareNamespace,
 	model: func(*history.History) porcupine.Model {
 		return porcupine.Model{
@@ -146,6 +150,9 @@ func stepNamespace(state, input, _ interface{}) (bool, interface{}) {
 	a := s.arguments.(namespaceArguments)
 	t := parse(state.(string))
 	switch s.F {
+	case "exists":
+		_, exists := t[a.path]
+		return exists == (s.Outcome == history.OK), state
 	case "stat":
 		file, exists := t[a.path]
 		if s.Outcome == history.Fail {

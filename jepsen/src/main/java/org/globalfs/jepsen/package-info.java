@@ -1,4 +1,7 @@
-/** Checks of recorded histories. */
+/**
+ * Recorded runs: clients do random operations in the mounts of a cluster while something breaks it,
+ * and every invocation and outcome is written down for a checker.
+ */
 @NullMarked
 package org.globalfs.jepsen;
 
