@@ -130,7 +130,8 @@ public final class DistributedBlockStore implements BlockStore {
             put(ref, chunks, chunkBytes, homes, placement.ranking(idHigh, idLow), deadline);
         } catch (BlockStoreException e) {
             if (e.reason() == BlockStoreException.Reason.NO_SPACE) {
-                takeBack(ref);
+                // Not by the caller, who should not wait for nodes that are down.
+                Thread.startVirtualThread(() -> takeBack(ref));
             }
             throw e;
         } finally {

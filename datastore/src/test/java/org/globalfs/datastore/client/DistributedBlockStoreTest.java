@@ -338,15 +338,14 @@ class DistributedBlockStoreTest {
                 assertThat(client.get(ref, 0, 100).remaining()).isEqualTo(100);
             }
             small.stop("b1");
-            assertThatThrownBy(() -> client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))))
-                    .as("full, whether b1 would have room or not")
-                    .isInstanceOfSatisfying(
-                            BlockStoreException.class,
-                            e ->
-                                    assertThat(e.reason())
-                                            .isEqualTo(BlockStoreException.Reason.NO_SPACE));
+            assertFull(client); // whether b1 would have room or not
+            small.capacityBytes *= 2;
             small.start("b1");
             await().until(() -> !client.isSuspect("b1"));
+            long before = small.node("b1").statistics().chunks();
+            assertFull(client);
+            await("what it had room for is taken back")
+                    .until(() -> small.node("b1").statistics().chunks() == before);
             assertThat(client.deleteAll(refs.subList(0, 5))).hasSize(5);
             for (int i = 0; i < 3; i++) {
                 refs.add(client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))));
@@ -356,6 +355,13 @@ class DistributedBlockStoreTest {
                 assertThat(node.statistics().chunks()).as("of what found no room").isZero();
             }
         }
+    }
+
+    private void assertFull(DistributedBlockStore client) {
+        assertThatThrownBy(() -> client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))))
+                .isInstanceOfSatisfying(
+                        BlockStoreException.class,
+                        e -> assertThat(e.reason()).isEqualTo(BlockStoreException.Reason.NO_SPACE));
     }
 
     @Test

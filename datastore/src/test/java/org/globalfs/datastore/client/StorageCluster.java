@@ -26,7 +26,10 @@ final class StorageCluster implements AutoCloseable {
     final InMemoryDiscovery discovery = new InMemoryDiscovery();
     final InMemoryPlacementEpochs epochs = new InMemoryPlacementEpochs();
     private final Path folder;
-    private final long capacityBytes;
+
+    /** Of nodes that are started from now on. */
+    long capacityBytes;
+
     private final Map<String, StorageNode> nodes = new LinkedHashMap<>();
     private final Map<String, HostPort> addresses = new LinkedHashMap<>();
 
