@@ -49,8 +49,8 @@ public record Campaign(
         plans.put("register", all(Workloads.renamedRegister(here + "/register")));
         plans.put("exchange", all(Workloads.linkedRegister(there + "/exchange")));
         plans.put("append", all(Workloads.appends(here + "/append")));
-        plans.put("names", all(Workloads.names(here + "/d", here + "/e")));
-        plans.put("names-across", all(Workloads.names(here + "/f", there + "/f")));
+        plans.put("names", all(Workloads.names(here + "/d", here + "/e", true)));
+        plans.put("names-across", all(Workloads.names(here + "/f", there + "/f", true)));
         plans.put("flock", all(Workloads.locks(there + "/flock", "flock")));
         plans.put("ofd-lock", all(Workloads.locks(here + "/ofd", "ofd")));
         plans.put("fsync-set", all(Workloads.fsyncSet(here + "/set")));
@@ -61,7 +61,7 @@ public record Campaign(
                 all(Workloads.sessions(List.of(here + "/s", everywhere + "/s", there + "/s"))));
         plans.put(
                 "global-names",
-                new Plan(Workloads.names(everywhere + "/d", everywhere + "/e"), true));
+                new Plan(Workloads.names(everywhere + "/d", everywhere + "/e", true), true));
         return plans;
     }
 
