@@ -41,7 +41,7 @@ public record Campaign(
 
     private record Plan(Workload workload, boolean updatesOnly) {}
 
-    private Map<String, Plan> plans(long seed) {
+    private static Map<String, Plan> plans(List<String> regional, String global, long seed) {
         String here = regional.getFirst() + "/run-" + seed;
         String there = regional.getLast() + "/run-" + seed;
         String everywhere = global + "/run-" + seed;
@@ -71,16 +71,7 @@ public record Campaign(
 
     /** The names of the workloads. */
     public static List<String> names() {
-        return List.copyOf(
-                new Campaign(
-                                List.of(),
-                                Path.of(""),
-                                List.of("a", "b"),
-                                "c",
-                                Path.of(""),
-                                new Nemesis())
-                        .plans(0)
-                        .keySet());
+        return List.copyOf(plans(List.of(""), "", 0).keySet());
     }
 
     /**
@@ -93,7 +84,7 @@ public record Campaign(
             throws IOException {
         Files.createDirectories(folder);
         List<Verdict> verdicts = new ArrayList<>();
-        Map<String, Plan> plans = plans(seed);
+        Map<String, Plan> plans = plans(regional, global, seed);
         for (String name : names) {
             Plan plan = plans.get(name);
             if (plan == null) {

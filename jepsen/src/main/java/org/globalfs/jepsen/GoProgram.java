@@ -1,23 +1,27 @@
 package org.globalfs.jepsen;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** The programs of this module that are written in Go. */
 public final class GoProgram {
     private GoProgram() {}
 
-    /** What a program printed, and how it ended. */
+    /** Modules may have to be fetched, and everything compiled. */
+    private static final long LIMIT_MINUTES = 10;
+
+    /** What a program printed, and how it ended; 127: it could not be started, or did not end. */
     public record Result(int exitCode, String output) {}
 
     /**
-     * Builds one: {@code agent} or {@code check}.
+     * Builds one: {@code agent} or {@code check}. Exit code 0, or why it could not be built: no Go,
+     * no module proxy.
      *
      * @param sources the folder {@code jepsen} of the source tree
-     * @return null output and exit code 0; or why it could not be built: no Go, no module proxy
      */
     public static Result build(Path sources, String name, Path into) throws IOException {
         return run(
@@ -26,23 +30,27 @@ public final class GoProgram {
     }
 
     static Result run(Path folder, List<String> command) throws IOException {
-        Process process;
+        Path output = Files.createTempFile("globalfs-", ".out");
         try {
-            process =
+            Process process =
                     new ProcessBuilder(new ArrayList<>(command))
                             .directory(folder.toFile())
                             .redirectErrorStream(true)
+                            .redirectOutput(output.toFile())
                             .start();
+            boolean ended = process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES);
+            if (!ended) {
+                process.destroyForcibly();
+                return new Result(127, command + " does not end");
+            }
+            return new Result(process.exitValue(), Files.readString(output));
         } catch (IOException e) {
             return new Result(127, String.valueOf(e.getMessage()));
-        }
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        try {
-            return new Result(process.waitFor(), output);
         } catch (InterruptedException e) {
-            process.destroyForcibly();
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
+        } finally {
+            Files.delete(output);
         }
     }
 }

@@ -72,7 +72,10 @@ final class FuseKernelCache implements KernelCache {
 
     /** No more notices reach the kernel; waits a little for those under way. */
     void end() throws InterruptedException {
-        ended = true;
+        synchronized (atOnce) {
+            // The session outlives the mount, and the device's number may soon be another file's.
+            ended = true;
+        }
         inodes.end();
         names.end();
     }
@@ -184,6 +187,9 @@ final class FuseKernelCache implements KernelCache {
     public void forgetNow(Collection<Long> told) {
         issued.incrementAndGet();
         synchronized (atOnce) {
+            if (ended) {
+                return;
+            }
             check(atOnce.send(NEW_EPOCH));
             for (long ino : told) {
                 check(atOnce.send(new InodeNotice(ino, NO_CONTENT, 0)));
@@ -194,7 +200,7 @@ final class FuseKernelCache implements KernelCache {
     /** Every name is looked up again at its next use. */
     private boolean forgetAllNames() {
         synchronized (atOnce) {
-            return atOnce.send(NEW_EPOCH) >= 0 || ended;
+            return ended || atOnce.send(NEW_EPOCH) >= 0;
         }
     }
 

@@ -1,5 +1,6 @@
 package org.globalfs.client.jnr;
 
+import java.util.Collection;
 import org.globalfs.client.vfs.KernelCache;
 
 /** libfuse 2 cannot take back what the kernel remembers, so here the kernel remembers nothing. */
@@ -26,4 +27,12 @@ final class NoKernelCache implements KernelCache {
     public boolean awaitInodes(long timeoutMs) {
         return true;
     }
+
+    @Override
+    public boolean forgetsAtOnce() {
+        return true;
+    }
+
+    @Override
+    public void forgetNow(Collection<Long> inodes) {}
 }

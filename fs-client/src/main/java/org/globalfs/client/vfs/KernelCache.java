@@ -53,16 +53,12 @@ public interface KernelCache {
     boolean awaitInodes(long timeoutMs) throws InterruptedException;
 
     /** Whether {@link #forgetNow} can be had: FUSE 7.44, Linux 6.16. */
-    default boolean forgetsAtOnce() {
-        return false;
-    }
+    boolean forgetsAtOnce();
 
     /**
      * Returns once the kernel looks every name of the mount up again, and asks for the attributes
-     * of these inodes. Not queued: it takes no lock that a request holds, and any thread may call
-     * it, one that answers a request too.
+     * of these inodes, or once the mount is gone. Not queued: it takes no lock that a request
+     * holds, and any thread may call it, one that answers a request too.
      */
-    default void forgetNow(Collection<Long> inodes) {
-        throw new UnsupportedOperationException("this kernel cannot");
-    }
+    void forgetNow(Collection<Long> inodes);
 }

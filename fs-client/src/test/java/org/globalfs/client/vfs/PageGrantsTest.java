@@ -6,6 +6,7 @@ import static org.globalfs.client.vfs.TestClient.bytes;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
@@ -93,6 +94,16 @@ class PageGrantsTest {
 
         synchronized boolean kept() {
             return page != null;
+        }
+
+        @Override
+        public boolean forgetsAtOnce() {
+            return false;
+        }
+
+        @Override
+        public void forgetNow(Collection<Long> inodes) {
+            throw new AssertionError("this kernel cannot");
         }
 
         @Override
