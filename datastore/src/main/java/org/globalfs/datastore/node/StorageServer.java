@@ -20,12 +20,14 @@ final class StorageServer implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 4096;
     private static final long ACCEPT_PAUSE_NS = 50_000_000;
     private static final long STACK_BYTES = 256 << 10;
+    private static final long CLOSE_WAIT_MS = 5_000;
 
     private final SegmentStore store;
     private final String cluster;
     private final String node;
     private final ServerSocketChannel listener;
     private final HostPort address;
+    private final Thread acceptor;
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
@@ -49,6 +51,11 @@ final class StorageServer implements AutoCloseable {
         }
         int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
         address = new HostPort(bind.host(), port);
+        acceptor =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("storage-" + node + "-accept")
+                        .unstarted(this::accept);
     }
 
     HostPort address() {
@@ -56,7 +63,7 @@ final class StorageServer implements AutoCloseable {
     }
 
     void start() {
-        Thread.ofPlatform().daemon().name("storage-" + node + "-accept").start(this::accept);
+        acceptor.start();
     }
 
     private void accept() {
@@ -107,19 +114,26 @@ final class StorageServer implements AutoCloseable {
     @Override
     public void close() throws IOException {
         listener.close();
+        // The port is taken until the thread that waits for a connection has left the kernel.
+        boolean interrupted = join(acceptor);
         for (SocketChannel channel : open) {
             channel.close();
         }
-        boolean interrupted = false;
         for (Thread thread : threads) {
-            try {
-                thread.join(5_000);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
+            interrupted |= join(thread);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** True: interrupted meanwhile. */
+    private static boolean join(Thread thread) {
+        try {
+            thread.join(CLOSE_WAIT_MS);
+            return false;
+        } catch (InterruptedException e) {
+            return true;
         }
     }
 }

@@ -99,6 +99,23 @@ class StorageServerTest {
                 .hasMessageContaining("WRONG_NODE");
     }
 
+    /** Whoever starts a node again at once, at its address, must not be told that it is taken. */
+    @Test
+    void aClosedServerHasLeftItsPort() throws IOException {
+        SegmentStore.Options options =
+                new SegmentStore.Options("one", "s2", Long.MAX_VALUE, 0, 1 << 20);
+        try (SegmentStore store = SegmentStore.open(folder.resolve("other"), options)) {
+            HostPort bind = new HostPort("127.0.0.1", 0);
+            for (int round = 0; round < 300; round++) {
+                StorageServer server = new StorageServer(store, "one", "s2", bind);
+                bind = server.address();
+                server.start();
+                new Socket(InetAddress.getLoopbackAddress(), bind.port()).close();
+                server.close();
+            }
+        }
+    }
+
     @Test
     void garbageEndsItsConnectionAndNothingElse() throws IOException {
         Random random = new Random(99);
