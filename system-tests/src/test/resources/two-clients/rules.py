@@ -211,6 +211,34 @@ def appending():
     assert set(nexts.values()) == {250}, nexts
 
 
+def appended_in_place():
+    """A record that a reader saw stays where it was, whatever others append before it is committed."""
+    def append(mount, name, record):
+        fd = opened(mount, name, os.O_WRONLY | os.O_APPEND)
+        os.write(fd, record)
+        os.close(fd)
+
+    for how in ("open", "fcntl"):
+        name = f"two/in-place-{how}"
+        writer = opened(A, name, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if how == "open" else 0))
+        if how == "fcntl":
+            fcntl.fcntl(writer, fcntl.F_SETFL, os.O_APPEND)
+        reader = opened(A, name, os.O_RDONLY)
+        append(B, name, b"first\n")
+        content = b"first\n"
+        for i in range(30):
+            assert os.pread(reader, 1 << 20, 0) == content, f"{how} {i}"
+            os.write(writer, b"ours %d\n" % i)
+            content += b"ours %d\n" % i
+            if i % 3:
+                assert os.pread(reader, 1 << 20, 0) == content, f"{how} {i}"
+                append(B, name, b"theirs %d\n" % i)
+                content += b"theirs %d\n" % i
+        os.close(writer)
+        assert os.pread(reader, 1 << 20, 0) == content, how
+        os.close(reader)
+
+
 def rewriting():
     chance = random.Random(int(os.environ.get("SEED", "1")))
     for i in range(60):

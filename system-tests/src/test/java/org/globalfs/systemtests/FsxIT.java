@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
@@ -16,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * File content under fsx, which compares every read with what it wrote, and under a program that
- * uses what fsx does not; from two regions at once. {@code -Dglobalfs.fsx.operations=1000000} makes
- * each fsx a long one.
+ * uses what fsx does not; from two regions at once, and with O_DIRECT. {@code
+ * -Dglobalfs.fsx.operations=1000000} makes each fsx a long one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(SharedCluster.class)
@@ -25,10 +26,12 @@ final class FsxIT {
     private static final String OPERATIONS = System.getProperty("globalfs.fsx.operations", "1500");
     private static final Duration LIMIT = Duration.ofHours(OPERATIONS.length() > 5 ? 12 : 1);
 
+    /** No operation of no bytes: posix_fallocate(3) refuses it everywhere, and fsx ends. */
     private static final String SETTINGS =
             """
             flen = %d
             [opsize]
+            min = 1
             max = %d
             [weights]
             close_open = 1.0
@@ -58,27 +61,53 @@ final class FsxIT {
 
     @Test
     void twoRegionsExerciseTwoFilesOfOneDirectory() throws IOException {
+        String program = program();
+        CompletableFuture<Shell.Outcome> far =
+                exercise(List.of(program), "us-east", 3_000_000, 300_000);
+        exercise(List.of(program), "us-west", 262_144, 65_536).join().orFail();
+        far.join().orFail();
+    }
+
+    /** fsx has no O_DIRECT: a library that is loaded before it adds that to what it opens. */
+    @Test
+    void oneExercisesWithoutTheKernelsPages() throws IOException {
+        String program = program();
+        Path library = folder.resolve("open-direct.so");
+        String source = Path.of("src/test/resources/open-direct.c").toAbsolutePath().toString();
+        Shell.run(
+                        Duration.ofMinutes(1),
+                        folder,
+                        List.of("gcc", "-shared", "-fPIC", "-o", library.toString(), source))
+                .orFail();
+        List<String> command =
+                List.of(
+                        "env",
+                        "LD_PRELOAD=" + library,
+                        "DIRECT_BELOW=" + cluster.mount("eu-west"),
+                        program);
+        exercise(command, "eu-west", 262_144, 65_536).join().orFail();
+    }
+
+    private static String program() {
         Shell.Outcome installed =
                 Shell.run(
                         Duration.ofMinutes(1),
                         Path.of(".."),
                         List.of("scripts/crate", "fsx", "0.3.2", "--cached"));
         assumeTrue(installed.ok(), "SKIPPED: no fsx; ./globalfs test installs it where cargo is");
-        String program = installed.output().strip();
-        CompletableFuture<Shell.Outcome> far = exercise(program, "us-east", 3_000_000, 300_000);
-        exercise(program, "us-west", 262_144, 65_536).join().orFail();
-        far.join().orFail();
+        return installed.output().strip();
     }
 
     private CompletableFuture<Shell.Outcome> exercise(
-            String program, String region, int fileBytes, int operationBytes) throws IOException {
+            List<String> program, String region, int fileBytes, int operationBytes)
+            throws IOException {
         Path settings = folder.resolve(region + ".toml");
         Files.writeString(settings, SETTINGS.formatted(fileBytes, operationBytes));
         long seed = System.nanoTime() & 0xffffff;
         System.out.println("fsx in " + region + ": seed " + seed);
-        List<String> command =
+        List<String> command = new ArrayList<>(program);
+        command.addAll(
                 List.of(
-                        program,
                         "-f",
                         settings.toString(),
                         "-N",
@@ -87,7 +116,7 @@ final class FsxIT {
                         Long.toString(seed),
                         "-P",
                         folder.toString(),
-                        cluster.mount(region).resolve("content").resolve(region).toString());
+                        cluster.mount(region).resolve("content").resolve(region).toString()));
         return Shell.meanwhile(() -> Shell.run(LIMIT, folder, command));
     }
 

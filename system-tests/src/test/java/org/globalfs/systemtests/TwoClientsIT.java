@@ -125,6 +125,7 @@ final class TwoClientsIT {
                 "interruption",
                 "rename",
                 "appending",
+                "appended_in_place",
                 "rewriting",
                 "along",
                 "sqlite"

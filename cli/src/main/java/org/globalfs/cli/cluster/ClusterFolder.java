@@ -48,6 +48,22 @@ public final class ClusterFolder {
     /** The same, or a new one when the folder is absent or empty. */
     public static ClusterFolder openOrCreate(Path given, int basePort)
             throws Failure, ConfigException, IOException {
+        return openOrCreate(given, basePort, LocalTopology.LOOPBACK);
+    }
+
+    /**
+     * @param hosts each region's address, for configurations that are not there yet
+     */
+    public static ClusterFolder openOrCreate(Path given, int basePort, List<String> hosts)
+            throws Failure, ConfigException, IOException {
+        if (hosts.size() != LocalTopology.REGIONS.size()) {
+            throw new Failure(
+                    ExitCode.USAGE,
+                    "there are "
+                            + LocalTopology.REGIONS.size()
+                            + " regions: name as many addresses, not "
+                            + hosts);
+        }
         ClusterFolder folder = new ClusterFolder(given.toAbsolutePath().normalize());
         if (!Files.exists(folder.marker())) {
             if (Files.exists(folder.root) && !Files.isDirectory(folder.root)) {
@@ -61,7 +77,7 @@ public final class ClusterFolder {
             }
             folder.create(basePort);
         }
-        folder.complete();
+        folder.complete(hosts);
         return folder;
     }
 
@@ -159,12 +175,13 @@ public final class ClusterFolder {
     }
 
     /** Writes what is not there yet; a file that somebody edited stays as it is. */
-    private void complete() throws ConfigException, IOException {
+    private void complete(List<String> hosts) throws ConfigException, IOException {
         for (String each : List.of("config", "run", "log", "data", "mnt")) {
             Files.createDirectories(root.resolve(each));
         }
         Yaml yaml = Yaml.read(marker());
-        LocalTopology topology = new LocalTopology(yaml.text("cluster"), yaml.port("basePort"));
+        LocalTopology topology =
+                new LocalTopology(yaml.text("cluster"), yaml.port("basePort"), hosts);
         yaml.finish();
         write(LocalTopology.ZOOKEEPER, topology.zooKeeperYaml());
         for (int region = 0; region < LocalTopology.REGIONS.size(); region++) {

@@ -15,12 +15,20 @@ final class LocalTopology {
     static final int PORTS = 48;
     private static final int STORAGE_PER_DATACENTER = 2;
 
+    /** Where all regions are unless told otherwise: on this machine. */
+    static final List<String> LOOPBACK = List.of("127.0.0.1", "127.0.0.1", "127.0.0.1");
+
     private final String cluster;
     private final int basePort;
+    private final List<String> hosts;
 
-    LocalTopology(String cluster, int basePort) {
+    /**
+     * @param hosts each region's address; ZooKeeper is in the first region
+     */
+    LocalTopology(String cluster, int basePort, List<String> hosts) {
         this.cluster = cluster;
         this.basePort = basePort;
+        this.hosts = hosts;
     }
 
     /** The server processes of the cluster, ZooKeeper first. */
@@ -48,13 +56,14 @@ final class LocalTopology {
         # Generated once; yours to edit. Keys: docs/operations.md.
         name: zookeeper
         cluster: %s
-        zookeeper: 127.0.0.1:%d
+        zookeeper: %s:%d
+        bind: %s
         data: ../data/zookeeper
         roles:
           zookeeper:
             port: %d
         """
-                .formatted(cluster, basePort, basePort);
+                .formatted(cluster, hosts.getFirst(), basePort, hosts.getFirst(), basePort);
     }
 
     String serverYaml(int region, int datacenter) {
@@ -66,7 +75,8 @@ final class LocalTopology {
                 # Generated once; yours to edit. Keys: docs/operations.md.
                 name: %s
                 cluster: %s
-                zookeeper: 127.0.0.1:%d
+                zookeeper: %s:%d
+                bind: %s
                 region: %s
                 datacenter: %s
                 data: ../data/%s
@@ -78,7 +88,9 @@ final class LocalTopology {
                         .formatted(
                                 name,
                                 cluster,
+                                hosts.getFirst(),
                                 basePort,
+                                hosts.get(region),
                                 REGIONS.get(region),
                                 DATACENTERS.get(datacenter),
                                 name,
@@ -102,10 +114,11 @@ final class LocalTopology {
                 """
                 # Generated once; yours to edit. Keys: docs/operations.md.
                 cluster: %s
-                zookeeper: 127.0.0.1:%d
+                zookeeper: %s:%d
                 region: %s
                 """,
                 cluster,
+                hosts.getFirst(),
                 basePort,
                 REGIONS.get(region));
     }
@@ -116,14 +129,16 @@ final class LocalTopology {
             yaml.append("  - region: ").append(REGIONS.get(region)).append('\n');
             yaml.append("    partition: ").append(region + 1).append('\n');
             yaml.append("    replicas:\n");
+            String host = hosts.get(region);
             for (int datacenter = 0; datacenter < DATACENTERS.size(); datacenter++) {
                 int id = replica(region, datacenter);
                 yaml.append("      - id: ").append(id).append('\n');
                 yaml.append("        datacenter: ")
                         .append(DATACENTERS.get(datacenter))
                         .append('\n');
-                yaml.append("        ring: 127.0.0.1:").append(basePort + id).append('\n');
-                yaml.append("        rpc: 127.0.0.1:").append(basePort + 10 + id).append('\n');
+                yaml.append(
+                        "        ring: %s:%d%n        rpc: %s:%d%n"
+                                .formatted(host, basePort + id, host, basePort + 10 + id));
             }
         }
     }

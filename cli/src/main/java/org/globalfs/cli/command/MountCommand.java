@@ -124,6 +124,7 @@ final class MountCommand implements Callable<Integer> {
 
     private void serve(ClientConfig client, MountFlags wanted) throws Exception {
         Logging.serving(verbose);
+        LostThreads.endTheProcess();
         runFile.begin();
         try (Connection connection = Connection.open(client);
                 Mount mount =

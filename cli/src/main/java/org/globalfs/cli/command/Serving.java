@@ -18,6 +18,7 @@ final class Serving {
     static int run(List<ServerConfig> configs, RunFileOption runFile, boolean verbose)
             throws Exception {
         Logging.serving(verbose);
+        LostThreads.endTheProcess();
         runFile.begin();
         CountDownLatch ended = new CountDownLatch(1);
         try (ServerProcess process = ServerProcess.start(configs, Serving::fatal)) {
@@ -38,7 +39,10 @@ final class Serving {
 
     /** What was acknowledged is on disk; going on could corrupt it. */
     private static void fatal(Throwable cause) {
-        LOG.error("this process cannot go on and ends at once", cause);
-        Runtime.getRuntime().halt(ExitCode.FAILED);
+        try {
+            LOG.error("this process cannot go on and ends at once", cause);
+        } finally {
+            Runtime.getRuntime().halt(ExitCode.FAILED);
+        }
     }
 }

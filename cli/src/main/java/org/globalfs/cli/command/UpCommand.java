@@ -1,5 +1,6 @@
 package org.globalfs.cli.command;
 
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -20,8 +21,17 @@ final class UpCommand implements Callable<Integer> {
                     "One process per datacenter, and one for ZooKeeper, instead of one for all.")
     private boolean processes;
 
+    @Option(
+            names = "--configure-for",
+            paramLabel = "ADDRESS",
+            split = ",",
+            description =
+                    "Start nothing: only make the folder, for regions at these three addresses."
+                            + " 'globalfs start', in each region's network, then starts processes.")
+    private List<String> hosts = List.of();
+
     @Override
     public Integer call() throws Exception {
-        return options.run(processes);
+        return hosts.isEmpty() ? options.run(processes) : options.configure(hosts);
     }
 }

@@ -2,6 +2,7 @@ package org.globalfs.cli.command;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -30,10 +31,22 @@ final class UpOptions {
                     "First of 48 consecutive ports of a new cluster (default: free ones are found).")
     private int basePort;
 
-    int run(boolean processes) throws Failure, ConfigException, IOException, InterruptedException {
+    /** Makes the folder of a cluster whose regions have these addresses, and starts nothing. */
+    int configure(List<String> hosts) throws Failure, ConfigException, IOException {
+        checkBasePort();
+        ClusterFolder folder = ClusterFolder.openOrCreate(data.folder, basePort, hosts);
+        System.out.println("configured in " + folder.configs());
+        return ExitCode.OK;
+    }
+
+    private void checkBasePort() throws Failure {
         if (basePort < 0 || basePort > 65_000) {
             throw new Failure(ExitCode.USAGE, "--base-port " + basePort + " is not in 1..65000");
         }
+    }
+
+    int run(boolean processes) throws Failure, ConfigException, IOException, InterruptedException {
+        checkBasePort();
         long begun = System.nanoTime();
         try (LocalCluster cluster =
                 LocalCluster.claim(

@@ -7,6 +7,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -98,5 +99,28 @@ class ClusterFolderTest {
         assertThat(run.isReady()).isFalse();
         run.end();
         assertThat(run.path()).doesNotExist();
+    }
+
+    @Test
+    void writesEachRegionsAddress() throws Exception {
+        List<String> hosts = List.of("10.77.1.1", "10.77.2.1", "10.77.3.1");
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 12_000, hosts);
+        for (String name : folder.servers()) {
+            ServerConfig config = ServerConfig.read(folder.config(name));
+            assertThat(config.zookeeper()).isEqualTo("10.77.1.1:12000");
+            int region = folder.regions().indexOf(config.region());
+            assertThat(config.bind()).isEqualTo(hosts.get(Math.max(region, 0)));
+            for (Topology.Region each : config.topology().regions()) {
+                String host = hosts.get(each.partition() - 1);
+                assertThat(each.replicas())
+                        .allMatch(site -> site.ring().host().equals(host))
+                        .allMatch(site -> site.rpc().host().equals(host));
+            }
+        }
+        assertThatThrownBy(() ->
+                        ClusterFolder.openOrCreate(
+                                temporary.resolve("two"), 0, hosts.subList(0, 2)))
+                .isInstanceOf(Failure.class)
+                .hasMessageContaining("3 regions");
     }
 }

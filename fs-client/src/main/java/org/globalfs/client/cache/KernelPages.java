@@ -15,7 +15,8 @@ public final class KernelPages {
     private static final long MIXED = -1;
     private static final int FILES = 100_000;
 
-    private final Cache<Long, Long> versions = Caffeine.newBuilder().maximumSize(FILES).build();
+    private final Cache<Long, Long> versions =
+            Caffeine.newBuilder().maximumSize(FILES).executor(Runnable::run).build();
 
     /** The file is being opened at this version; true: the pages that the kernel has are of it. */
     public boolean opened(long ino, long version) {

@@ -50,14 +50,20 @@ public final class MetadataCache {
     private final Leases leases = new Leases();
     private final Cache<Long, Node> nodes;
     private final Cache<Long, Long> forgotten =
-            Caffeine.newBuilder().expireAfterWrite(FORGOTTEN_KEPT_S, TimeUnit.SECONDS).build();
+            Caffeine.newBuilder()
+                    .expireAfterWrite(FORGOTTEN_KEPT_S, TimeUnit.SECONDS)
+                    .executor(Runnable::run)
+                    .build();
 
     /**
      * Inodes that others want too: the kernel gets nothing of them for a while, taking it back is
      * dear.
      */
     private final Cache<Long, Boolean> contended =
-            Caffeine.newBuilder().expireAfterWrite(CONTENDED_S, TimeUnit.SECONDS).build();
+            Caffeine.newBuilder()
+                    .expireAfterWrite(CONTENDED_S, TimeUnit.SECONDS)
+                    .executor(Runnable::run)
+                    .build();
 
     /** Inodes of the global partition of which, or of whose names, the kernel may know. */
     private final Set<Long> globalInKernel = ConcurrentHashMap.newKeySet();

@@ -119,6 +119,9 @@ public final class ControlSocket implements AutoCloseable {
             log.debug("an asker at {} left", path, left);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error e) {
+            // Whatever it is, the mount does not end by being asked.
+            log.warn("an asker at {} is left without an answer", path, e);
         }
     }
 

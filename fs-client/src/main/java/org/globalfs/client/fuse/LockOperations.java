@@ -115,7 +115,27 @@ final class LockOperations {
     }
 
     private void run(Call call) {
-        int errno = 0;
+        int errno = Errno.EIO.number();
+        boolean told;
+        try {
+            errno = lock(call);
+        } catch (RuntimeException unexpected) {
+            log.error("{} of inode {} failed unexpectedly", call.opcode, call.node, unexpected);
+        } finally {
+            // Whatever happened: until it has an answer the kernel does not even let a killed
+            // process go.
+            calls.remove(call.unique);
+            told = answer(call.device, call.unique, errno);
+        }
+        if (!told && errno == 0 && call.request.type() != LockRequest.Type.UNLOCK) {
+            giveBack(call);
+        }
+        long elapsedNs = System.nanoTime() - call.startNs;
+        statistics.count(call.opcode, errno, elapsedNs);
+        operations.ended(call.opcode, call.node, call.caller, errno, elapsedNs);
+    }
+
+    private int lock(Call call) {
         try {
             fileSystem.lock(
                     call.caller,
@@ -123,20 +143,10 @@ final class LockOperations {
                     call.handle,
                     call.request,
                     call.opcode == Opcode.SETLKW);
+            return 0;
         } catch (FsException e) {
-            errno = e.errno().number();
-        } catch (Throwable unexpected) {
-            log.error("{} of inode {} failed unexpectedly", call.opcode, call.node, unexpected);
-            errno = Errno.EIO.number();
+            return e.errno().number();
         }
-        calls.remove(call.unique);
-        boolean told = answer(call.device, call.unique, errno);
-        if (!told && errno == 0 && call.request.type() != LockRequest.Type.UNLOCK) {
-            giveBack(call);
-        }
-        long elapsedNs = System.nanoTime() - call.startNs;
-        statistics.count(call.opcode, errno, elapsedNs);
-        operations.ended(call.opcode, call.node, call.caller, errno, elapsedNs);
     }
 
     /** Granted to nobody. */

@@ -3,6 +3,7 @@ package org.globalfs.client.vfs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import org.globalfs.client.meta.SessionLease;
 import org.globalfs.client.vfs.OpenFiles.Handle;
 import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.FileLock;
 import org.globalfs.protocol.wire.GetLockOp;
@@ -45,6 +47,10 @@ import org.slf4j.LoggerFactory;
  * handle does. Before a lock is dropped what was written is committed, and after one was taken no
  * old content is left in the kernel: whoever locks sees what was written under the lock before.
  *
+ * <p>The replicas know an owner by a number of ours. The kernel's is given to the next open file as
+ * soon as the last close has returned, which is before the locks are dropped: that drop must not
+ * meet what the next owner has taken meanwhile.
+ *
  * <p>When the session's lease in a partition runs out, all locks there are lost: their handles
  * answer EIO until they are closed, and the replicas refuse what was still to be committed.
  */
@@ -59,6 +65,7 @@ final class FileLocks {
     private static final Duration RELEASE_PATIENCE = Duration.ofSeconds(10);
     private static final long CANCEL_NS = 10_000_000_000L;
     private static final long RELEASE_WAIT_MS = 2_000;
+    private static final long NOBODY = 0;
 
     private final Requests requests;
     private final MetadataClient client;
@@ -66,14 +73,43 @@ final class FileLocks {
     private final PageGrants grants;
     private final OpenFiles files;
     private final SessionLease lease;
-    private final AtomicLong numbers = new AtomicLong();
-    private final Map<Long, Set<Holder>> holders = new HashMap<>();
+    private final AtomicLong waits = new AtomicLong();
+    private final AtomicLong owners = new AtomicLong();
+
+    /** By inode, each with how many of its requests were not refused. */
+    private final Map<Long, Map<Holder, Integer>> holders = new HashMap<>();
+
+    /** Guarded by {@link #holders}. */
+    private final Map<Owner, Numbered> numbers = new HashMap<>();
+
     private final ConcurrentMap<Long, CountDownLatch> releasing = new ConcurrentHashMap<>();
     private volatile @Nullable KernelCache kernel;
     private volatile boolean closed;
 
-    /** Somebody who may hold locks of a file, through a handle. */
-    private record Holder(LockKind kind, long owner, long handle) {}
+    /**
+     * Somebody who may hold locks of a file, through a handle.
+     *
+     * @param owner the kernel's number
+     * @param number the replicas': the same for all that have the same owner at a time
+     */
+    private record Holder(LockKind kind, long owner, long handle, long number) {}
+
+    /** Whom the kernel names, with a number of its. */
+    private record Owner(LockKind kind, long owner) {}
+
+    /**
+     * An owner's number at the replicas, one for all its files, by which they find deadlocks; in
+     * how many places it is remembered, and how many of its requests are under way.
+     */
+    private static final class Numbered {
+        final long number;
+        private int places;
+        private int asking;
+
+        Numbered(long number) {
+            this.number = number;
+        }
+    }
 
     /** A request that waits. {@code cancelled}: what the replicas said of its cancellation. */
     private static final class Wait {
@@ -131,31 +167,33 @@ final class FileLocks {
             open.content().flush();
         }
         if (request.type() == LockRequest.Type.UNLOCK) {
-            unlock(ino, wire(request), requests.patience(caller));
+            unlock(ino, wire(request, number(request)), requests.patience(caller));
             return;
         }
         int partition = Inodes.partition(ino);
         if (!lease.ensure(partition, requests.patience(caller))) {
             throw FsException.of(caller.cancelled() ? Errno.EINTR : Errno.EIO);
         }
-        boolean first = remember(ino, holder(request, handle));
+        Holder holder = remember(ino, request, handle);
         try {
-            acquire(caller, ino, wire(request), wait);
+            acquire(caller, ino, wire(request, holder.number), wait);
         } catch (FsException e) {
-            if (first && e.errno() == Errno.EAGAIN) {
-                forget(ino, holder(request, handle));
+            if (e.errno() == Errno.EAGAIN) {
+                refused(ino, holder);
             }
             throw e;
+        } finally {
+            asked(request);
         }
         files.usable(handle);
         grants.settle(ino);
     }
 
-    private static FileLock wire(LockRequest request) {
+    private static FileLock wire(LockRequest request, long number) {
         return new FileLock(
-                request.owner(),
+                number,
                 request.pid(),
-                request.flock() ? LockKind.FLOCK : LockKind.POSIX,
+                kind(request),
                 switch (request.type()) {
                     case READ -> LockType.READ;
                     case WRITE -> LockType.WRITE;
@@ -165,14 +203,13 @@ final class FileLocks {
                 request.last());
     }
 
-    private static Holder holder(LockRequest request, long handle) {
-        LockKind kind = request.flock() ? LockKind.FLOCK : LockKind.POSIX;
-        return new Holder(kind, request.owner(), handle);
+    private static LockKind kind(LockRequest request) {
+        return request.flock() ? LockKind.FLOCK : LockKind.POSIX;
     }
 
     LockRequest test(Caller caller, long ino, LockRequest request) throws FsException {
         int partition = Inodes.partition(ino);
-        ReadOp op = ReadOp.getLock(new GetLockOp(ino).setLock(wire(request)));
+        ReadOp op = ReadOp.getLock(new GetLockOp(ino).setLock(wire(request, number(request))));
         Answer<ReadReply> answer =
                 client.readNewest(
                         partition, Requests.credentials(caller), op, requests.patience(caller));
@@ -217,7 +254,7 @@ final class FileLocks {
 
     private void acquire(Caller caller, long ino, FileLock lock, boolean wait) throws FsException {
         CountDownLatch closing = wait ? null : releasing.get(ino);
-        Wait number = new Wait(numbers.incrementAndGet());
+        Wait number = new Wait(waits.incrementAndGet());
         LockOp op = new LockOp(ino).setLock(lock);
         if (wait) {
             op.setRequest(number.number);
@@ -332,36 +369,103 @@ final class FileLocks {
 
     // ---------------------------------------------------------------- who holds what
 
-    private boolean remember(long ino, Holder holder) {
+    private Holder remember(long ino, LockRequest request, long handle) {
         synchronized (holders) {
-            return holders.computeIfAbsent(ino, key -> new LinkedHashSet<>()).add(holder);
+            Owner owner = new Owner(kind(request), request.owner());
+            Numbered numbered =
+                    numbers.computeIfAbsent(owner, key -> new Numbered(owners.incrementAndGet()));
+            Holder holder = new Holder(owner.kind, owner.owner, handle, numbered.number);
+            Map<Holder, Integer> known = holders.computeIfAbsent(ino, key -> new LinkedHashMap<>());
+            if (known.merge(holder, 1, Integer::sum) == 1) {
+                numbered.places++;
+            }
+            numbered.asking++;
+            return holder;
+        }
+    }
+
+    /** By which the replicas know the owner; {@link #NOBODY}: it holds nothing. */
+    private long number(LockRequest request) {
+        synchronized (holders) {
+            Numbered numbered = numbers.get(new Owner(kind(request), request.owner()));
+            return numbered == null ? NOBODY : numbered.number;
+        }
+    }
+
+    private List<Holder> known(long ino) {
+        synchronized (holders) {
+            return List.copyOf(holders.getOrDefault(ino, Map.of()).keySet());
+        }
+    }
+
+    private void refused(long ino, Holder holder) {
+        synchronized (holders) {
+            Map<Holder, Integer> known = holders.get(ino);
+            int requests = known == null ? 0 : known.getOrDefault(holder, 0);
+            if (known != null && requests > 1) {
+                known.put(holder, requests - 1);
+            } else {
+                forget(ino, holder);
+            }
         }
     }
 
     private void forget(long ino, Holder holder) {
         synchronized (holders) {
-            Set<Holder> known = holders.get(ino);
-            if (known != null && known.remove(holder) && known.isEmpty()) {
+            Map<Holder, Integer> known = holders.get(ino);
+            if (known == null || known.remove(holder) == null) {
+                return;
+            }
+            if (known.isEmpty()) {
                 holders.remove(ino);
             }
+            Owner owner = new Owner(holder.kind, holder.owner);
+            Numbered numbered = numbers.get(owner);
+            Invariant.check(numbered != null, "an owner without a number");
+            numbered.places--;
+            forgetIdle(owner, numbered);
+        }
+    }
+
+    private void asked(LockRequest request) {
+        synchronized (holders) {
+            Owner owner = new Owner(kind(request), request.owner());
+            Numbered numbered = numbers.get(owner);
+            Invariant.check(numbered != null, "an owner without a number");
+            numbered.asking--;
+            forgetIdle(owner, numbered);
+        }
+    }
+
+    private void forgetIdle(Owner owner, Numbered numbered) {
+        if (numbered.places == 0 && numbered.asking == 0) {
+            numbers.remove(owner);
+        }
+    }
+
+    private boolean isAsking(Holder holder) {
+        synchronized (holders) {
+            Numbered numbered = numbers.get(new Owner(holder.kind, holder.owner));
+            return numbered != null && numbered.asking > 0;
         }
     }
 
     /** close(2) of a descriptor of the file by this owner: its fcntl(2) locks end. */
     void flushed(Caller caller, long ino, long owner) throws FsException {
         List<Holder> ended = new ArrayList<>();
-        synchronized (holders) {
-            for (Holder holder : holders.getOrDefault(ino, Set.of())) {
-                if (holder.kind == LockKind.POSIX && holder.owner == owner) {
-                    ended.add(holder);
-                }
+        for (Holder holder : known(ino)) {
+            if (holder.kind == LockKind.POSIX && holder.owner == owner) {
+                ended.add(holder);
             }
         }
         if (!ended.isEmpty()) {
             try {
                 dropAll(ino, ended.getFirst(), requests.patience(caller));
             } finally {
-                ended.forEach(holder -> forget(ino, holder));
+                // What another thread of the owner is granted from now on is to be found.
+                ended.stream()
+                        .filter(holder -> !isAsking(holder))
+                        .forEach(holder -> forget(ino, holder));
             }
         }
     }
@@ -369,7 +473,7 @@ final class FileLocks {
     /** Drops all locks of an owner; in the background when nobody answers by now. */
     private void dropAll(long ino, Holder holder, Patience patience) throws FsException {
         FileLock all =
-                new FileLock(holder.owner, 0, holder.kind, LockType.UNLOCK, 0, Long.MAX_VALUE);
+                new FileLock(holder.number, 0, holder.kind, LockType.UNLOCK, 0, Long.MAX_VALUE);
         Answer<UpdateReply> answer = send(ino, new LockOp(ino).setLock(all), patience);
         if (!answer.answered()) {
             Thread.ofVirtual()
@@ -395,15 +499,23 @@ final class FileLocks {
         };
     }
 
-    /** The handle's last descriptor is closed: every lock taken through it ends. */
+    /**
+     * The handle's last descriptor is closed: every lock taken through it ends, unless its owner
+     * has since locked through another handle. Then the kernel has said what of the owner's ends,
+     * or the owner's number is another's by now, who was given these locks as his own.
+     */
     void released(long ino, long handle) {
         Set<Holder> ended = new LinkedHashSet<>();
         CountDownLatch done = new CountDownLatch(1);
         synchronized (holders) {
-            for (Holder holder : holders.getOrDefault(ino, Set.of())) {
+            for (Holder holder : known(ino)) {
                 if (holder.handle == handle) {
+                    forget(ino, holder);
                     ended.add(holder);
                 }
+            }
+            for (Holder other : known(ino)) {
+                ended.removeIf(holder -> holder.number == other.number);
             }
             if (ended.isEmpty()) {
                 return;
@@ -416,8 +528,6 @@ final class FileLocks {
                     dropAll(ino, holder, Patience.of(RELEASE_PATIENCE));
                 } catch (FsException e) {
                     LOG.warn("locks of inode {} are not dropped yet: {}", ino, e.errno());
-                } finally {
-                    forget(ino, holder);
                 }
             }
         } finally {
@@ -433,7 +543,7 @@ final class FileLocks {
         synchronized (holders) {
             holders.forEach((ino, known) -> {
                 if (Inodes.partition(ino) == partition) {
-                    lost.put(ino, Set.copyOf(known));
+                    lost.put(ino, Set.copyOf(known.keySet()));
                 }
             });
         }

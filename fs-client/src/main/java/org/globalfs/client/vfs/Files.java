@@ -178,7 +178,7 @@ final class Files {
                 throw e;
             }
         }
-        return result(handle, attributes);
+        return result(handle, attributes, flags);
     }
 
     private static int accessMask(int flags) {
@@ -217,13 +217,22 @@ final class Files {
         return attributes;
     }
 
-    private OpenResult result(Handle handle, Attributes attributes) {
+    private OpenResult result(Handle handle, Attributes attributes, int flags) {
         boolean keep = pages.opened(attributes.getIno(), attributes.getVersion());
         if (keep) {
             grants.known(attributes.getIno(), attributes.getVersion());
         }
         // Every close is told, a reader's too: it ends locks.
-        return new OpenResult(handle.number, keep, false);
+        return new OpenResult(handle.number, keep, direct(flags), false, false);
+    }
+
+    /**
+     * What is written with O_APPEND goes past the kernel's pages: the kernel would put it where it
+     * believes the end to be, for every reader of this mount to see, and others may have appended
+     * there.
+     */
+    private static boolean direct(int flags) {
+        return OpenFlags.writes(flags) && (flags & OpenFlags.O_APPEND) != 0;
     }
 
     /**
@@ -282,14 +291,15 @@ final class Files {
         Handle handle = opened(updated, flags);
         AttributesReply reply = names.reply(attributes);
         return new Created(
-                new Entry(reply.stat(), 0, reply.timeoutNs()), result(handle, attributes));
+                new Entry(reply.stat(), 0, reply.timeoutNs()), result(handle, attributes, flags));
     }
 
     private Created fresh(long parent, byte[] name, Requests.Updated updated, int flags)
             throws FsException {
         Attributes attributes = updated.reply().getAttributes();
         Handle handle = opened(updated, flags);
-        return new Created(names.entry(parent, name, attributes), result(handle, attributes));
+        return new Created(
+                names.entry(parent, name, attributes), result(handle, attributes, flags));
     }
 
     /** Opens the empty file that was just made. */
@@ -359,6 +369,10 @@ final class Files {
                             requests.patience(caller));
         } catch (ContentException e) {
             throw failed(e);
+        }
+        if (append && !direct(open.flags)) {
+            // O_APPEND came with fcntl(2): readers of this mount find it in the kernel's pages.
+            open.content().flush();
         }
         open.checkErrors();
         return length;

@@ -38,8 +38,10 @@ final class Names {
     private final MetadataCache cache;
     private final OpenFiles files;
     private final PageGrants grants;
-    private final Cache<Long, Place> places = Caffeine.newBuilder().maximumSize(PARENTS).build();
-    private final Cache<Long, byte[]> targets = Caffeine.newBuilder().maximumSize(TARGETS).build();
+    private final Cache<Long, Place> places =
+            Caffeine.newBuilder().maximumSize(PARENTS).executor(Runnable::run).build();
+    private final Cache<Long, byte[]> targets =
+            Caffeine.newBuilder().maximumSize(TARGETS).executor(Runnable::run).build();
     private volatile @Nullable KernelCache kernel;
 
     /** Where a directory was found last, which is what the kernel believes. */

@@ -6,7 +6,8 @@ package org.globalfs.client.vfs;
  * @param handle the implementation's number for it, ≥ 0
  * @param keepCache the kernel keeps the pages that it has of the inode (directories: the entries);
  *     else it drops them now
- * @param directIo reads and writes bypass the kernel's page cache (no shared mmap then)
+ * @param directIo reads and writes bypass the kernel's page cache (no shared mmap then before Linux
+ *     6.6)
  * @param noFlush close(2) does not call {@link FileSystem#flush}: right for files opened for
  *     reading
  * @param cacheDirectory directories only: the kernel may keep the entries and answer later readdirs

@@ -141,6 +141,26 @@ class FuseFaultsTest {
         }
     }
 
+    /** The kernel lets nobody go who waits for a lock, SIGKILL or not, until it has an answer. */
+    @Test
+    void aLockThatFailsInAnyWayIsAnswered() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000", "locks"))) {
+            mount.python(
+                    20,
+                    """
+                    import errno, fcntl
+                    fd = os.open('f', os.O_CREAT | os.O_RDWR)
+                    fcntl.lockf(fd, fcntl.LOCK_EX, 1, 12)
+                    for how in (fcntl.LOCK_EX, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                        try:
+                            fcntl.lockf(fd, how, 1, 13)
+                            assert False, 'granted'
+                        except OSError as e:
+                            assert e.errno == errno.EIO, e
+                    """);
+        }
+    }
+
     @Test
     void aMountLeftByADeadProcessIsReplaced() throws Exception {
         MountedProcess first = MountedProcess.start(mountpoint, with("1000", "60000"));

@@ -18,6 +18,7 @@ import org.globalfs.client.vfs.Entry;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.client.vfs.KernelCache;
+import org.globalfs.client.vfs.LockRequest;
 import org.globalfs.client.vfs.OpenFlags;
 import org.globalfs.client.vfs.OpenResult;
 import org.globalfs.client.vfs.SetAttributes;
@@ -47,6 +48,8 @@ class MemoryFileSystem implements FileSystem {
         }
     }
 
+    private static final long BROKEN_LOCK = 13;
+
     private final Map<Long, MemoryInode> inodes = new ConcurrentHashMap<>();
     private final AtomicLong nextInode = new AtomicLong(2);
     private final AtomicLong nextHandle = new AtomicLong(1);
@@ -55,12 +58,14 @@ class MemoryFileSystem implements FileSystem {
     private final Set<Long> handles = ConcurrentHashMap.newKeySet();
     private final long timeoutNs;
     private final boolean directIo;
+    private final boolean locks;
     private volatile boolean closed;
     private volatile @Nullable KernelCache kernel;
 
-    MemoryFileSystem(long timeoutNs, boolean directIo) {
+    MemoryFileSystem(long timeoutNs, boolean directIo, boolean locks) {
         this.timeoutNs = timeoutNs;
         this.directIo = directIo;
+        this.locks = locks;
         MemoryInode root =
                 new MemoryInode(
                         ROOT,
@@ -548,6 +553,19 @@ class MemoryFileSystem implements FileSystem {
     public StatFs statFs(Caller caller, long ino) {
         return new StatFs(
                 4096, 1 << 20, 1 << 19, 1 << 18, 1_000_000, 1_000_000 - inodes.size(), 255);
+    }
+
+    @Override
+    public boolean servesLocks() {
+        return locks;
+    }
+
+    /** Grants all, but for one at {@link #BROKEN_LOCK}. */
+    @Override
+    public void lock(Caller caller, long ino, long handle, LockRequest request, boolean wait) {
+        if (request.first() == BROKEN_LOCK) {
+            throw new NoClassDefFoundError("a part of the program that is gone");
+        }
     }
 
     int inodeCount() {

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Mounts a {@link MemoryFileSystem} until its input ends; a program of its own, because a JVM must
  * not use its own mount. Arguments: mountpoint, time-out of cached names and attributes in ms,
- * requests' time-out in ms, then any of: direct, trace, explicit, jnr, threads=N, readers=N.
+ * requests' time-out in ms, then any of: direct, locks, trace, explicit, jnr, threads=N, readers=N.
  * Commands on its input: {@code counts}, {@code close}.
  */
 public final class MemoryMount {
@@ -29,17 +29,19 @@ public final class MemoryMount {
                 MountOptions.defaults()
                         .withRequestTimeout(Duration.ofMillis(Long.parseLong(arguments[2])));
         boolean directIo = false;
+        boolean locks = false;
         boolean jnr = false;
         for (int i = 3; i < arguments.length; i++) {
             switch (arguments[i]) {
                 case "direct" -> directIo = true;
+                case "locks" -> locks = true;
                 case "jnr" -> jnr = true;
                 case "trace" -> options = options.withTrace(true);
                 case "explicit" -> options = options.withExplicitInvalidation(true);
                 default -> options = counted(options, arguments[i]);
             }
         }
-        MemoryFileSystem fileSystem = new MemoryFileSystem(cacheNs, directIo);
+        MemoryFileSystem fileSystem = new MemoryFileSystem(cacheNs, directIo, locks);
         Path mountpoint = Path.of(arguments[0]);
         try (Mount mount =
                 jnr

@@ -123,6 +123,78 @@ final class LocksTest {
         assertThat(lock(west, ours, LockRequest.Type.WRITE, true)).isNull();
     }
 
+    /**
+     * The kernel gives an owner's number to the next open file before it says that one is closed.
+     */
+    @Test
+    void aLateReleaseLeavesTheLocksOfTheNextOwnerOfItsNumber() throws FsException {
+        for (boolean flock : new boolean[] {false, true}) {
+            Open before = west.open(ours.ino(), OpenFlags.O_RDWR);
+            assertThat(lock(west, before, LockRequest.Type.WRITE, flock)).isNull();
+            assertThat(lock(west, before, LockRequest.Type.UNLOCK, flock)).isNull();
+            Open next = west.open(ours.ino(), OpenFlags.O_RDWR);
+            assertThat(lock(west, next, LockRequest.Type.WRITE, flock)).isNull();
+            west.fs.release(before.ino(), before.handle());
+            assertThat(lock(east, theirs, LockRequest.Type.WRITE, flock)).isEqualTo(Errno.EAGAIN);
+            west.fs.release(next.ino(), next.handle());
+            assertThat(lock(east, theirs, LockRequest.Type.WRITE, flock)).isNull();
+            assertThat(lock(east, theirs, LockRequest.Type.UNLOCK, flock)).isNull();
+        }
+    }
+
+    /** An owner is the same in all its files, and another than before once it holds nothing. */
+    @Test
+    void aWaitThatWouldNeverEndIsRefused() throws Exception {
+        Open ourSecond = west.create(west.mkdir(FileSystem.ROOT, "other"), "file");
+        Open theirSecond = east.open(ourSecond.ino(), OpenFlags.O_RDWR);
+        for (int round = 0; round < 2; round++) {
+            assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isNull();
+            assertThat(lock(east, theirSecond, LockRequest.Type.WRITE, false)).isNull();
+            Caller caller = west.caller();
+            long asked = waits();
+            CompletableFuture<@Nullable Errno> waiting =
+                    CompletableFuture.supplyAsync(
+                            () ->
+                                    lock(
+                                            west,
+                                            caller,
+                                            ourSecond,
+                                            LockRequest.Type.WRITE,
+                                            false,
+                                            true),
+                            Thread::startVirtualThread);
+            await().until(() -> waits() > asked);
+            assertThat(lock(east, east.caller(), theirs, LockRequest.Type.WRITE, false, true))
+                    .isEqualTo(Errno.EDEADLK);
+            lock(east, theirSecond, LockRequest.Type.UNLOCK, false);
+            assertThat(waiting.get(20, TimeUnit.SECONDS)).isNull();
+            for (Open file : new Open[] {ours, ourSecond}) {
+                west.fs.flush(west.caller(), file.ino(), file.handle(), OWNER);
+            }
+            for (Open file : new Open[] {theirs, theirSecond}) {
+                east.fs.flush(east.caller(), file.ino(), file.handle(), OWNER);
+            }
+        }
+    }
+
+    /** One thread waits for a lock, another of its process closes the file meanwhile. */
+    @Test
+    void whatIsGrantedAfterACloseOfItsOwnerCanBeGivenBack() throws Exception {
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
+        long asked = waits();
+        CompletableFuture<@Nullable Errno> waiting =
+                CompletableFuture.supplyAsync(
+                        () -> lock(west, west.caller(), ours, LockRequest.Type.WRITE, false, true),
+                        Thread::startVirtualThread);
+        await().until(() -> waits() > asked);
+        west.fs.flush(west.caller(), ours.ino(), ours.handle(), OWNER);
+        lock(east, theirs, LockRequest.Type.UNLOCK, false);
+        assertThat(waiting.get(20, TimeUnit.SECONDS)).isNull();
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isEqualTo(Errno.EAGAIN);
+        lock(west, ours, LockRequest.Type.UNLOCK, false);
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
+    }
+
     @Test
     void aWaitIsGrantedOrInterrupted() throws Exception {
         lock(west, ours, LockRequest.Type.WRITE, false);

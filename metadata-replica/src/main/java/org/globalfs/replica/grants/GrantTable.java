@@ -50,7 +50,16 @@ public final class GrantTable {
 
     private final LongSupplier time;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+
+    /** A session has something to give back. */
+    private final Condition recalled = lock.newCondition();
+
+    /** Grants were given back, or have run out. */
+    private final Condition given = lock.newCondition();
+
+    /** Names are no longer being updated. */
+    private final Condition freed = lock.newCondition();
+
     private final Map<Long, Session> sessions = new HashMap<>();
     private final Map<Long, Set<Session>> holders = new HashMap<>();
     private final Map<Long, List<Update>> active = new HashMap<>();
@@ -167,7 +176,7 @@ public final class GrantTable {
                 lastNumber++;
                 session.unacknowledged.addLast(new Session.Recall(lastNumber, ino, nowNs));
             }
-            changed.signalAll();
+            recalled.signalAll();
         }
     }
 
@@ -216,7 +225,7 @@ public final class GrantTable {
         if (!session.polled) {
             silent.put(session.id, nowNs + SILENCE_NS);
         }
-        changed.signalAll();
+        given.signalAll();
     }
 
     private void drop(Session session, long ino) {
@@ -245,7 +254,7 @@ public final class GrantTable {
                 if (leftNs <= 0) {
                     return null;
                 }
-                var _ = changed.awaitNanos(leftNs);
+                var _ = freed.awaitNanos(leftNs);
             }
             busyNames.addAll(names);
         } finally {
@@ -305,7 +314,7 @@ public final class GrantTable {
             }
         }
         if (any) {
-            changed.signalAll();
+            recalled.signalAll();
         }
     }
 
@@ -352,7 +361,7 @@ public final class GrantTable {
                 if (nowNs - deadlineNs >= 0) {
                     return false;
                 }
-                var _ = changed.awaitNanos(wakeNs - nowNs);
+                var _ = given.awaitNanos(wakeNs - nowNs);
             }
         } finally {
             lock.unlock();
@@ -412,7 +421,7 @@ public final class GrantTable {
             }
             if (!update.names.isEmpty()) {
                 update.names.forEach(busyNames::remove);
-                changed.signalAll();
+                freed.signalAll();
             }
         } finally {
             lock.unlock();
@@ -454,7 +463,7 @@ public final class GrantTable {
                 if (recalls || nowNs - deadlineNs >= 0) {
                     return answer(session, nowNs, maxLeaseMs.getAsLong());
                 }
-                var _ = changed.awaitNanos(deadlineNs - nowNs);
+                var _ = recalled.awaitNanos(deadlineNs - nowNs);
             }
         } finally {
             lock.unlock();
@@ -477,7 +486,7 @@ public final class GrantTable {
             any = true;
         }
         if (any) {
-            changed.signalAll();
+            given.signalAll();
         }
     }
 

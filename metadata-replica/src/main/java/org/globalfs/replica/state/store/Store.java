@@ -40,10 +40,6 @@ import org.rocksdb.WriteOptions;
  */
 public final class Store implements AutoCloseable {
 
-    static {
-        RocksDB.loadLibrary();
-    }
-
     private final RocksDB db;
     private final DBOptions dbOptions;
     private final ColumnFamilyOptions tableOptions;
@@ -105,6 +101,7 @@ public final class Store implements AutoCloseable {
 
     public static Store open(Path folder, StateOptions options) {
         try {
+            NativeLibrary.load();
             Files.createDirectories(folder);
             return new Store(folder, options);
         } catch (IOException | RocksDBException e) {

@@ -1,0 +1,4 @@
+@NullMarked
+package org.globalfs.replica.state.store;
+
+import org.jspecify.annotations.NullMarked;
