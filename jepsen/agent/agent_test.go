@@ -149,6 +149,21 @@ func TestNames(t *testing.T) {
 	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"ns.rename","path":"d/a","to":"d/x"}`)
 }
 
+func TestMarks(t *testing.T) {
+	folder := t.TempDir()
+	c := connect(t, agentFor(t, folder))
+	c.ask(`{"f":"mkdir","dir":"w"}`)
+	c.expect(`{"type":"ok"}`, `{"f":"wait","value":1}`)
+	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"mark.read","path":"w/3.1"}`)
+	c.expect(`{"type":"ok"}`, `{"f":"mark.place","dir":"w","path":"w/3.1","value":3}`)
+	c.expect(`{"type":"ok","value":{"mark":3}}`, `{"f":"mark.read","path":"w/3.1"}`)
+	c.expect(`{"type":"ok","value":{"entries":["3.1"]}}`, `{"f":"ns.readdir","path":"w"}`)
+	if err := os.WriteFile(filepath.Join(folder, "w/3.1"), make([]byte, 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.expect(`{"type":"ok","value":{"mark":-1}}`, `{"f":"mark.read","path":"w/3.1"}`)
+}
+
 func TestLocksOfEachKind(t *testing.T) {
 	for _, kind := range []string{"flock", "ofd"} {
 		listener := agentFor(t, t.TempDir())

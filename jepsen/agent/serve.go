@@ -64,7 +64,8 @@ var operations = map[string]operation{
 	"set.add": setAdd, "set.read": setRead,
 	"counter.add": counterAdd, "counter.read": counterRead,
 	"content.write": contentWrite, "content.read": contentRead,
-	"mkdir": makeDirectory,
+	"mark.place": markPlace, "mark.read": markRead,
+	"mkdir": makeDirectory, "wait": wait,
 }
 
 // place opens the root of what is served.

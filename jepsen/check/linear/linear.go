@@ -14,7 +14,8 @@ import (
 	"globalfs.org/jepsen/check/history"
 )
 
-// MaxOperations is how many operations a history may have: the search grows with it.
+// MaxOperations is how many operations a history may have, or each part of one whose parts are searched
+// on their own: the search grows with it.
 const MaxOperations = 200
 
 // Workload is a model with what it does with reads.
@@ -33,10 +34,12 @@ var refused = map[string]bool{"ENOSPC": true, "EDQUOT": true, "EMFILE": true, "E
 
 // Workloads by name.
 var Workloads = map[string]Workload{
-	"register":  register,
-	"append":    appendList,
-	"namespace": namespace,
-	"lock":      lock,
+	"register":         register,
+	"append":           appendList,
+	"namespace":        namespace,
+	"lock":             lock,
+	"wandering":        wandering,
+	"wandering-strong": wanderingStrong,
 }
 
 // step is an operation as the models see it.
@@ -72,10 +75,16 @@ func Check(w Workload, h *history.History, reads bool, limit time.Duration) (*Ve
 		operations = append(operations, porcupine.Operation{
 			ClientId: int(op.Process), Input: &step{op, arguments}, Call: op.Call, Return: op.Return})
 	}
-	if len(operations) > MaxOperations {
-		return nil, fmt.Errorf("%d operations; at most %d can be checked", len(operations), MaxOperations)
-	}
 	model := w.model(h)
+	parts := [][]porcupine.Operation{operations}
+	if model.Partition != nil {
+		parts = model.Partition(operations)
+	}
+	for _, part := range parts {
+		if len(part) > MaxOperations {
+			return nil, fmt.Errorf("%d operations; at most %d can be checked", len(part), MaxOperations)
+		}
+	}
 	model.DescribeOperation = func(input, _ interface{}) string { return describe(input.(*step)) }
 	result, info := porcupine.CheckOperationsVerbose(model, operations, limit)
 	return &Verdict{result, model, info, len(operations)}, nil

@@ -9,17 +9,19 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** The agent of one mount, a process of its own. */
-public final class Agent implements AutoCloseable {
+final class Agent implements AutoCloseable {
+    private final String region;
     private final Process process;
     private final InetSocketAddress address;
 
-    private Agent(Process process, InetSocketAddress address) {
+    private Agent(String region, Process process, InetSocketAddress address) {
+        this.region = region;
         this.process = process;
         this.address = address;
     }
 
-    /** Starts the program on a mount; returns once it listens. */
-    public static Agent start(Path program, Path mount) throws IOException {
+    /** Starts the program on a region's mount; returns once it listens. */
+    static Agent start(Path program, String region, Path mount) throws IOException {
         Process process =
                 new ProcessBuilder(List.of(program.toString(), "-mount", mount.toString()))
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -33,9 +35,14 @@ public final class Agent implements AutoCloseable {
         String at = line.substring("listening ".length());
         int colon = at.lastIndexOf(':');
         return new Agent(
+                region,
                 process,
                 new InetSocketAddress(
                         at.substring(0, colon), Integer.parseInt(at.substring(colon + 1))));
+    }
+
+    String region() {
+        return region;
     }
 
     /** A client of its own. */

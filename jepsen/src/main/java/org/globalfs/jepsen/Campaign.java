@@ -4,10 +4,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.globalfs.jepsen.fault.FaultKind;
+import org.globalfs.jepsen.report.Verdict;
 
 /**
  * All workloads, one after the other, in the mounts of a running cluster, and their verdicts.
@@ -18,7 +23,7 @@ import java.util.Map;
  * @param global a folder of the global partition
  * @param folder where histories and drawings go
  */
-public record Campaign(
+record Campaign(
         List<Agent> agents,
         Path checker,
         List<String> regional,
@@ -26,22 +31,16 @@ public record Campaign(
         Path folder,
         Nemesis nemesis) {
 
+    /** Before a partition's name, in the name of the folder whose content is there. */
+    static final String AT = "at-";
+
     private static final int INVALID = 1;
+    private static final long LEAST_NS = 500_000_000;
+    private static final long RUNS = 100_000;
 
-    /**
-     * A history's verdict.
-     *
-     * @param exitCode the checker's: 0 valid, 1 invalid, 2 malformed, 3 unknown
-     */
-    public record Verdict(String name, int exitCode, String text) {
-        public boolean valid() {
-            return exitCode == 0;
-        }
-    }
+    record Plan(Workload workload, boolean updatesOnly) {}
 
-    private record Plan(Workload workload, boolean updatesOnly) {}
-
-    private static Map<String, Plan> plans(List<String> regional, String global, long seed) {
+    static Map<String, Plan> plans(List<String> regional, String global, long seed) {
         String here = regional.getFirst() + "/run-" + seed;
         String there = regional.getLast() + "/run-" + seed;
         String everywhere = global + "/run-" + seed;
@@ -50,7 +49,9 @@ public record Campaign(
         plans.put("exchange", all(Workloads.linkedRegister(there + "/exchange")));
         plans.put("append", all(Workloads.appends(here + "/append")));
         plans.put("names", all(Workloads.names(here + "/d", here + "/e", true)));
-        plans.put("names-across", all(Workloads.names(here + "/f", there + "/f", true)));
+        plans.put(
+                "names-across", new Plan(Workloads.names(here + "/f", there + "/f", false), true));
+        plans.put("wandering", all(new Wandering(List.of(here + "/w", here + "/v", there + "/w"))));
         plans.put("flock", all(Workloads.locks(there + "/flock", "flock")));
         plans.put("ofd-lock", all(Workloads.locks(here + "/ofd", "ofd")));
         plans.put("fsync-set", all(Workloads.fsyncSet(here + "/set")));
@@ -61,7 +62,7 @@ public record Campaign(
                 all(Workloads.sessions(List.of(here + "/s", everywhere + "/s", there + "/s"))));
         plans.put(
                 "global-names",
-                new Plan(Workloads.names(everywhere + "/d", everywhere + "/e", true), true));
+                new Plan(Workloads.names(everywhere + "/d", everywhere + "/e", false), true));
         return plans;
     }
 
@@ -75,27 +76,72 @@ public record Campaign(
     }
 
     /**
-     * Runs the workloads of these names for {@code time} each.
+     * Runs the workloads of these names in turn, each for a slice of time, all over again until the
+     * whole time is over, at least once.
      *
      * @param clients of all agents together
      * @param seed what operations there are follows from it, not when they are done
      */
-    public List<Verdict> run(List<String> names, int clients, Duration time, long seed)
+    public List<Verdict> run(
+            List<String> names, int clients, Duration slice, Duration whole, long seed)
             throws IOException {
         Files.createDirectories(folder);
         List<Verdict> verdicts = new ArrayList<>();
-        Map<String, Plan> plans = plans(regional, global, seed);
-        for (String name : names) {
-            Plan plan = plans.get(name);
+        long endNs = System.nanoTime() + whole.toNanos();
+        do {
+            for (String name : names) {
+                slice(name, clients, slice, seed, verdicts);
+            }
+        } while (endNs - System.nanoTime() > LEAST_NS);
+        return verdicts;
+    }
+
+    /** A history that is full is followed by another, of operations elsewhere. */
+    private void slice(String name, int clients, Duration slice, long seed, List<Verdict> verdicts)
+            throws IOException {
+        long leftNs = slice.toNanos();
+        while (leftNs > LEAST_NS) {
+            int run = verdicts.size() + 1;
+            long runSeed = seed * RUNS + run;
+            Plan plan = plans(regional, global, runSeed).get(name);
             if (plan == null) {
                 throw new IllegalArgumentException(
-                        "no workload " + name + "; there are " + plans.keySet());
+                        "no workload " + name + ": there are " + names());
             }
-            Path history = folder.resolve(name + ".edn");
-            RecordedRun.run(plan.workload, agents, clients, time, seed, nemesis, history);
-            verdicts.add(judge(name, plan, history));
+            RecordedRun.prepare(plan.workload, agents);
+            long beginNs = System.nanoTime();
+            Path history = folder.resolve(name + "-" + run + ".edn");
+            try (Recording recording = new Recording(history)) {
+                recording.begun(partitions(plan.workload), Instant.now());
+                RecordedRun.run(
+                        plan.workload,
+                        agents,
+                        clients,
+                        beginNs + leftNs,
+                        runSeed,
+                        nemesis,
+                        recording);
+            }
+            leftNs -= System.nanoTime() - beginNs;
+            Verdict verdict = judge(name, plan, history);
+            verdicts.add(verdict);
+            if (!verdict.valid()) {
+                System.out.println(verdict.text());
+            }
         }
-        return verdicts;
+    }
+
+    /** What has to be in reach for all of its operations; between regions the global one too. */
+    private List<String> partitions(Workload workload) {
+        Set<String> partitions = new LinkedHashSet<>();
+        for (Map<String, Object> request : workload.preparations()) {
+            String top = String.valueOf(request.get("dir")).replaceFirst("/.*", "");
+            partitions.add(top.replaceFirst("^" + AT, ""));
+        }
+        if (partitions.size() > 1) {
+            partitions.add(FaultKind.GLOBAL);
+        }
+        return List.copyOf(partitions);
     }
 
     private Verdict judge(String name, Plan plan, Path history) throws IOException {
@@ -108,6 +154,6 @@ public record Campaign(
         command.add(history.toString());
         GoProgram.Result result = GoProgram.run(folder, command);
         int code = result.exitCode() > INVALID + 2 ? INVALID + 1 : result.exitCode();
-        return new Verdict(name, code, result.output().strip());
+        return new Verdict(name, history, code, result.output().strip());
     }
 }

@@ -5,7 +5,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Values as text in Clojure's notation: numbers, texts, keywords, vectors, maps by keyword. */
+/**
+ * Values as text in Clojure's notation: numbers, truths, texts, keywords, vectors, maps by keyword.
+ */
 final class Edn {
     private Edn() {}
 
@@ -16,6 +18,7 @@ final class Edn {
         return switch (value) {
             case null -> "nil";
             case Number number -> number.toString();
+            case Boolean truth -> truth.toString();
             case Keyword keyword -> ":" + keyword.name;
             case Collection<?> items ->
                     items.stream().map(Edn::of).collect(Collectors.joining(" ", "[", "]"));

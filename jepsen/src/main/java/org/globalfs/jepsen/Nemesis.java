@@ -1,20 +1,140 @@
 package org.globalfs.jepsen;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.globalfs.jepsen.cluster.TestedCluster;
+import org.globalfs.jepsen.fault.Fault;
+import org.globalfs.jepsen.fault.FaultKind;
 import org.jspecify.annotations.Nullable;
 
-/** Notes in the current history what is being done to the cluster. Thread-safe. */
-public final class Nemesis {
-    private volatile @Nullable Recording recording;
+/**
+ * Breaks a cluster: one fault at a time, of each kind once in an order that chance gives, then of
+ * each again. Notes them in the history that is being recorded.
+ */
+final class Nemesis {
+    private static final int LEAST_BETWEEN_MS = 700;
+    private static final int MOST_BETWEEN_MS = 2_000;
 
-    void recordIn(@Nullable Recording current) {
-        recording = current;
+    private final TestedCluster cluster;
+    private final List<FaultKind> kinds;
+    private final Random random;
+    private final List<FaultKind> deck = new ArrayList<>();
+    private final List<String> done = new ArrayList<>();
+
+    /** Held while something is broken, and while nothing may be. */
+    private final Semaphore breaking = new Semaphore(1);
+
+    // both under the lock: a history that begins during a fault tells of it first
+    private @Nullable Recording recording;
+    private @Nullable Fault current;
+
+    Nemesis(TestedCluster cluster, List<FaultKind> kinds, long seed) {
+        this.cluster = cluster;
+        this.kinds = kinds;
+        this.random = new Random(seed);
     }
 
-    /** {@code what} is about to be done, or has been. */
-    public void note(String f, String what) {
-        Recording current = recording;
+    /** From now on notes go there; null: nowhere. */
+    synchronized void recordIn(@Nullable Recording next) {
+        recording = next;
         if (current != null) {
-            current.nemesis(f, what);
+            noteBegin(current, true);
+        }
+    }
+
+    private synchronized void note(Fault fault, boolean begins) {
+        current = begins ? fault : null;
+        if (begins) {
+            noteBegin(fault, false);
+        } else if (recording != null) {
+            recording.healed(fault.name() + " " + fault.target());
+        }
+    }
+
+    private void noteBegin(Fault fault, boolean already) {
+        if (recording != null) {
+            recording.broken(fault.name(), fault.target(), already, spared(fault));
+        }
+    }
+
+    private static List<String> spared(Fault fault) {
+        List<String> partitions = new ArrayList<>(TestedCluster.REGIONS);
+        partitions.add(FaultKind.GLOBAL);
+        List<String> spared = new ArrayList<>();
+        for (String client : TestedCluster.REGIONS) {
+            for (String partition : partitions) {
+                if (fault.spares(client, partition)) {
+                    spared.add(client + ">" + partition);
+                }
+            }
+        }
+        return spared;
+    }
+
+    /** Breaks and mends until then; returns what was done. All is mended when it returns. */
+    List<String> breakUntil(CompletableFuture<?> end) throws IOException {
+        while (!kinds.isEmpty() && !ends(end, random.nextInt(LEAST_BETWEEN_MS, MOST_BETWEEN_MS))) {
+            breaking.acquireUninterruptibly();
+            try {
+                done.add(strike(end));
+            } finally {
+                breaking.release();
+            }
+        }
+        return List.copyOf(done);
+    }
+
+    /** One fault, from beginning to end; returns which. */
+    private String strike(CompletableFuture<?> end) throws IOException {
+        Fault fault = next().on(cluster, random);
+        note(fault, true);
+        try {
+            fault.begin();
+            boolean _ = ends(end, FaultKind.of(fault.name()).holdMs(random));
+        } finally {
+            fault.end();
+        }
+        note(fault, false);
+        return fault.name() + " " + fault.target();
+    }
+
+    /** Waits until nothing is broken; nothing will be until {@link #goOn}. */
+    void rest() {
+        breaking.acquireUninterruptibly();
+    }
+
+    void goOn() {
+        breaking.release();
+    }
+
+    private FaultKind next() {
+        if (deck.isEmpty()) {
+            deck.addAll(kinds);
+            Collections.shuffle(deck, random);
+        }
+        return deck.removeLast();
+    }
+
+    private static boolean ends(CompletableFuture<?> end, int withinMs) throws IOException {
+        try {
+            end.get(withinMs, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            // whoever waits for the end itself is told why
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
         }
     }
 }

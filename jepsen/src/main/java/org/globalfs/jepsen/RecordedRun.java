@@ -1,13 +1,14 @@
 package org.globalfs.jepsen;
 
 import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -29,53 +30,75 @@ final class RecordedRun {
     private final long endNs;
     private final AtomicLong processes = new AtomicLong();
 
-    private RecordedRun(Workload workload, List<Agent> agents, Recording recording, Duration time) {
+    /** What those held who have ended is given back, unseen by the history, only once all have. */
+    private final Queue<AgentClient> last = new ConcurrentLinkedQueue<>();
+
+    private RecordedRun(Workload workload, List<Agent> agents, Recording recording, long endNs) {
         this.workload = workload;
         this.agents = agents;
         this.recording = recording;
-        this.endNs = System.nanoTime() + time.toNanos();
+        this.endNs = endNs;
     }
 
-    /** Runs it; returns once the history is written. */
+    /**
+     * Runs it; returns once the history is complete.
+     *
+     * @param endNs when no operation begins any more, if the history is not full before
+     */
     static void run(
             Workload workload,
             List<Agent> agents,
             int clients,
-            Duration time,
+            long endNs,
             long seed,
             Nemesis nemesis,
-            Path history)
+            Recording recording)
             throws IOException {
-        try (Recording recording = new Recording(history)) {
-            nemesis.recordIn(recording);
-            RecordedRun run = new RecordedRun(workload, agents, recording, time);
-            run.prepare();
-            run.serially(workload.first());
-            List<CompletableFuture<Void>> all = new ArrayList<>();
-            for (int i = 0; i < clients; i++) {
-                Agent agent = agents.get(i % agents.size());
-                Random random = new Random(seed * 31 + i);
-                all.add(
-                        CompletableFuture.runAsync(
-                                () -> run.client(agent, random), Thread::startVirtualThread));
+        RecordedRun run = new RecordedRun(workload, agents, recording, endNs);
+        nemesis.recordIn(recording);
+        run.serially(workload.first());
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            Agent agent = agents.get(i % agents.size());
+            Random random = new Random(seed * 31 + i);
+            all.add(
+                    CompletableFuture.runAsync(
+                            () -> run.client(agent, random), Thread::startVirtualThread));
+        }
+        all.forEach(CompletableFuture::join);
+        run.last.forEach(RecordedRun::close);
+        nemesis.recordIn(null);
+        List<Step> last = workload.last();
+        if (!last.isEmpty()) {
+            nemesis.rest();
+            try {
+                run.serially(last);
+            } finally {
+                nemesis.goOn();
             }
-            all.forEach(CompletableFuture::join);
-            nemesis.recordIn(null);
-            run.serially(workload.last());
         }
     }
 
-    private void prepare() {
+    /** Makes the workload's folders, as soon as some region's client can. */
+    static void prepare(Workload workload, List<Agent> agents) throws IOException {
         long deadlineNs = System.nanoTime() + LAST_PATIENCE_NS;
-        for (Agent agent : agents) {
-            // a folder of the global partition is there a moment later in other regions
-            while (connect(agent, workload.preparations()) == null) {
-                if (System.nanoTime() - deadlineNs > 0) {
-                    throw new IllegalStateException("the folders cannot be made");
-                }
-                LockSupport.parkNanos(RETIRED_NS);
+        for (int turn = 0; System.nanoTime() - deadlineNs < 0; turn++) {
+            Agent agent = agents.get(turn % agents.size());
+            AgentClient client = connect(agent, workload.preparations());
+            if (client != null) {
+                client.close();
+                return;
             }
+            LockSupport.parkNanos(RETIRED_NS);
         }
+        throw new IOException("the folders of " + workload.checker() + " cannot be made");
+    }
+
+    /** What a process does before its first operation; null: its folders cannot be made now. */
+    private @Nullable AgentClient begin(Agent agent, long process) {
+        List<Map<String, Object>> all = new ArrayList<>(workload.preparations());
+        all.addAll(workload.preparations(process));
+        return connect(agent, all);
     }
 
     /** A connection over which these were done; null: not possible now. */
@@ -100,30 +123,35 @@ final class RecordedRun {
     private void client(Agent agent, Random random) {
         while (System.nanoTime() - endNs < 0) {
             long process = processes.incrementAndGet();
-            AgentClient client = connect(agent, workload.preparations(process));
+            AgentClient client = begin(agent, process);
             if (client != null) {
-                try (client) {
-                    if (!serve(client, process, random)) {
-                        return;
-                    }
-                } catch (IOException gone) {
-                    // its outcome is noted; the connection need not be closed in order
-                    LockSupport.parkNanos(RETIRED_NS);
+                if (!serve(client, process, agent.region(), random)) {
+                    last.add(client);
+                    return;
                 }
+                close(client);
             }
             LockSupport.parkNanos(RETIRED_NS);
         }
     }
 
+    private static void close(AgentClient client) {
+        try {
+            client.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Until an outcome is unknown; false: nothing more is to be done. */
-    private boolean serve(AgentClient client, long process, Random random) {
+    private boolean serve(AgentClient client, long process, String node, Random random) {
         while (System.nanoTime() - endNs < 0) {
             Step step = workload.next(process, random);
-            if (!recording.invoke(process, step, workload.mostOperations())) {
+            if (!recording.invoke(process, node, step, workload.mostOperations())) {
                 return false;
             }
             Outcome outcome = client.ask(step.request(), ANSWER_MS);
-            recording.complete(process, step, outcome);
+            recording.complete(process, node, step, outcome);
             workload.done(process, step, outcome);
             if (outcome.is("info")) {
                 return true;
@@ -150,15 +178,15 @@ final class RecordedRun {
 
     private Outcome once(Step step, Agent agent) throws IOException {
         long process = processes.incrementAndGet();
-        AgentClient client = connect(agent, List.of());
+        AgentClient client = begin(agent, process);
         if (client == null) {
             LockSupport.parkNanos(RETIRED_NS);
             return Outcome.unknown("no agent");
         }
         try (client) {
-            recording.invoke(process, step, Long.MAX_VALUE);
+            recording.invoke(process, agent.region(), step, Long.MAX_VALUE);
             Outcome outcome = client.ask(step.request(), ANSWER_MS);
-            recording.complete(process, step, outcome);
+            recording.complete(process, agent.region(), step, outcome);
             return outcome;
         }
     }

@@ -5,6 +5,10 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,28 +25,59 @@ final class Recording implements AutoCloseable {
         out = Files.newBufferedWriter(file);
     }
 
-    /** Notes an invocation; false: the history has as many as it may have. */
-    synchronized boolean invoke(long process, Step step, long most) {
+    /**
+     * Notes an invocation; false: the history has as many as it may have.
+     *
+     * @param node the region of the client's mount
+     */
+    synchronized boolean invoke(long process, String node, Step step, long most) {
         if (invocations >= most) {
             return false;
         }
         invocations++;
-        add("invoke", process, step.f(), step.value(), null);
+        add("invoke", process, step.f(), step.value(), null, Map.of("node", node));
         return true;
     }
 
-    synchronized void complete(long process, Step step, Outcome outcome) {
+    synchronized void complete(long process, String node, Step step, Outcome outcome) {
         Object value = outcome.is("ok") ? step.seen().apply(outcome.value()) : step.value();
-        add(outcome.type(), process, step.f(), value, outcome.error());
+        add(outcome.type(), process, step.f(), value, outcome.error(), Map.of("node", node));
     }
 
-    /** What is done to the cluster; checkers pass over it. */
-    synchronized void nemesis(String f, String what) {
-        add("info", new Edn.Keyword("nemesis"), f, what, null);
+    /** Says where it works, and when it began. Checkers pass over this entry and the next two. */
+    synchronized void begun(List<String> partitions, Instant at) {
+        byNemesis("begun", at.toString(), Map.of("partitions", partitions));
+    }
+
+    /**
+     * What is done to the cluster.
+     *
+     * @param already it began before this history
+     * @param spares clients and partitions, {@code us-west>global}, that have all that they need
+     */
+    synchronized void broken(String fault, String target, boolean already, List<String> spares) {
+        Map<String, Object> more = new LinkedHashMap<>();
+        more.put("already", already);
+        more.put("spares", spares);
+        byNemesis(fault, target, more);
+    }
+
+    /** What was done is undone. */
+    synchronized void healed(String what) {
+        byNemesis("healed", what, Map.of());
+    }
+
+    private void byNemesis(String f, String value, Map<String, Object> more) {
+        add("info", new Edn.Keyword("nemesis"), f, value, null, more);
     }
 
     private void add(
-            String type, Object process, String f, @Nullable Object value, @Nullable String error) {
+            String type,
+            Object process,
+            String f,
+            @Nullable Object value,
+            @Nullable String error,
+            Map<String, Object> more) {
         StringBuilder line = new StringBuilder(120);
         line.append("{:index ").append(index++);
         line.append(", :time ").append(System.nanoTime() - startNs);
@@ -53,6 +88,7 @@ final class Recording implements AutoCloseable {
         if (error != null) {
             line.append(", :error ").append(Edn.of(error));
         }
+        more.forEach((key, also) -> line.append(", :" + key + " ").append(Edn.of(also)));
         try {
             out.append(line.append("}\n"));
         } catch (IOException e) {

@@ -17,7 +17,7 @@ final class Workloads {
 
     private Workloads() {}
 
-    private static Map<String, Object> request(String f, Object... fields) {
+    static Map<String, Object> request(String f, Object... fields) {
         Map<String, Object> request = new LinkedHashMap<>();
         request.put("f", f);
         for (int i = 0; i < fields.length; i += 2) {
@@ -26,7 +26,7 @@ final class Workloads {
         return request;
     }
 
-    private static Map<String, Object> mkdir(String folder) {
+    static Map<String, Object> mkdir(String folder) {
         return request("mkdir", "dir", folder);
     }
 
@@ -93,8 +93,9 @@ final class Workloads {
      * Three names in each of two folders, which may be in different partitions; and a file in the
      * first that keeps its name, which is linked from.
      *
-     * @param links false: no two names are of one file. The kernel does nothing, and says that it
-     *     did, when it takes two names for those of one file; where reads are causal it may err
+     * @param links false: no two names are of one file, and none is renamed to itself. The kernel
+     *     does nothing, and says that it did, when it takes both names for those of one file; where
+     *     reads are causal it may err
      */
     static Workload names(String one, String other, boolean links) {
         List<String> paths = new ArrayList<>();
@@ -127,7 +128,11 @@ final class Workloads {
             @Override
             public Step next(long process, Random random) {
                 String path = paths.get(random.nextInt(paths.size()));
-                String to = paths.get(random.nextInt(paths.size()));
+                List<String> others =
+                        links
+                                ? paths
+                                : paths.stream().filter(other -> !other.equals(path)).toList();
+                String to = others.get(random.nextInt(others.size()));
                 return switch (random.nextInt(12)) {
                     case 0, 1 -> of("create", "path", path);
                     case 2, 3 -> of("unlink", "path", path);

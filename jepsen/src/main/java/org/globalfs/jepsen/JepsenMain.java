@@ -1,0 +1,217 @@
+package org.globalfs.jepsen;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.globalfs.jepsen.cluster.TestedCluster;
+import org.globalfs.jepsen.cluster.WanLab;
+import org.globalfs.jepsen.fault.FaultKind;
+import org.globalfs.jepsen.report.Report;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The entry point of {@code globalfs jepsen}. */
+@Command(
+        name = "globalfs jepsen",
+        description =
+                "Records what clients in three regions are told while a cluster of processes is"
+                        + " broken, and judges it. As root each region gets a network of its own,"
+                        + " which can be broken too.",
+        mixinStandardHelpOptions = true,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:every history is valid and the replicas are equal in the end",
+            "1:not so, or it could not be found out",
+            "2:wrong usage",
+        })
+public final class JepsenMain implements Callable<Integer> {
+    private static final String MIXED = "mixed";
+    private static final int MOST_SLICE_SECONDS = 30;
+
+    @Option(
+            names = "--minutes",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "How long workloads run; one after the other, 30 s each or less.")
+    private double minutes;
+
+    @Option(
+            names = "--workload",
+            paramLabel = "W",
+            split = ",",
+            description = "Which workloads (default: all).")
+    private List<String> workloads = List.of();
+
+    @Option(
+            names = "--nemesis",
+            paramLabel = "X",
+            split = ",",
+            defaultValue = MIXED,
+            description = "Which faults, one at a time in turn; mixed: all; none.")
+    private List<String> nemeses = List.of();
+
+    @Option(
+            names = "--seed",
+            paramLabel = "S",
+            description = "What operations and faults follow from.")
+    private @Nullable Long seed;
+
+    @Option(
+            names = "--output",
+            paramLabel = "DIR",
+            defaultValue = "globalfs-jepsen",
+            description = "Where report.html, histories and logs go (default: ${DEFAULT-VALUE}).")
+    private Path output = Path.of("");
+
+    @Option(names = "--no-wan", description = "All on loopback, also as root.")
+    private boolean noWan;
+
+    @Spec private CommandSpec spec;
+
+    public static void main(String[] args) {
+        CommandLine line = new CommandLine(new JepsenMain());
+        line.setExecutionExceptionHandler((failure, command, parsed) -> {
+            if (failure instanceof IOException) {
+                command.getErr().println("globalfs jepsen: " + failure.getMessage());
+            }
+            if (!(failure instanceof IOException) || System.getenv("GLOBALFS_DEBUG") != null) {
+                failure.printStackTrace(command.getErr());
+            }
+            return CommandLine.ExitCode.SOFTWARE;
+        });
+        int code = line.execute(args);
+        System.out.flush();
+        System.exit(code);
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Path home = Path.of(System.getProperty("globalfs.home", "")).toAbsolutePath();
+        Optional<String> missing = noWan ? Optional.of("--no-wan") : WanLab.missing();
+        missing.ifPresent(why ->
+                System.out.println(
+                        "all regions on loopback, without faults of the network: " + why));
+        FaultyRun.Settings settings = settings(missing.isEmpty());
+        Path results = output.toAbsolutePath().normalize();
+        refuseOldResults(results);
+        Path work = Files.createTempDirectory("globalfs-jepsen-");
+        for (String program : List.of("agent", "check")) {
+            GoProgram.Result built = GoProgram.build(home.resolve("jepsen"), program, work);
+            if (built.exitCode() != 0) {
+                throw new IOException("cannot build " + program + ": " + built.output());
+            }
+        }
+        System.out.println("seed " + settings.seed() + "; starting a cluster in " + work);
+        FaultyRun.Result result;
+        try (Opened opened = new Opened()) {
+            WanLab lab = null;
+            if (missing.isEmpty()) {
+                lab = new WanLab(home, TestedCluster.REGIONS);
+                opened.add(lab);
+                lab.up();
+            }
+            Path jar = Path.of(System.getProperty("globalfs.jar", ""));
+            TestedCluster cluster =
+                    new TestedCluster(TestedCluster.program(jar), work.resolve("data"), lab);
+            opened.add(cluster);
+            cluster.up();
+            result = FaultyRun.on(cluster, work, settings, results);
+        }
+        System.out.print(Report.text(result.verdicts()));
+        result.difference().ifPresent(System.out::println);
+        System.out.println(
+                result.faults().size() + " faults; see " + results.resolve("report.html"));
+        if (result.valid()) {
+            TestedCluster.remove(work);
+        } else {
+            System.out.println("NOT VALID. The cluster's folder is kept: " + work);
+        }
+        return result.valid() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private FaultyRun.Settings settings(boolean lab) {
+        List<String> chosen = workloads.isEmpty() ? FaultyRun.workloads() : workloads;
+        for (String name : chosen) {
+            if (!FaultyRun.workloads().contains(name)) {
+                throw wrong("no workload '" + name + "'; there are " + FaultyRun.workloads());
+            }
+        }
+        if (!(minutes > 0)) {
+            throw wrong("--minutes " + minutes + " is not above 0");
+        }
+        double slice = Math.min(MOST_SLICE_SECONDS, minutes * 60 / chosen.size());
+        return new FaultyRun.Settings(
+                chosen,
+                kinds(lab),
+                Duration.ofMillis((long) (slice * 1_000)),
+                Duration.ofMillis((long) (minutes * 60_000)),
+                seed == null ? System.nanoTime() & 0xffffff : seed);
+    }
+
+    private List<FaultKind> kinds(boolean lab) {
+        if (nemeses.equals(List.of("none"))) {
+            return List.of();
+        }
+        if (nemeses.equals(List.of(MIXED))) {
+            return FaultKind.all().stream().filter(kind -> lab || !kind.needsLab()).toList();
+        }
+        List<FaultKind> kinds = new ArrayList<>();
+        for (String label : nemeses) {
+            try {
+                kinds.add(FaultKind.of(label));
+            } catch (IllegalArgumentException e) {
+                throw wrong(String.valueOf(e.getMessage()));
+            }
+            if (!lab && kinds.getLast().needsLab()) {
+                throw wrong(label + " needs a network that can be broken, which there is not");
+            }
+        }
+        return kinds;
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+
+    private void refuseOldResults(Path results) {
+        if (Files.exists(results.resolve("report.html"))) {
+            throw wrong(output + " holds a report already: choose another --output");
+        }
+    }
+
+    /** Closes what was opened, the last first, at its end or when the program is interrupted. */
+    private static final class Opened implements AutoCloseable {
+        private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+
+        Opened() {
+            Runtime.getRuntime().addShutdownHook(new Thread(this::close, "close"));
+        }
+
+        synchronized void add(AutoCloseable resource) {
+            resources.push(resource);
+        }
+
+        @Override
+        public synchronized void close() {
+            while (!resources.isEmpty()) {
+                try {
+                    resources.pop().close();
+                } catch (Exception e) {
+                    System.err.println("globalfs jepsen: cannot clean up: " + e.getMessage());
+                }
+            }
+        }
+    }
+}

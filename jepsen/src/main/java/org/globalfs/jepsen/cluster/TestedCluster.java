@@ -1,0 +1,310 @@
+package org.globalfs.jepsen.cluster;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/**
+ * A cluster of 3 regions × 3 datacenters as processes, with a mount a region, made by the program
+ * {@code globalfs}: all on loopback, or each region in a WAN lab's network.
+ */
+public final class TestedCluster implements AutoCloseable {
+    public static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
+    public static final List<String> DATACENTERS = List.of("a", "b", "c");
+    public static final String ZOOKEEPER = "zookeeper";
+    private static final String MOUNT = "mount-";
+    private static final Duration START_LIMIT = Duration.ofMinutes(5);
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final int KILL_SECONDS = 20;
+    private static final int AGREE_PAUSE_MS = 500;
+
+    private final List<String> globalfs;
+    private final Path folder;
+    private final @Nullable WanLab lab;
+
+    /**
+     * Nothing is made or started before {@link #up}.
+     *
+     * @param globalfs the program, with what comes before its arguments
+     * @param folder empty or absent
+     * @param lab null: on loopback
+     */
+    public TestedCluster(List<String> globalfs, Path folder, @Nullable WanLab lab) {
+        this.globalfs = globalfs;
+        this.folder = folder;
+        this.lab = lab;
+    }
+
+    /** Makes it and starts every process; returns once it serves. */
+    public void up() throws IOException {
+        List<String> hosts =
+                REGIONS.stream().map(r -> lab == null ? "127.0.0.1" : lab.address(r)).toList();
+        globalfs(LIMIT, List.of(), "up", "--configure-for", String.join(",", hosts));
+        start(everything());
+    }
+
+    /** How to start the program of this jar; quicker with the archive of classes beside it. */
+    public static List<String> program(Path jar) {
+        List<String> line = new ArrayList<>();
+        line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        line.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
+        line.add("--enable-native-access=ALL-UNNAMED");
+        line.add("--add-modules=jdk.incubator.vector");
+        line.add("--sun-misc-unsafe-memory-access=allow");
+        Path archive = jar.resolveSibling("globalfs.jsa");
+        if (Files.exists(archive)) {
+            line.addAll(
+                    List.of("-XX:SharedArchiveFile=" + archive, "-Xlog:cds=off", "-Xlog:aot=off"));
+        }
+        line.addAll(List.of("-jar", jar.toString()));
+        return line;
+    }
+
+    /** Removes a folder with all in it, but nothing of what is mounted there. */
+    public static void remove(Path folder) throws IOException {
+        List<String> command = List.of("rm", "-rf", "--one-file-system", folder.toString());
+        Command.run(LIMIT, Path.of("/"), Map.of(), command);
+    }
+
+    /** Every process. */
+    public static List<String> everything() {
+        List<String> names = new ArrayList<>(List.of(ZOOKEEPER));
+        REGIONS.forEach(region -> names.addAll(servers(region)));
+        REGIONS.forEach(region -> names.add(mountProcess(region)));
+        return names;
+    }
+
+    /** A region's servers, one a datacenter. */
+    public static List<String> servers(String region) {
+        return DATACENTERS.stream().map(datacenter -> region + "-" + datacenter).toList();
+    }
+
+    public static String mountProcess(String region) {
+        return MOUNT + region;
+    }
+
+    public Path folder() {
+        return folder;
+    }
+
+    public Path mount(String region) {
+        return folder.resolve("mnt").resolve(region);
+    }
+
+    /** Where its network can be broken. */
+    public Optional<WanLab> lab() {
+        return Optional.ofNullable(lab);
+    }
+
+    private List<String> prefix(String process) {
+        if (lab == null) {
+            return List.of();
+        }
+        for (String region : REGIONS) {
+            if (process.startsWith(region) || process.equals(mountProcess(region))) {
+                return lab.prefix(region);
+            }
+        }
+        return lab.prefix(REGIONS.getFirst());
+    }
+
+    private String globalfs(
+            Duration limit, List<String> prefix, String command, String... arguments)
+            throws IOException {
+        List<String> line = new ArrayList<>(prefix);
+        line.addAll(globalfs);
+        line.addAll(List.of(command, "--data", folder.toString()));
+        line.addAll(Arrays.asList(arguments));
+        return Command.run(limit, Path.of("/"), Map.of(), line);
+    }
+
+    /** Starts those of them that are down: ZooKeeper, then servers, then mounts. */
+    public void start(List<String> names) throws IOException {
+        startAtOnce(names.stream().filter(ZOOKEEPER::equals).toList());
+        startAtOnce(names.stream().filter(n -> !n.equals(ZOOKEEPER) && !isMount(n)).toList());
+        startAtOnce(names.stream().filter(TestedCluster::isMount).toList());
+    }
+
+    private static boolean isMount(String name) {
+        return name.startsWith(MOUNT);
+    }
+
+    private void startAtOnce(List<String> names) throws IOException {
+        Map<List<String>, List<String>> places = new LinkedHashMap<>();
+        names.forEach(
+                name -> places.computeIfAbsent(prefix(name), p -> new ArrayList<>()).add(name));
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        places.forEach((prefix, there) ->
+                all.add(
+                        CompletableFuture.runAsync(
+                                () -> startThere(prefix, there), Thread::startVirtualThread)));
+        for (CompletableFuture<Void> each : all) {
+            try {
+                each.join();
+            } catch (CompletionException e) {
+                throw new IOException("cannot start " + names + ": " + e.getCause(), e);
+            }
+        }
+    }
+
+    private void startThere(List<String> prefix, List<String> names) {
+        try {
+            globalfs(START_LIMIT, prefix, "start", names.toArray(String[]::new));
+        } catch (IOException e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    /** kill -9, all in one stroke; those that are down already stay so. */
+    public void kill(List<String> names) throws IOException {
+        List<ProcessHandle> processes = processes(names);
+        processes.forEach(ProcessHandle::destroyForcibly);
+        for (ProcessHandle process : processes) {
+            try {
+                process.onExit().get(KILL_SECONDS, TimeUnit.SECONDS);
+            } catch (TimeoutException | ExecutionException e) {
+                throw new IOException("process " + process.pid() + " does not die", e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", e);
+            }
+        }
+    }
+
+    /** They stand still until {@link #resume}. */
+    public void pause(List<String> names) throws IOException {
+        signal("-STOP", names);
+    }
+
+    /** They go on. */
+    public void resume(List<String> names) throws IOException {
+        signal("-CONT", names);
+    }
+
+    private void signal(String signal, List<String> names) throws IOException {
+        List<String> command = new ArrayList<>(List.of("kill", signal));
+        processes(names).forEach(process -> command.add(Long.toString(process.pid())));
+        if (command.size() > 2) {
+            Command.run(LIMIT, Path.of("/"), Map.of(), command);
+        }
+    }
+
+    private List<ProcessHandle> processes(List<String> names) throws IOException {
+        List<ProcessHandle> processes = new ArrayList<>();
+        for (String name : names) {
+            Path file = folder.resolve("run").resolve(name + ".pid");
+            if (Files.exists(file)) {
+                long pid = Long.parseLong(Files.readString(file).strip());
+                ProcessHandle.of(pid).ifPresent(processes::add);
+            }
+        }
+        return processes;
+    }
+
+    /** Runs a bash script in a region's mount. */
+    public void inMount(String region, String script) throws IOException {
+        Command.run(
+                LIMIT, mount(region), Map.of(), List.of("bash", "-euo", "pipefail", "-c", script));
+    }
+
+    /**
+     * Waits until all replicas of each ring have executed as much, and says whether their states
+     * are equal then and the tree is whole; empty: so it is.
+     */
+    public Optional<String> difference(Duration limit) throws IOException {
+        long deadlineNs = System.nanoTime() + limit.toNanos();
+        while (true) {
+            String status =
+                    globalfs(LIMIT, prefix(REGIONS.getFirst()), "status", "--json", "--hashes");
+            if (ReplicaStates.of(parse(status)).equal()) {
+                break;
+            }
+            if (System.nanoTime() - deadlineNs > 0) {
+                return Optional.of("replicas' states differ: " + status.strip());
+            }
+            try {
+                Thread.sleep(AGREE_PAUSE_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", e);
+            }
+        }
+        String found = globalfs(START_LIMIT, prefix(REGIONS.getFirst()), "fsck");
+        return found.contains("clean") ? Optional.empty() : Optional.of("fsck: " + found.strip());
+    }
+
+    private static Map<?, ?> parse(String status) {
+        String json = status.substring(status.indexOf('{'));
+        return (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(json);
+    }
+
+    /** Ends every process and takes the mounts away; the folder stays. */
+    @Override
+    public void close() throws IOException {
+        if (!Files.exists(folder.resolve("run"))) {
+            return;
+        }
+        try {
+            globalfs(LIMIT, List.of(), "stop");
+        } finally {
+            kill(everything());
+            for (String region : REGIONS) {
+                String detach =
+                        "if mountpoint -q '%1$s'; then umount -l '%1$s'; fi"
+                                .formatted(mount(region));
+                Command.run(LIMIT, Path.of("/"), Map.of(), List.of("bash", "-c", detach));
+            }
+        }
+    }
+
+    /** What a status with hashes says of the rings: replicas' positions and hashes by ring. */
+    private record ReplicaStates(Map<Object, List<Object>> byRing) {
+        private static final int RINGS = REGIONS.size() + 1;
+
+        static ReplicaStates of(Map<?, ?> status) {
+            Map<Object, List<Object>> byRing = new LinkedHashMap<>();
+            for (Map<?, ?> region : maps(status, "regions")) {
+                for (Map<?, ?> replica : maps(region, "replicas")) {
+                    for (Map<?, ?> ring : maps(replica, "rings")) {
+                        byRing.computeIfAbsent(ring.get("ring"), r -> new ArrayList<>())
+                                .add(ring.get("hashPosition") + " " + ring.get("hash"));
+                    }
+                }
+            }
+            return new ReplicaStates(byRing);
+        }
+
+        private static List<Map<?, ?>> maps(Map<?, ?> parent, String key) {
+            List<Map<?, ?>> all = new ArrayList<>();
+            if (parent.get(key) instanceof Collection<?> items) {
+                items.forEach(item -> all.add((Map<?, ?>) item));
+            }
+            return all;
+        }
+
+        /** Every replica answered, and those of a ring agree. */
+        boolean equal() {
+            int inAll = byRing.values().stream().mapToInt(List::size).sum();
+            int wanted = 2 * REGIONS.size() * DATACENTERS.size();
+            return byRing.size() == RINGS
+                    && inAll == wanted
+                    && byRing.values().stream().allMatch(s -> s.stream().distinct().count() == 1);
+        }
+    }
+}

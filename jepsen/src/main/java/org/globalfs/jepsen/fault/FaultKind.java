@@ -1,0 +1,146 @@
+package org.globalfs.jepsen.fault;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import org.globalfs.jepsen.cluster.TestedCluster;
+import org.globalfs.jepsen.cluster.WanLab;
+
+/** The kinds of faults, and how long each lasts. */
+public enum FaultKind {
+    /** One server is killed. */
+    KILL_SERVER(300, 2_000),
+    /** Two of a region's three servers are killed. */
+    KILL_MAJORITY(300, 2_000),
+    /** All servers of a region are killed. */
+    KILL_REGION(300, 2_000),
+    /** Every process is killed at once: servers, ZooKeeper, mounts. */
+    KILL_ALL(300, 1_000),
+    /** A mount's process is killed, and the tree mounted again. */
+    KILL_MOUNT(300, 1_000),
+    /** ZooKeeper is killed. */
+    KILL_ZOOKEEPER(2_000, 12_000),
+    /** One server stands still for longer than a lease. */
+    PAUSE_SERVER(1_200, 4_000),
+    /** Two of a region's three servers stand still. */
+    PAUSE_MAJORITY(1_200, 4_000),
+    /** A mount's process stands still for longer than what it was granted. */
+    PAUSE_MOUNT(1_200, 4_000),
+    /** Nothing goes into a region, or out of it. */
+    ISOLATE(2_000, 8_000),
+    /** Nothing goes from one region to another; the other way it does. */
+    CUT_ONE_WAY(2_000, 8_000),
+    /** Two regions do not reach each other; the third reaches both. */
+    BRIDGE(2_000, 8_000),
+    /** Each region hears one of the others, and is heard by the other. */
+    CUT_RING(2_000, 6_000),
+    /** A link has ten times its delay. */
+    SLOW_LINK(2_000, 8_000),
+    /** A link loses every tenth packet. */
+    LOSSY_LINK(2_000, 8_000);
+
+    /** The partition that all regions replicate. */
+    public static final String GLOBAL = "global";
+
+    private static final int SLOWER_TIMES = 10;
+    private static final int LOSS_PERCENT = 10;
+
+    private final int leastMs;
+    private final int mostMs;
+
+    FaultKind(int leastMs, int mostMs) {
+        this.leastMs = leastMs;
+        this.mostMs = mostMs;
+    }
+
+    /** As the option {@code --nemesis} has it, such as {@code kill-server}. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The kind of that label. */
+    public static FaultKind of(String label) {
+        return Arrays.stream(values())
+                .filter(kind -> kind.label().equals(label))
+                .findFirst()
+                .orElseThrow(() ->
+                        new IllegalArgumentException(
+                                "no fault '"
+                                        + label
+                                        + "'; there are "
+                                        + all().stream().map(FaultKind::label).toList()));
+    }
+
+    public static List<FaultKind> all() {
+        return List.of(values());
+    }
+
+    /** Whether the network has to be one that can be broken: a WAN lab's. */
+    public boolean needsLab() {
+        return switch (this) {
+            case ISOLATE, CUT_ONE_WAY, BRIDGE, CUT_RING, SLOW_LINK, LOSSY_LINK -> true;
+            default -> false;
+        };
+    }
+
+    /** How long one lasts, without the time that mending takes. */
+    public int holdMs(Random random) {
+        return random.nextInt(leastMs, mostMs + 1);
+    }
+
+    /** One of this kind, where chance wants it. */
+    public Fault on(TestedCluster cluster, Random random) {
+        List<String> regions = new ArrayList<>(TestedCluster.REGIONS);
+        Collections.shuffle(regions, random);
+        String region = regions.getFirst();
+        List<String> servers = new ArrayList<>(TestedCluster.servers(region));
+        Collections.shuffle(servers, random);
+        List<String> mount = List.of(TestedCluster.mountProcess(region));
+        return switch (this) {
+            case KILL_SERVER -> killed(cluster, servers.subList(0, 1));
+            case KILL_MAJORITY -> killed(cluster, servers.subList(0, 2));
+            case KILL_REGION -> killed(cluster, servers);
+            case KILL_ALL -> killed(cluster, TestedCluster.everything());
+            case KILL_MOUNT -> killed(cluster, mount);
+            case KILL_ZOOKEEPER -> killed(cluster, List.of(TestedCluster.ZOOKEEPER));
+            case PAUSE_SERVER -> paused(cluster, servers.subList(0, 1));
+            case PAUSE_MAJORITY -> paused(cluster, servers.subList(0, 2));
+            case PAUSE_MOUNT -> paused(cluster, mount);
+            default -> inNetwork(cluster.lab().orElseThrow(), regions);
+        };
+    }
+
+    private Fault killed(TestedCluster cluster, List<String> processes) {
+        return new ProcessFault(label(), cluster, List.copyOf(processes), true);
+    }
+
+    private Fault paused(TestedCluster cluster, List<String> processes) {
+        return new ProcessFault(label(), cluster, List.copyOf(processes), false);
+    }
+
+    private Fault inNetwork(WanLab lab, List<String> regions) {
+        String a = regions.get(0);
+        String b = regions.get(1);
+        String c = regions.get(2);
+        return switch (this) {
+            case ISOLATE -> netsplit(lab, a, b, b, a, a, c, c, a);
+            case CUT_ONE_WAY -> netsplit(lab, a, b);
+            case BRIDGE -> netsplit(lab, a, b, b, a);
+            case CUT_RING -> netsplit(lab, a, b, b, c, c, a);
+            case SLOW_LINK -> new BadLink(label(), lab, a, b, SLOWER_TIMES, 0);
+            case LOSSY_LINK -> new BadLink(label(), lab, a, b, 1, LOSS_PERCENT);
+            default -> throw new IllegalStateException(label() + " is none of the network");
+        };
+    }
+
+    private Fault netsplit(WanLab lab, String... fromTo) {
+        List<Netsplit.Cut> cuts = new ArrayList<>();
+        for (int i = 0; i < fromTo.length; i += 2) {
+            cuts.add(new Netsplit.Cut(fromTo[i], fromTo[i + 1]));
+        }
+        return new Netsplit(label(), lab, cuts);
+    }
+}

@@ -1,0 +1,127 @@
+package org.globalfs.jepsen.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.globalfs.jepsen.cluster.TestedCluster;
+import org.globalfs.jepsen.cluster.WanLab;
+import org.junit.jupiter.api.Test;
+
+/** Which clients can go on with which partition during a fault. */
+class FaultKindTest {
+    private final WanLab lab = new WanLab(Path.of(".."), TestedCluster.REGIONS);
+    private final TestedCluster cluster = new TestedCluster(List.of(), Path.of("none"), lab);
+
+    private Fault fault(FaultKind kind) {
+        return kind.on(cluster, new Random(1));
+    }
+
+    private static String regionOf(Fault fault) {
+        return TestedCluster.REGIONS.stream()
+                .filter(fault.target()::contains)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static List<String> others(String region) {
+        return TestedCluster.REGIONS.stream().filter(r -> !r.equals(region)).toList();
+    }
+
+    @Test
+    void aServerOfThreeIsNotMissed() {
+        for (FaultKind kind : List.of(FaultKind.KILL_SERVER, FaultKind.PAUSE_SERVER)) {
+            Fault fault = fault(kind);
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
+                assertThat(fault.spares(client, regionOf(fault))).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void aMajorityIsMissedInItsRegionOnly() {
+        for (FaultKind kind : List.of(FaultKind.KILL_MAJORITY, FaultKind.KILL_REGION)) {
+            Fault fault = fault(kind);
+            String region = regionOf(fault);
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault.spares(client, region)).isFalse();
+                assertThat(fault.spares(client, others(region).getFirst())).isTrue();
+                assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void aMountIsMissedByItsClients() {
+        Fault fault = fault(FaultKind.KILL_MOUNT);
+        String region = regionOf(fault);
+        assertThat(fault.spares(region, region)).isFalse();
+        assertThat(fault.spares(others(region).getFirst(), region)).isTrue();
+    }
+
+    @Test
+    void nothingGoesOnWhileEverythingIsDead() {
+        Fault fault = fault(FaultKind.KILL_ALL);
+        assertThat(fault.target()).isEqualTo("everything");
+        assertThat(fault.spares("us-west", "us-west")).isFalse();
+        assertThat(fault.spares("us-west", FaultKind.GLOBAL)).isFalse();
+    }
+
+    @Test
+    void anIsolatedRegionHasItsOwnPartition() {
+        Fault fault = fault(FaultKind.ISOLATE);
+        assertThat(((Netsplit) fault).cuts()).hasSize(4);
+        String alone = ((Netsplit) fault).cuts().getFirst().from();
+        List<String> others = others(alone);
+        assertThat(fault.spares(alone, alone)).isTrue();
+        assertThat(fault.spares(alone, FaultKind.GLOBAL)).isFalse();
+        assertThat(fault.spares(alone, others.getFirst())).isFalse();
+        assertThat(fault.spares(others.getFirst(), alone)).isFalse();
+        assertThat(fault.spares(others.getFirst(), others.getLast())).isTrue();
+        assertThat(fault.spares(others.getFirst(), FaultKind.GLOBAL)).isTrue();
+    }
+
+    @Test
+    void aRingOfCutsLeavesRegionsToThemselves() {
+        Fault fault = fault(FaultKind.CUT_RING);
+        for (String client : TestedCluster.REGIONS) {
+            assertThat(fault.spares(client, client)).isTrue();
+            assertThat(fault.spares(client, others(client).getFirst())).isFalse();
+            assertThat(fault.spares(client, FaultKind.GLOBAL)).isFalse();
+        }
+    }
+
+    @Test
+    void aBridgeLeavesTheGlobalPartitionToItsCoordinatorsNeighbours() {
+        for (FaultKind kind : List.of(FaultKind.BRIDGE, FaultKind.CUT_ONE_WAY)) {
+            Fault fault = fault(kind);
+            Netsplit.Cut cut = ((Netsplit) fault).cuts().getFirst();
+            String third =
+                    others(cut.from()).stream()
+                            .filter(r -> !r.equals(cut.to()))
+                            .findAny()
+                            .orElseThrow();
+            assertThat(fault.spares(cut.from(), cut.to())).isFalse();
+            assertThat(fault.spares(cut.to(), cut.from())).isFalse();
+            assertThat(fault.spares(cut.from(), third)).isTrue();
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault.spares(client, client)).isTrue();
+                assertThat(fault.spares(client, FaultKind.GLOBAL)).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void namesAreTheOptions() {
+        for (FaultKind kind : FaultKind.all()) {
+            assertThat(FaultKind.of(kind.label())).isEqualTo(kind);
+            assertThat(fault(kind).name()).isEqualTo(kind.label());
+        }
+        assertThatThrownBy(() -> FaultKind.of("meteor"))
+                .hasMessageContaining("no fault 'meteor'")
+                .hasMessageContaining("kill-server");
+    }
+}

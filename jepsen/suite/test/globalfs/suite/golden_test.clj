@@ -1,0 +1,50 @@
+(ns globalfs.suite.golden-test
+  "The models and the checker of this suite give the verdicts that the golden histories have in their names."
+  (:require [clojure.edn :as edn]
+            [clojure.java.io :as io]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
+            [globalfs.suite.entries :as entries]
+            [globalfs.suite.models :as models]
+            [globalfs.suite.operations :as operations]
+            [globalfs.suite.own :as own]))
+
+(defn- ordered?
+  "Whether a model allows some order of operations: each kind of order is tried, which is enough for the few
+  operations of a golden history. Jepsen's runs have Knossos for it."
+  [{:keys [init step]} all]
+  (let [dead (atom #{})]
+    (letfn [(search [state left]
+              (or (every? (comp nil? :return) left)
+                  (when-not (contains? @dead [state left])
+                    (swap! dead conj [state left])
+                    (let [bound (apply min (keep :return left))]
+                      (some (fn [operation]
+                              (when (< (:call operation) bound)
+                                (when-some [after (step state operation)]
+                                  (search after (disj left operation)))))
+                            left)))))]
+      (boolean (search (init all) (set all))))))
+
+(defn- verdict [checker file]
+  (let [workload (first (filter (comp #{checker} :checker) (vals operations/workloads)))
+        history (edn/read-string (str "[" (slurp file) "]"))
+        all (entries/operations (dissoc workload :updates-only) history)]
+    (if (= "content" checker)
+      (:valid? (own/content all))
+      (every? (partial ordered? (models/models checker)) (models/parts checker all)))))
+
+(defn golden-files
+  "Of one checker, from the folder of the checker in Go."
+  [checker]
+  (filter (fn [file] (re-find #"\.(in)?valid\.edn$" (str file)))
+          (.listFiles (io/file (System/getProperty "globalfs.golden" "../check/golden") checker))))
+
+(deftest golden-histories-get-their-verdicts
+  (doseq [checker (conj (keys models/models) "content")]
+    (let [files (golden-files checker)]
+      (testing checker
+        (is (seq files)))
+      (doseq [file files]
+        (testing (str file)
+          (is (= (str/includes? (str file) ".valid.") (verdict checker file))))))))

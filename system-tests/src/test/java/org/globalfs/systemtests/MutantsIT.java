@@ -1,0 +1,141 @@
+package org.globalfs.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.globalfs.jepsen.fault.FaultKind.KILL_SERVER;
+import static org.globalfs.jepsen.fault.FaultKind.PAUSE_SERVER;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.globalfs.jepsen.FaultyRun;
+import org.globalfs.jepsen.GoProgram;
+import org.globalfs.jepsen.cluster.TestedCluster;
+import org.globalfs.jepsen.fault.FaultKind;
+import org.globalfs.jepsen.report.Verdict;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A recorded run calls each mutant's histories invalid: a claim that is broken on purpose does not
+ * go unnoticed. Each takes some minutes, so this runs only with {@code -Dglobalfs.mutants=all}, or
+ * the names of some; that all can be made of today's sources is always tested.
+ */
+final class MutantsIT {
+    private static final Path HOME = Path.of("..").toAbsolutePath().normalize();
+    private static final Path OUTPUT = Path.of("target", "mutants").toAbsolutePath();
+    private static final Path PROGRAM =
+            Path.of(Objects.requireNonNull(System.getProperty("globalfs.jar"), "jar"));
+
+    /**
+     * What brings a mutant's fault to light.
+     *
+     * @param alone see {@link #leaveOneAlone}
+     */
+    private record Hunt(String workload, int seconds, boolean alone, FaultKind... faults) {
+        Hunt(String workload, int seconds, FaultKind... faults) {
+            this(workload, seconds, false, faults);
+        }
+    }
+
+    private static final Map<String, Hunt> HUNTS =
+            Map.of(
+                    "stale-strong-read", new Hunt("register", 10),
+                    "rename-in-two-steps", new Hunt("names", 10),
+                    "fsync-before-majority", new Hunt("fsync-set", 60, true),
+                    "retry-applied-twice", new Hunt("names", 40, KILL_SERVER, PAUSE_SERVER),
+                    "lease-kept", new Hunt("register", 80, PAUSE_SERVER),
+                    "import-out-of-order", new Hunt("wandering", 20));
+
+    @TempDir private Path folder;
+
+    static Stream<String> chosen() throws Exception {
+        return switch (System.getProperty("globalfs.mutants", "")) {
+            case "" -> Stream.empty();
+            case "all" -> Mutant.names().stream();
+            case String some -> Stream.of(some.split(",", -1));
+        };
+    }
+
+    @Test
+    void everyMutantIsHuntedAndCanBeMade() throws Exception {
+        assertThat(Mutant.names()).containsExactlyInAnyOrderElementsOf(HUNTS.keySet());
+        for (String name : Mutant.names()) {
+            Mutant.read(name).compile(PROGRAM, folder.resolve(name));
+        }
+    }
+
+    @ParameterizedTest(allowZeroInvocations = true)
+    @MethodSource("chosen")
+    void isCaught(String name) throws Exception {
+        for (String program : List.of("agent", "check")) {
+            GoProgram.Result built = GoProgram.build(HOME.resolve("jepsen"), program, folder);
+            assumeTrue(
+                    built.exitCode() == 0,
+                    "SKIPPED: needs Go 1.19 and its module proxy: " + built.output());
+        }
+        Hunt hunt = Objects.requireNonNull(HUNTS.get(name), name);
+        Path jar = Mutant.read(name).build(PROGRAM, folder);
+        long seed = Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff);
+        System.out.println("mutant " + name + ": seed " + seed);
+        Path output = OUTPUT.resolve(name);
+        TestedCluster.remove(output);
+        try (TestedCluster cluster =
+                new TestedCluster(TestedCluster.program(jar), folder.resolve("data"), null)) {
+            cluster.up();
+            FaultyRun.Settings settings =
+                    new FaultyRun.Settings(
+                            List.of(hunt.workload),
+                            List.of(hunt.faults),
+                            Duration.ofSeconds(hunt.seconds),
+                            Duration.ZERO,
+                            seed);
+            CompletableFuture<Boolean> alone =
+                    Shell.meanwhile(() ->
+                            hunt.alone
+                                    && leaveOneAlone(
+                                            cluster, output.resolve(hunt.workload + "-1.edn")));
+            FaultyRun.Result result = FaultyRun.histories(cluster, folder, settings, output);
+            alone.join();
+            result.verdicts().forEach(verdict -> System.out.println("mutant " + verdict.text()));
+            System.out.println("mutant " + name + ": " + String.join(", ", result.faults()));
+            assertThat(result.verdicts().stream().map(Verdict::word)).contains("invalid");
+        }
+    }
+
+    /**
+     * Each server of a region in turn loses the two others, and half a second later dies too; they
+     * come back before it does. What it acknowledged in between, if it was the coordinator, only it
+     * has.
+     */
+    private static boolean leaveOneAlone(TestedCluster cluster, Path history) {
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(3))
+                .until(() -> Files.exists(history) && Files.size(history) > 10_000);
+        List<String> servers = TestedCluster.servers("us-west");
+        for (String last : servers) {
+            List<String> others = servers.stream().filter(s -> !s.equals(last)).toList();
+            String script =
+                    "kill -9 $(cat run/%s.pid) $(cat run/%s.pid); sleep 0.5; kill -9 $(cat run/%s.pid)"
+                            .formatted(others.getFirst(), others.getLast(), last);
+            Shell.bash(Duration.ofMinutes(1), cluster.folder(), script).orFail();
+            try {
+                cluster.start(others);
+                cluster.start(List.of(last));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return true;
+    }
+}
