@@ -2,12 +2,14 @@ package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
@@ -104,16 +106,25 @@ class StorageServerTest {
     void aClosedServerHasLeftItsPort() throws IOException {
         SegmentStore.Options options =
                 new SegmentStore.Options("one", "s2", Long.MAX_VALUE, 0, 1 << 20);
-        try (SegmentStore store = SegmentStore.open(folder.resolve("other"), options)) {
+        Path other = Files.createDirectory(folder.resolve("other"));
+        try (SegmentStore store = SegmentStore.open(other, options)) {
             HostPort bind = new HostPort("127.0.0.1", 0);
-            for (int round = 0; round < 300; round++) {
+            for (int round = 0; round < 100; round++) {
                 StorageServer server = new StorageServer(store, "one", "s2", bind);
                 bind = server.address();
                 server.start();
-                new Socket(InetAddress.getLoopbackAddress(), bind.port()).close();
+                await().until(StorageServerTest::aConnectionIsWaitedFor);
                 server.close();
             }
         }
+    }
+
+    private static boolean aConnectionIsWaitedFor() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .anyMatch(thread ->
+                        thread.getKey().getName().equals("storage-s2-accept")
+                                && thread.getValue().length > 0
+                                && thread.getValue()[0].getMethodName().startsWith("accept"));
     }
 
     @Test
