@@ -17,13 +17,26 @@ public final class GoProgram {
     /** What a program printed, and how it ended; 127: it could not be started, or did not end. */
     public record Result(int exitCode, String output) {}
 
+    private static final List<String> NAMES = List.of("agent", "check", "poweroff");
+
+    /** Builds all of them. Exit code 0, or why the first of those that failed did. */
+    public static Result buildAll(Path sources, Path into) throws IOException {
+        Result built = new Result(0, "");
+        for (String name : NAMES) {
+            if (built.exitCode() == 0) {
+                built = build(sources, name, into);
+            }
+        }
+        return built;
+    }
+
     /**
-     * Builds one: {@code agent} or {@code check}. Exit code 0, or why it could not be built: no Go,
-     * no module proxy.
+     * Builds one, {@code agent}, {@code check} or {@code poweroff}. Exit code 0, or why it could
+     * not be built: no Go, no module proxy.
      *
      * @param sources the folder {@code jepsen} of the source tree
      */
-    public static Result build(Path sources, String name, Path into) throws IOException {
+    private static Result build(Path sources, String name, Path into) throws IOException {
         return run(
                 sources.resolve(name),
                 List.of("go", "build", "-o", into.resolve(name).toString(), "."));

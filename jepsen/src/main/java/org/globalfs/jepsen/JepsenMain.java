@@ -8,10 +8,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
-import org.globalfs.jepsen.cluster.WanLab;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Report;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +26,8 @@ import picocli.CommandLine.Spec;
         name = "globalfs jepsen",
         description =
                 "Records what clients in three regions are told while a cluster of processes is"
-                        + " broken, and judges it. As root each region gets a network of its own,"
-                        + " which can be broken too.",
+                        + " broken, and judges it. As root each region gets a network of its own, and"
+                        + " each server a disk, which can be broken too.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -99,32 +98,26 @@ public final class JepsenMain implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Path home = Path.of(System.getProperty("globalfs.home", "")).toAbsolutePath();
-        Optional<String> missing = noWan ? Optional.of("--no-wan") : WanLab.missing();
-        missing.ifPresent(why ->
-                System.out.println(
-                        "all regions on loopback, without faults of the network: " + why));
-        FaultyRun.Settings settings = settings(missing.isEmpty());
         Path results = output.toAbsolutePath().normalize();
         refuseOldResults(results);
         Path work = Files.createTempDirectory("globalfs-jepsen-");
-        for (String program : List.of("agent", "check")) {
-            GoProgram.Result built = GoProgram.build(home.resolve("jepsen"), program, work);
-            if (built.exitCode() != 0) {
-                throw new IOException("cannot build " + program + ": " + built.output());
-            }
+        Surroundings around = Surroundings.of(home, work, System.out::println);
+        if (noWan) {
+            around = around.onLoopback();
+        }
+        FaultyRun.Settings settings = settings(around);
+        GoProgram.Result built = GoProgram.buildAll(home.resolve("jepsen"), work);
+        if (built.exitCode() != 0) {
+            throw new IOException("cannot build what is written in Go: " + built.output());
         }
         System.out.println("seed " + settings.seed() + "; starting a cluster in " + work);
         FaultyRun.Result result;
         try (Opened opened = new Opened()) {
-            WanLab lab = null;
-            if (missing.isEmpty()) {
-                lab = new WanLab(home, TestedCluster.REGIONS);
-                opened.add(lab);
-                lab.up();
-            }
+            opened.add(around);
+            around.up();
             Path jar = Path.of(System.getProperty("globalfs.jar", ""));
             TestedCluster cluster =
-                    new TestedCluster(TestedCluster.program(jar), work.resolve("data"), lab);
+                    new TestedCluster(TestedCluster.program(jar), work.resolve("data"), around);
             opened.add(cluster);
             cluster.up();
             result = FaultyRun.on(cluster, work, settings, results);
@@ -141,7 +134,7 @@ public final class JepsenMain implements Callable<Integer> {
         return result.valid() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
-    private FaultyRun.Settings settings(boolean lab) {
+    private FaultyRun.Settings settings(Surroundings around) {
         List<String> chosen = workloads.isEmpty() ? FaultyRun.workloads() : workloads;
         for (String name : chosen) {
             if (!FaultyRun.workloads().contains(name)) {
@@ -154,18 +147,18 @@ public final class JepsenMain implements Callable<Integer> {
         double slice = Math.min(MOST_SLICE_SECONDS, minutes * 60 / chosen.size());
         return new FaultyRun.Settings(
                 chosen,
-                kinds(lab),
+                kinds(around),
                 Duration.ofMillis((long) (slice * 1_000)),
                 Duration.ofMillis((long) (minutes * 60_000)),
                 seed == null ? System.nanoTime() & 0xffffff : seed);
     }
 
-    private List<FaultKind> kinds(boolean lab) {
+    private List<FaultKind> kinds(Surroundings around) {
         if (nemeses.equals(List.of("none"))) {
             return List.of();
         }
         if (nemeses.equals(List.of(MIXED))) {
-            return FaultKind.all().stream().filter(kind -> lab || !kind.needsLab()).toList();
+            return FaultKind.possible(around);
         }
         List<FaultKind> kinds = new ArrayList<>();
         for (String label : nemeses) {
@@ -174,8 +167,8 @@ public final class JepsenMain implements Callable<Integer> {
             } catch (IllegalArgumentException e) {
                 throw wrong(String.valueOf(e.getMessage()));
             }
-            if (!lab && kinds.getLast().needsLab()) {
-                throw wrong(label + " needs a network that can be broken, which there is not");
+            if (!around.has(kinds.getLast().needs())) {
+                throw wrong(label + " needs what there is not here, see above");
             }
         }
         return kinds;

@@ -24,7 +24,7 @@ class GoModulesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"check", "agent"})
+    @ValueSource(strings = {"check", "agent", "poweroff"})
     void passesItsOwnTests(String module) throws Exception {
         GoProgram.Result modules = go(module, "mod", "download");
         assumeTrue(

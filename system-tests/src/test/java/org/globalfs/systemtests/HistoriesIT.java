@@ -6,11 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
+import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
-import org.globalfs.jepsen.cluster.WanLab;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Report;
 import org.globalfs.jepsen.report.Verdict;
@@ -32,22 +31,19 @@ final class HistoriesIT {
 
     @Test
     void everyHistoryIsAllowed() throws Exception {
-        for (String program : List.of("agent", "check")) {
-            GoProgram.Result built = GoProgram.build(HOME.resolve("jepsen"), program, folder);
-            assumeTrue(
-                    built.exitCode() == 0,
-                    "SKIPPED: needs Go 1.19 and its module proxy: " + built.output());
-        }
-        Optional<String> missing = WanLab.missing();
-        missing.ifPresent(why -> System.out.println("histories: no netsplits: " + why));
-        try (WanLab lab = missing.isEmpty() ? new WanLab(HOME, TestedCluster.REGIONS) : null;
+        GoProgram.Result built = GoProgram.buildAll(HOME.resolve("jepsen"), folder);
+        assumeTrue(
+                built.exitCode() == 0,
+                "SKIPPED: needs Go 1.19 and its module proxy: " + built.output());
+        try (Surroundings around =
+                        Surroundings.of(
+                                HOME, folder, why -> System.out.println("histories: " + why));
                 TestedCluster cluster =
-                        new TestedCluster(LocalCluster.launcher(), folder.resolve("data"), lab)) {
-            if (lab != null) {
-                lab.up();
-            }
+                        new TestedCluster(
+                                LocalCluster.launcher(), folder.resolve("data"), around)) {
+            around.up();
             cluster.up();
-            FaultyRun.Settings settings = settings(lab != null);
+            FaultyRun.Settings settings = settings(around);
             System.out.println("histories: seed " + settings.seed());
             TestedCluster.remove(OUTPUT);
             FaultyRun.Result result = FaultyRun.on(cluster, folder, settings, OUTPUT);
@@ -59,11 +55,11 @@ final class HistoriesIT {
         }
     }
 
-    private static FaultyRun.Settings settings(boolean lab) {
+    private static FaultyRun.Settings settings(Surroundings around) {
         String chosen = System.getProperty("globalfs.histories.workloads", "");
         return new FaultyRun.Settings(
                 chosen.isEmpty() ? FaultyRun.workloads() : List.of(chosen.split(",", -1)),
-                FaultKind.all().stream().filter(kind -> lab || !kind.needsLab()).toList(),
+                FaultKind.possible(around),
                 Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 6)),
                 Duration.ZERO,
                 Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff));

@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
+import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Verdict;
@@ -78,12 +79,10 @@ final class MutantsIT {
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("chosen")
     void isCaught(String name) throws Exception {
-        for (String program : List.of("agent", "check")) {
-            GoProgram.Result built = GoProgram.build(HOME.resolve("jepsen"), program, folder);
-            assumeTrue(
-                    built.exitCode() == 0,
-                    "SKIPPED: needs Go 1.19 and its module proxy: " + built.output());
-        }
+        GoProgram.Result built = GoProgram.buildAll(HOME.resolve("jepsen"), folder);
+        assumeTrue(
+                built.exitCode() == 0,
+                "SKIPPED: needs Go 1.19 and its module proxy: " + built.output());
         Hunt hunt = Objects.requireNonNull(HUNTS.get(name), name);
         Path jar = Mutant.read(name).build(PROGRAM, folder);
         long seed = Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff);
@@ -91,7 +90,8 @@ final class MutantsIT {
         Path output = OUTPUT.resolve(name);
         TestedCluster.remove(output);
         try (TestedCluster cluster =
-                new TestedCluster(TestedCluster.program(jar), folder.resolve("data"), null)) {
+                new TestedCluster(
+                        TestedCluster.program(jar), folder.resolve("data"), Surroundings.none())) {
             cluster.up();
             FaultyRun.Settings settings =
                     new FaultyRun.Settings(

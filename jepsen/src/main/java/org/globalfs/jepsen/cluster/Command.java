@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Programs that are waited for. */
@@ -49,6 +51,21 @@ final class Command {
         } finally {
             Files.deleteIfExists(output);
         }
+    }
+
+    /** Which of these programs this machine does not have; empty: it has all. */
+    static Optional<String> missing(String... programs) {
+        String path = Objects.toString(System.getenv("PATH"), "");
+        for (String program : programs) {
+            boolean found = false;
+            for (String folder : path.split(":", -1)) {
+                found |= Files.isExecutable(Path.of(folder, program));
+            }
+            if (!found) {
+                return Optional.of("the program " + program + " is missing");
+            }
+        }
+        return Optional.empty();
     }
 
     private static String tail(String text) {

@@ -16,7 +16,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
@@ -36,26 +35,31 @@ public final class TestedCluster implements AutoCloseable {
 
     private final List<String> globalfs;
     private final Path folder;
-    private final @Nullable WanLab lab;
+    private final Surroundings around;
 
     /**
      * Nothing is made or started before {@link #up}.
      *
      * @param globalfs the program, with what comes before its arguments
      * @param folder empty or absent
-     * @param lab null: on loopback
+     * @param around what it is put on; it is made already
      */
-    public TestedCluster(List<String> globalfs, Path folder, @Nullable WanLab lab) {
+    public TestedCluster(List<String> globalfs, Path folder, Surroundings around) {
         this.globalfs = globalfs;
         this.folder = folder;
-        this.lab = lab;
+        this.around = around;
     }
 
     /** Makes it and starts every process; returns once it serves. */
     public void up() throws IOException {
         List<String> hosts =
-                REGIONS.stream().map(r -> lab == null ? "127.0.0.1" : lab.address(r)).toList();
+                REGIONS.stream()
+                        .map(r -> around.lab().map(lab -> lab.address(r)).orElse("127.0.0.1"))
+                        .toList();
         globalfs(LIMIT, List.of(), "up", "--configure-for", String.join(",", hosts));
+        if (around.disks().isPresent()) {
+            around.disks().get().mount(folder.resolve("data"));
+        }
         start(everything());
     }
 
@@ -85,9 +89,14 @@ public final class TestedCluster implements AutoCloseable {
     /** Every process. */
     public static List<String> everything() {
         List<String> names = new ArrayList<>(List.of(ZOOKEEPER));
-        REGIONS.forEach(region -> names.addAll(servers(region)));
+        names.addAll(allServers());
         REGIONS.forEach(region -> names.add(mountProcess(region)));
         return names;
+    }
+
+    /** The servers of all regions. */
+    public static List<String> allServers() {
+        return REGIONS.stream().flatMap(region -> servers(region).stream()).toList();
     }
 
     /** A region's servers, one a datacenter. */
@@ -107,15 +116,16 @@ public final class TestedCluster implements AutoCloseable {
         return folder.resolve("mnt").resolve(region);
     }
 
-    /** Where its network can be broken. */
-    public Optional<WanLab> lab() {
-        return Optional.ofNullable(lab);
+    /** What it was put on. */
+    public Surroundings around() {
+        return around;
     }
 
     private List<String> prefix(String process) {
-        if (lab == null) {
+        if (around.lab().isEmpty()) {
             return List.of();
         }
+        WanLab lab = around.lab().get();
         for (String region : REGIONS) {
             if (process.startsWith(region) || process.equals(mountProcess(region))) {
                 return lab.prefix(region);

@@ -55,16 +55,7 @@ public final class WanLab implements AutoCloseable {
         if (!Files.exists(Path.of("/dev/net/tun"))) {
             return Optional.of("there is no /dev/net/tun");
         }
-        for (String program : List.of("ip", "nsenter")) {
-            boolean found = false;
-            for (String folder : Objects.toString(System.getenv("PATH"), "").split(":", -1)) {
-                found |= Files.isExecutable(Path.of(folder, program));
-            }
-            if (!found) {
-                return Optional.of("the program " + program + " is missing");
-            }
-        }
-        return Optional.empty();
+        return Command.missing("ip", "nsenter");
     }
 
     /** Makes the lab. */

@@ -6,6 +6,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import org.globalfs.jepsen.cluster.Surroundings;
+import org.globalfs.jepsen.cluster.Surroundings.Need;
 import org.globalfs.jepsen.cluster.TestedCluster;
 import org.globalfs.jepsen.cluster.WanLab;
 
@@ -40,7 +42,15 @@ public enum FaultKind {
     /** A link has ten times its delay. */
     SLOW_LINK(2_000, 8_000),
     /** A link loses every tenth packet. */
-    LOSSY_LINK(2_000, 8_000);
+    LOSSY_LINK(2_000, 8_000),
+    /** One server's power is cut: what it had not synced is lost. */
+    CUT_POWER(300, 2_000),
+    /** The power of all servers is cut at once. */
+    CUT_ALL_POWER(300, 1_000),
+    /** Nothing is free any more on one server's disk. */
+    FILL_DISK(2_000, 8_000),
+    /** One server's disk stands still most of the time. */
+    SLOW_DISK(2_000, 6_000);
 
     /** The partition that all regions replicate. */
     public static final String GLOBAL = "global";
@@ -78,12 +88,18 @@ public enum FaultKind {
         return List.of(values());
     }
 
-    /** Whether the network has to be one that can be broken: a WAN lab's. */
-    public boolean needsLab() {
+    /** What a cluster has to be put on. */
+    public Need needs() {
         return switch (this) {
-            case ISOLATE, CUT_ONE_WAY, BRIDGE, CUT_RING, SLOW_LINK, LOSSY_LINK -> true;
-            default -> false;
+            case ISOLATE, CUT_ONE_WAY, BRIDGE, CUT_RING, SLOW_LINK, LOSSY_LINK -> Need.NETWORK;
+            case CUT_POWER, CUT_ALL_POWER, FILL_DISK, SLOW_DISK -> Need.DISK;
+            default -> Need.NOTHING;
         };
+    }
+
+    /** Those that clusters put there can have. */
+    public static List<FaultKind> possible(Surroundings around) {
+        return all().stream().filter(kind -> around.has(kind.needs())).toList();
     }
 
     /** How long one lasts, without the time that mending takes. */
@@ -109,7 +125,11 @@ public enum FaultKind {
             case PAUSE_SERVER -> paused(cluster, servers.subList(0, 1));
             case PAUSE_MAJORITY -> paused(cluster, servers.subList(0, 2));
             case PAUSE_MOUNT -> paused(cluster, mount);
-            default -> inNetwork(cluster.lab().orElseThrow(), regions);
+            case CUT_POWER -> powerless(cluster, servers.subList(0, 1));
+            case CUT_ALL_POWER -> powerless(cluster, TestedCluster.allServers());
+            case FILL_DISK -> new FullDisk(label(), cluster, servers.getFirst());
+            case SLOW_DISK -> new SlowDisk(label(), cluster, servers.getFirst());
+            default -> inNetwork(cluster.around().lab().orElseThrow(), regions);
         };
     }
 
@@ -119,6 +139,10 @@ public enum FaultKind {
 
     private Fault paused(TestedCluster cluster, List<String> processes) {
         return new ProcessFault(label(), cluster, List.copyOf(processes), false);
+    }
+
+    private Fault powerless(TestedCluster cluster, List<String> processes) {
+        return new PowerCut(label(), cluster, List.copyOf(processes));
     }
 
     private Fault inNetwork(WanLab lab, List<String> regions) {

@@ -5,15 +5,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import org.globalfs.jepsen.cluster.Disks;
+import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
 import org.globalfs.jepsen.cluster.WanLab;
 import org.junit.jupiter.api.Test;
 
 /** Which clients can go on with which partition during a fault. */
 class FaultKindTest {
-    private final WanLab lab = new WanLab(Path.of(".."), TestedCluster.REGIONS);
-    private final TestedCluster cluster = new TestedCluster(List.of(), Path.of("none"), lab);
+    private final Path none = Path.of("none");
+    private final TestedCluster cluster =
+            new TestedCluster(
+                    List.of(),
+                    none,
+                    new Surroundings(
+                            Optional.of(new WanLab(Path.of(".."), TestedCluster.REGIONS)),
+                            Optional.of(new Disks(none, none, List.of()))));
 
     private Fault fault(FaultKind kind) {
         return kind.on(cluster, new Random(1));

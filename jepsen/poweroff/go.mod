@@ -1,0 +1,3 @@
+module globalfs.org/jepsen/poweroff
+
+go 1.19

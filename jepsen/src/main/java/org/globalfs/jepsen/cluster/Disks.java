@@ -1,0 +1,130 @@
+package org.globalfs.jepsen.cluster;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * An ext4 file system for each server's data, in a file of its own: one whose power can be cut,
+ * that can stand still, and be filled.
+ */
+public final class Disks implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final String FILLER = "filler";
+
+    /** Room for an hour of workloads; sparse. */
+    private static final String SIZE = "6G";
+
+    private final Path images;
+    private final Path poweroff;
+    private final List<String> servers;
+    private final Map<String, Path> mounted = new LinkedHashMap<>();
+
+    /**
+     * Nothing is made before {@link #mount}.
+     *
+     * @param images where the file systems are, as files
+     * @param poweroff the program of this name
+     */
+    public Disks(Path images, Path poweroff, List<String> servers) {
+        this.images = images;
+        this.poweroff = poweroff;
+        this.servers = servers;
+    }
+
+    /** Why this machine cannot have them; empty: it can. */
+    public static Optional<String> missing() {
+        if (!"root".equals(System.getProperty("user.name"))) {
+            return Optional.of("only root mounts file systems");
+        }
+        if (!Files.exists(Path.of("/dev/loop-control"))) {
+            return Optional.of("there is no /dev/loop-control");
+        }
+        return Command.missing("mkfs.ext4", "mount", "umount", "fsfreeze");
+    }
+
+    /** Makes them, each in the folder of its server's name below this one. */
+    synchronized void mount(Path data) throws IOException {
+        Files.createDirectories(images);
+        for (String server : servers) {
+            Path folder = Files.createDirectories(data.resolve(server));
+            run("truncate", "-s", SIZE, image(server).toString());
+            run("mkfs.ext4", "-q", "-m", "0", image(server).toString());
+            mount(server, folder);
+            Files.delete(folder.resolve("lost+found"));
+        }
+    }
+
+    private Path image(String server) {
+        return images.resolve(server + ".ext4");
+    }
+
+    private void mount(String server, Path folder) throws IOException {
+        run("mount", "-o", "loop", image(server).toString(), folder.toString());
+        mounted.put(server, folder);
+    }
+
+    private static void run(String... command) throws IOException {
+        Command.run(LIMIT, Path.of("/"), Map.of(), List.of(command));
+    }
+
+    private Path folder(String server) {
+        Path folder = mounted.get(server);
+        if (folder == null) {
+            throw new IllegalStateException("no disk of " + server + " is mounted");
+        }
+        return folder;
+    }
+
+    /** What was not synced is lost; nothing can be read or written until {@link #restorePower}. */
+    public synchronized void cutPower(String server) throws IOException {
+        run(poweroff.toString(), folder(server).toString());
+    }
+
+    /** The server's processes have to be dead. */
+    public synchronized void restorePower(String server) throws IOException {
+        Path folder = folder(server);
+        run("umount", folder.toString());
+        mounted.remove(server);
+        mount(server, folder);
+    }
+
+    /** Writes and syncs wait until {@link #thaw}. */
+    public synchronized void freeze(String server) throws IOException {
+        run("fsfreeze", "--freeze", folder(server).toString());
+    }
+
+    /** Ends {@link #freeze}. */
+    public synchronized void thaw(String server) throws IOException {
+        run("fsfreeze", "--unfreeze", folder(server).toString());
+    }
+
+    /** Nothing is free any more until {@link #free}. */
+    public synchronized void fill(String server) throws IOException {
+        Path folder = folder(server);
+        long bytes = Files.getFileStore(folder).getUsableSpace();
+        run("fallocate", "-l", Long.toString(bytes), folder.resolve(FILLER).toString());
+    }
+
+    /** Ends {@link #fill}. */
+    public synchronized void free(String server) throws IOException {
+        Files.deleteIfExists(folder(server).resolve(FILLER));
+    }
+
+    /** Takes them away with all that is on them. */
+    @Override
+    public synchronized void close() throws IOException {
+        for (Path folder : mounted.values()) {
+            // A frozen one would be waited for.
+            String script = "fsfreeze --unfreeze '%1$s' 2> /dev/null; umount '%1$s'";
+            run("bash", "-c", script.formatted(folder));
+        }
+        mounted.clear();
+        TestedCluster.remove(images);
+    }
+}
