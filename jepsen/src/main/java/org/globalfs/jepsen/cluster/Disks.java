@@ -17,6 +17,9 @@ public final class Disks implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final String FILLER = "filler";
 
+    /** What fallocate(1) does not get: the file system's records of it take room too. */
+    private static final long FOR_METADATA = 8 << 20;
+
     /** Room for an hour of workloads; sparse. */
     private static final String SIZE = "6G";
 
@@ -104,11 +107,17 @@ public final class Disks implements AutoCloseable {
         run("fsfreeze", "--unfreeze", folder(server).toString());
     }
 
-    /** Nothing is free any more until {@link #free}. */
-    public synchronized void fill(String server) throws IOException {
-        Path folder = folder(server);
-        long bytes = Files.getFileStore(folder).getUsableSpace();
-        run("fallocate", "-l", Long.toString(bytes), folder.resolve(FILLER).toString());
+    /** No more than this is free until {@link #free}. */
+    public synchronized void fill(String server, long leftBytes) throws IOException {
+        Path filler = folder(server).resolve(FILLER);
+        long free = Files.getFileStore(folder(server)).getUsableSpace();
+        long bytes = Math.max(1, free - Math.max(leftBytes, FOR_METADATA));
+        run("fallocate", "-l", Long.toString(bytes), filler.toString());
+        if (leftBytes < FOR_METADATA) {
+            String rest = "head -c $1 /dev/zero >> \"$0\" 2> /dev/null || true";
+            long restBytes = FOR_METADATA - leftBytes;
+            run("bash", "-c", rest, filler.toString(), Long.toString(restBytes));
+        }
     }
 
     /** Ends {@link #fill}. */

@@ -49,6 +49,8 @@ public enum FaultKind {
     CUT_ALL_POWER(300, 1_000),
     /** Nothing is free any more on one server's disk. */
     FILL_DISK(2_000, 8_000),
+    /** The disks of a region's servers have less free than their replicas keep in reserve. */
+    FILL_REGION(2_000, 8_000),
     /** One server's disk stands still most of the time. */
     SLOW_DISK(2_000, 6_000);
 
@@ -92,7 +94,7 @@ public enum FaultKind {
     public Need needs() {
         return switch (this) {
             case ISOLATE, CUT_ONE_WAY, BRIDGE, CUT_RING, SLOW_LINK, LOSSY_LINK -> Need.NETWORK;
-            case CUT_POWER, CUT_ALL_POWER, FILL_DISK, SLOW_DISK -> Need.DISK;
+            case CUT_POWER, CUT_ALL_POWER, FILL_DISK, FILL_REGION, SLOW_DISK -> Need.DISK;
             default -> Need.NOTHING;
         };
     }
@@ -127,7 +129,8 @@ public enum FaultKind {
             case PAUSE_MOUNT -> paused(cluster, mount);
             case CUT_POWER -> powerless(cluster, servers.subList(0, 1));
             case CUT_ALL_POWER -> powerless(cluster, TestedCluster.allServers());
-            case FILL_DISK -> new FullDisk(label(), cluster, servers.getFirst());
+            case FILL_DISK -> filled(cluster, servers.subList(0, 1));
+            case FILL_REGION -> filled(cluster, servers);
             case SLOW_DISK -> new SlowDisk(label(), cluster, servers.getFirst());
             default -> inNetwork(cluster.around().lab().orElseThrow(), regions);
         };
@@ -139,6 +142,10 @@ public enum FaultKind {
 
     private Fault paused(TestedCluster cluster, List<String> processes) {
         return new ProcessFault(label(), cluster, List.copyOf(processes), false);
+    }
+
+    private Fault filled(TestedCluster cluster, List<String> processes) {
+        return new FullDisk(label(), cluster, List.copyOf(processes));
     }
 
     private Fault powerless(TestedCluster cluster, List<String> processes) {

@@ -80,6 +80,29 @@ class FaultKindTest {
     }
 
     @Test
+    void withoutPowerAServerIsDead() {
+        Fault one = fault(FaultKind.CUT_POWER);
+        assertThat(one.spares(regionOf(one), regionOf(one))).isTrue();
+        Fault all = fault(FaultKind.CUT_ALL_POWER);
+        assertThat(all.target().split(" ")).hasSize(9);
+        assertThat(all.spares("us-west", "us-west")).isFalse();
+    }
+
+    @Test
+    void fullDisksHinderTheirRegionOnlyTogether() {
+        Fault one = fault(FaultKind.FILL_DISK);
+        assertThat(one.spares(regionOf(one), regionOf(one))).isTrue();
+        Fault region = fault(FaultKind.FILL_REGION);
+        String full = regionOf(region);
+        String other = others(full).getFirst();
+        assertThat(region.spares(full, full)).isFalse();
+        assertThat(region.spares(other, full)).isFalse();
+        assertThat(region.spares(full, FaultKind.GLOBAL)).isFalse();
+        assertThat(region.spares(other, other)).isTrue();
+        assertThat(region.spares(other, FaultKind.GLOBAL)).isTrue();
+    }
+
+    @Test
     void anIsolatedRegionHasItsOwnPartition() {
         Fault fault = fault(FaultKind.ISOLATE);
         assertThat(((Netsplit) fault).cuts()).hasSize(4);
