@@ -48,6 +48,10 @@ final class Elections {
     private @Nullable Leadership resigned;
 
     private int coordinator = -1;
+
+    /** Who said last that it cannot vote for this member: it may hear a coordinator. */
+    private int relay = -1;
+
     private long attempts;
     private long highestRound;
     private long electionNs;
@@ -101,6 +105,21 @@ final class Elections {
     /** Replica id, or -1. */
     int coordinator() {
         return coordinator;
+    }
+
+    /**
+     * Whom to send proposals to, or -1: the coordinator; who hears of none asks a member that may,
+     * and passes them on. So a network that is cut in part only does not keep anybody from the
+     * ring.
+     */
+    int proposalsGoTo() {
+        return coordinator >= 0 ? coordinator : relay;
+    }
+
+    /** The coordinator that this member hears, itself not, or -1. */
+    int heard(long nowNs) {
+        int holder = lease.holder(nowNs);
+        return holder == config.self() ? -1 : holder;
     }
 
     /** Whether this member's promises and votes count. */
@@ -186,6 +205,7 @@ final class Elections {
         votes = newVotes;
         catchUp = newCatchUp;
         rejoins = new Rejoins(config, next);
+        relay = -1;
         lease.grant(coordinator, nowNs);
         follow(next.rank(coordinator) >= 0 ? coordinator : -1);
         awaitLease();
@@ -286,6 +306,8 @@ final class Elections {
             if (current.supporters() >= members.majority()) {
                 prepare(current, nowNs, effects);
             }
+        } else if (!m.promised().below(acceptor.promised())) {
+            relay = from;
         }
     }
 

@@ -29,6 +29,11 @@ final class GrantedLease {
         return nowNs < untilNs && candidate != holder;
     }
 
+    /** Who has it now, or -1. */
+    int holder(long nowNs) {
+        return nowNs < untilNs ? holder : UNKNOWN;
+    }
+
     long untilNs() {
         return untilNs;
     }

@@ -86,20 +86,16 @@ public class RingCore {
     }
 
     /**
-     * Queues a value for the next instance, or forwards it to the coordinator. False: no
-     * coordinator is known, or the queue is full. Nothing is sent or persisted before {@link
-     * #flush}.
+     * Queues a value for the next instance, or forwards it to the coordinator, if need be through
+     * another member. False: none is known, or the queue is full. Nothing is sent or persisted
+     * before {@link #flush}.
      */
     public boolean onPropose(byte[] value, int[] destinations, Effects effects) {
         Leadership leadership = elections.leadership();
         if (leadership != null) {
             return leadership.enqueue(value, destinations);
         }
-        if (elections.coordinator() < 0) {
-            return false;
-        }
-        effects.send(elections.coordinator(), new Message.Forward(value, destinations));
-        return true;
+        return forward(new Message.Forward(value, destinations), effects);
     }
 
     /**
@@ -111,11 +107,15 @@ public class RingCore {
         if (leadership != null) {
             return leadership.enqueue(entry);
         }
-        if (elections.coordinator() < 0) {
-            return false;
+        return forward(new Message.ForwardEntry(entry), effects);
+    }
+
+    private boolean forward(Message message, Effects effects) {
+        int to = elections.proposalsGoTo();
+        if (to >= 0) {
+            effects.send(to, message);
         }
-        effects.send(elections.coordinator(), new Message.ForwardEntry(entry));
-        return true;
+        return to >= 0;
     }
 
     /** A message of another process. */
@@ -147,23 +147,35 @@ public class RingCore {
                 catchUp.tooOld(
                         from, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
             }
-            case Message.Forward m -> onForward(m);
-            case Message.ForwardEntry m -> onForward(m);
+            case Message.Forward m -> onForward(from, m, nowNs, effects);
+            case Message.ForwardEntry m -> onForward(from, m, nowNs, effects);
         }
     }
 
-    private void onForward(Message.Forward m) {
+    private void onForward(int from, Message.Forward m, long nowNs, Effects effects) {
         Leadership taking = elections.taking();
         if (taking != null) {
             taking.enqueue(m.value(), m.destinations());
+        } else {
+            passOn(from, m, nowNs, effects);
         }
     }
 
-    private void onForward(Message.ForwardEntry m) {
+    private void onForward(int from, Message.ForwardEntry m, long nowNs, Effects effects) {
         Leadership taking = elections.taking();
         boolean forAll = m.entry() instanceof Entry.Skip || m.entry() instanceof Entry.Subscription;
-        if (taking != null && forAll) {
+        if (taking == null) {
+            passOn(from, m, nowNs, effects);
+        } else if (forAll) {
             taking.enqueue(m.entry());
+        }
+    }
+
+    /** Only while a coordinator is heard: nothing goes round for longer than a lease. */
+    private void passOn(int from, Message proposal, long nowNs, Effects effects) {
+        int coordinator = elections.heard(nowNs);
+        if (coordinator >= 0 && coordinator != from) {
+            effects.send(coordinator, proposal);
         }
     }
 
@@ -173,8 +185,8 @@ public class RingCore {
      */
     private void onForeign(int from, Message message, long nowNs, Effects effects) {
         switch (message) {
-            case Message.Forward m -> onForward(m);
-            case Message.ForwardEntry m -> onForward(m);
+            case Message.Forward m -> onForward(from, m, nowNs, effects);
+            case Message.ForwardEntry m -> onForward(from, m, nowNs, effects);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.HeartbeatAck m -> {
                 Leadership leadership = elections.leadership();
@@ -619,6 +631,11 @@ public class RingCore {
     /** Replica id of the coordinator as far as known, or -1. */
     public int coordinator() {
         return elections.coordinator();
+    }
+
+    /** Replica id of whom proposals are sent to, or -1: the coordinator, or who may hear it. */
+    public int proposalsGoTo() {
+        return elections.proposalsGoTo();
     }
 
     /** Whether this member is the coordinator and takes proposals. */

@@ -254,8 +254,8 @@ public final class MulticastNode implements Multicast {
 
     private boolean propose(int ring, Entry proposal) {
         Ring target = ring(ring);
-        int coordinator = target.coordinator();
-        boolean reachable = coordinator == self || transport.connected().contains(coordinator);
+        int to = target.proposalsGoTo();
+        boolean reachable = to == self || transport.connected().contains(to);
         boolean taken = reachable && phase.get() == Phase.RUNNING && target.offer(proposal);
         if (taken) {
             loop.wakeup();

@@ -53,6 +53,7 @@ final class Ring {
     private final List<WaitingRead> reads = new ArrayList<>();
 
     private volatile int coordinator = Multicast.NONE;
+    private volatile int proposalsGoTo = Multicast.NONE;
     private volatile boolean leading;
     private volatile long leaseInstance = Multicast.NONE;
     private volatile long leaseUntilNs = Long.MIN_VALUE;
@@ -78,11 +79,15 @@ final class Ring {
 
     boolean offer(Entry proposal) {
         boolean swamped = leading && decided - input.delivered() > MOST_UNDELIVERED;
-        return !swamped && coordinator != Multicast.NONE && proposals.offer(proposal);
+        return !swamped && proposalsGoTo != Multicast.NONE && proposals.offer(proposal);
     }
 
     int coordinator() {
         return coordinator;
+    }
+
+    int proposalsGoTo() {
+        return proposalsGoTo;
     }
 
     boolean leading() {
@@ -210,6 +215,7 @@ final class Ring {
         leaseInstance = core.leaseInstance(nowNs);
         leaseUntilNs = remaining > 0 ? nowNs + remaining : Long.MIN_VALUE;
         coordinator = core.coordinator();
+        proposalsGoTo = core.proposalsGoTo();
         leading = core.leading();
         decided = core.decided();
         ballot = LogCodec.pack(core.ballot());
