@@ -79,16 +79,16 @@ func TestTheWorstVerdictCounts(t *testing.T) {
 func TestALimitIsKept(t *testing.T) {
 	var text strings.Builder
 	for i := 0; i < 30; i++ {
-		text.WriteString(line("invoke", i, "append", i))
+		text.WriteString(line("invoke", i, "write", i))
 	}
 	for i := 0; i < 30; i++ {
-		text.WriteString(line("ok", i, "append", i))
+		text.WriteString(line("ok", i, "write", i))
 	}
 	text.WriteString("{:type :invoke, :process 0, :f :read, :value nil}\n")
-	text.WriteString("{:type :ok, :process 0, :f :read, :value [1 1]}\n")
+	text.WriteString("{:type :ok, :process 0, :f :read, :value 77}\n")
 	file := filepath.Join(t.TempDir(), "long.edn")
 	write(t, file, text.String())
-	code, verdict := judge("append", file, options{limit: 50 * time.Millisecond})
+	code, verdict := judge("register", file, options{limit: 50 * time.Millisecond})
 	if code != exitUnknown {
 		t.Errorf("exit code %d: %s", code, verdict)
 	}

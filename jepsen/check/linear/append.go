@@ -25,19 +25,51 @@ var appendList = Workload{
 		}
 		return list, err
 	},
-	model: func(*history.History) porcupine.Model {
+	model: func(h *history.History) porcupine.Model {
+		place := places(h)
 		return porcupine.Model{
-			Init: func() interface{} { return "" },
+			Init: func() interface{} { return records{} },
 			Step: func(state, input, _ interface{}) (bool, interface{}) {
-				s := input.(*step)
-				if s.F == "append" {
-					return true, appended(state.(string), s.arguments.(int64))
+				s, now := input.(*step), state.(records)
+				if s.F != "append" {
+					return s.arguments == now.list, now
 				}
-				return s.arguments == state, state
+				n := s.arguments.(int64)
+				if at, seen := place[n]; seen {
+					return at == now.count, records{appended(now.list, n), now.count + 1}
+				}
+				return now.count >= len(place), records{now.list + "? ", now.count + 1}
 			},
-			DescribeState: func(state interface{}) string { return strings.TrimSpace(state.(string)) },
+			DescribeState: func(state interface{}) string {
+				return strings.TrimSpace(state.(records).list)
+			},
 		}
 	},
+}
+
+// records are the file's. A question mark is one that no read shows: which of them comes first makes no
+// difference, and so the search need not try.
+type records struct {
+	list  string
+	count int
+}
+
+// places are where the longest read has its numbers. A number that it has can be appended there only, and
+// one that it has not only behind all of them; a search without that knowledge may take very long.
+func places(h *history.History) map[int64]int {
+	var longest []int64
+	for _, op := range h.Operations {
+		if op.F == "read" && op.Outcome == history.OK {
+			if numbers, err := history.Integers(op.Output); err == nil && len(numbers) > len(longest) {
+				longest = numbers
+			}
+		}
+	}
+	place := map[int64]int{}
+	for at, n := range longest {
+		place[n] = at
+	}
+	return place
 }
 
 func appended(list string, n int64) string {
