@@ -201,11 +201,16 @@ public final class MetadataCache {
      */
     public long kernelTimeoutNs(long ino) {
         boolean global = Inodes.partition(ino) == 0;
-        if (global && !mayTellGlobal(ino) || contended.getIfPresent(ino) != null) {
+        if (global && !mayTellGlobal(ino) || contended(ino)) {
             return 0;
         }
         Node node = nodes.getIfPresent(ino);
         return node == null ? 0 : leftNs(node.validity());
+    }
+
+    /** Whether somebody else wanted the inode to himself a moment ago. */
+    public boolean contended(long ino) {
+        return contended.getIfPresent(ino) != null;
     }
 
     /** Noted before the validity is looked at: {@link #globalMoved} must not miss it. */

@@ -45,6 +45,7 @@ final class FuseKernelCache implements KernelCache {
     private final FuseDevice device;
     private final Supplier<List<Worker>> workers;
     private final boolean epochs;
+    private final boolean mapsDirectFiles;
     private final int entryFlags;
     private final AtomicLong issued = new AtomicLong();
     private final NoticeLane inodes;
@@ -60,6 +61,7 @@ final class FuseKernelCache implements KernelCache {
         this.device = device;
         this.workers = workers;
         epochs = agreement.minor() >= EPOCH_MINOR;
+        mapsDirectFiles = (agreement.flags() & FuseFlags.DIRECT_IO_ALLOW_MMAP) != 0;
         entryFlags = agreement.expiresEntries() ? FuseFlags.EXPIRE_ONLY : 0;
         inodes = new NoticeLane("fuse-inodes-" + name);
         names = new NoticeLane("fuse-names-" + name);
@@ -176,6 +178,11 @@ final class FuseKernelCache implements KernelCache {
     @Override
     public boolean awaitInodes(long timeoutMs) throws InterruptedException {
         return inodes.barrier().await(timeoutMs, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public boolean mapsDirectFiles() {
+        return mapsDirectFiles;
     }
 
     @Override

@@ -30,10 +30,8 @@ public interface Backing {
      * An update through {@link #update} wrote these extents (at their real offsets) or changed the
      * size. Called with the file's content locked, so that what {@link #known} says and what is
      * buffered stay in step.
-     *
-     * @param expectedEnd for an append: where this client believed the end to be; else -1
      */
-    void changed(long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer);
+    void changed(long ino, List<Extent> extents, Answer<UpdateReply> answer);
 
     /**
      * An update through {@link #update} changed the content map in another way than by writing.

@@ -111,6 +111,17 @@ public final class FileContent {
         }
     }
 
+    /** Whether something is pending that goes to the end of the file. */
+    public boolean appends() {
+        lock.lock();
+        try {
+            return (current != null && current.append())
+                    || (committing != null && committing.append());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     long pendingForNs(long nowNs) {
         lock.lock();
         try {
@@ -295,7 +306,7 @@ public final class FileContent {
             placed.add(
                     base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
         }
-        backing.changed(ino, placed, pending.append() ? appendAt : -1, answer);
+        backing.changed(ino, placed, answer);
         noteFragments(placed);
     }
 
@@ -332,7 +343,7 @@ public final class FileContent {
         try {
             Compaction.Done done = alone(compaction::run);
             if (done != null) {
-                backing.changed(ino, done.extents(), -1, done.answer());
+                backing.changed(ino, done.extents(), done.answer());
             }
         } finally {
             lock.unlock();
@@ -608,8 +619,7 @@ public final class FileContent {
     private View view(long offset, long end) {
         lock.lock();
         try {
-            while ((current != null && current.append())
-                    || (committing != null && committing.append())) {
+            while (appends()) {
                 // Where appended bytes are is the replicas' to say.
                 drain();
             }

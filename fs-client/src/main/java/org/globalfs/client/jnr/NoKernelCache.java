@@ -29,6 +29,11 @@ final class NoKernelCache implements KernelCache {
     }
 
     @Override
+    public boolean mapsDirectFiles() {
+        return false;
+    }
+
+    @Override
     public boolean forgetsAtOnce() {
         return true;
     }

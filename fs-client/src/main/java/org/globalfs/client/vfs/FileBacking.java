@@ -124,8 +124,12 @@ final class FileBacking implements Backing {
             pages.forget(ino);
         } else if (answer.reply().isSetAttributes()) {
             long version = answer.reply().getAttributes().getVersion();
-            pages.changed(ino, version, versionSteps(op));
-            grants.known(ino, version);
+            if (op.isSetWrite() && op.getWrite().isAppend()) {
+                grants.outdated(ino, version);
+            } else {
+                pages.changed(ino, version, versionSteps(op));
+                grants.known(ino, version);
+            }
         }
         return answer;
     }
@@ -135,8 +139,7 @@ final class FileBacking implements Backing {
     }
 
     @Override
-    public void changed(
-            long ino, List<Extent> extents, long expectedEnd, Answer<UpdateReply> answer) {
+    public void changed(long ino, List<Extent> extents, Answer<UpdateReply> answer) {
         UpdateReply reply = answer.reply();
         if (!reply.isSetAttributes()) {
             cache.forget(ino);
@@ -146,14 +149,6 @@ final class FileBacking implements Backing {
         long size = reply.getAttributes().getSize();
         cache.changeContent(
                 ino, known -> known == null ? null : known.changed(version, size, extents));
-        boolean elsewhere =
-                expectedEnd >= 0 && reply.isSetOffset() && reply.getOffset() != expectedEnd;
-        KernelCache mounted = kernel;
-        if (elsewhere && mounted != null) {
-            // The kernel put the appended bytes where it thought the end was.
-            pages.forget(ino);
-            mounted.invalidateInode(ino, 0, 0);
-        }
     }
 
     @Override

@@ -43,6 +43,7 @@ final class Files {
     private final OpenFiles files;
     private final KernelPages pages;
     private final PageGrants grants;
+    private volatile @Nullable KernelCache kernel;
 
     Files(Requests requests, Names names, OpenFiles files, KernelPages pages, PageGrants grants) {
         this.requests = requests;
@@ -51,6 +52,10 @@ final class Files {
         this.files = files;
         this.pages = pages;
         this.grants = grants;
+    }
+
+    void mounted(KernelCache kernelCache) {
+        kernel = kernelCache;
     }
 
     AttributesReply getAttributes(Caller caller, long ino, long handle) throws FsException {
@@ -223,7 +228,8 @@ final class Files {
             grants.known(attributes.getIno(), attributes.getVersion());
         }
         // Every close is told, a reader's too: it ends locks.
-        return new OpenResult(handle.number, keep, direct(flags), false, false);
+        boolean direct = appends(flags) || isShared(attributes, flags);
+        return new OpenResult(handle.number, keep, direct, false, false);
     }
 
     /**
@@ -231,8 +237,24 @@ final class Files {
      * believes the end to be, for every reader of this mount to see, and others may have appended
      * there.
      */
-    private static boolean direct(int flags) {
+    private static boolean appends(int flags) {
         return OpenFlags.writes(flags) && (flags & OpenFlags.O_APPEND) != 0;
+    }
+
+    /**
+     * Whether others write the file now. Who reads it through the kernel's pages gets what lies
+     * within the size that the kernel believes; and the kernel does not believe an answer that
+     * tells it the size when something was taken back from it in the meantime. So reads go past the
+     * pages.
+     */
+    private boolean isShared(Attributes attributes, int flags) {
+        long ino = attributes.getIno();
+        KernelCache mounted = kernel;
+        return mounted != null
+                && mounted.mapsDirectFiles()
+                && !OpenFlags.writes(flags)
+                && (attributes.getMode() & Stat.TYPE_MASK) == Stat.REGULAR
+                && (cache.contended(ino) || cache.validity(ino, attributes.getVersion()) == null);
     }
 
     /**
@@ -335,10 +357,12 @@ final class Files {
                     pages.read(ino, version);
                 }
                 grants.read(ino, version);
-                // Who asked for attributes meanwhile may tell the kernel of a greater size; it
-                // takes what is missing of this answer for zeros then.
+                // Who asked for attributes or appended meanwhile may tell the kernel of a greater
+                // size; it takes what is missing of this answer for zeros then.
                 long end = offset + into.position() - start;
-                outgrown = into.hasRemaining() && open.inode.outgrew(version, end);
+                outgrown =
+                        into.hasRemaining()
+                                && (open.inode.outgrew(version, end) || open.content().appends());
                 anew = true;
             } while (outgrown && !patience.over());
         } catch (ContentException e) {
@@ -370,12 +394,28 @@ final class Files {
         } catch (ContentException e) {
             throw failed(e);
         }
-        if (append && !direct(open.flags)) {
-            // O_APPEND came with fcntl(2): readers of this mount find it in the kernel's pages.
-            open.content().flush();
+        if (append) {
+            appended(open);
         }
         open.checkErrors();
         return length;
+    }
+
+    /**
+     * Once the write is answered the kernel makes the file longer for every reader of this mount,
+     * and takes what its pages lack for zeros: they must be gone by then, and what is read anew
+     * must have the record.
+     */
+    private void appended(Handle open) throws FsException {
+        long ino = open.content().ino();
+        boolean direct = appends(open.flags);
+        if (!direct || grants.has(ino)) {
+            open.content().flush();
+        }
+        // O_APPEND may come with fcntl(2): then the kernel holds the pages until it is answered.
+        if (direct) {
+            grants.settle(ino);
+        }
     }
 
     /** close(2): commits what was written, unless the handle is a reader's. */

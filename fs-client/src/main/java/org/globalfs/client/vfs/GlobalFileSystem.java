@@ -125,6 +125,7 @@ public final class GlobalFileSystem implements FileSystem {
         grants.mounted(kernel);
         recalls.mounted(kernel);
         names.mounted(kernel);
+        operations.mounted(kernel);
         locks.mounted(kernel);
         if (kernel.forgetsAtOnce()) {
             cache.onGlobalDropped(kernel::forgetNow);

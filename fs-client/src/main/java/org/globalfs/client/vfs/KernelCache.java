@@ -52,6 +52,9 @@ public interface KernelCache {
      */
     boolean awaitInodes(long timeoutMs) throws InterruptedException;
 
+    /** Whether files opened with {@link OpenResult#directIo} can be mapped: Linux 6.6. */
+    boolean mapsDirectFiles();
+
     /** Whether {@link #forgetNow} can be had: FUSE 7.44, Linux 6.16. */
     boolean forgetsAtOnce();
 

@@ -81,6 +81,22 @@ final class PageGrants implements AutoCloseable {
         hold(ino, version, cache.validity(ino, version));
     }
 
+    /**
+     * A write of this client that went past the kernel's pages made this version: those that it has
+     * are old.
+     */
+    void outdated(long ino, long version) {
+        pages.forget(ino);
+        if (held.containsKey(ino)) {
+            hold(ino, version, null);
+        }
+    }
+
+    /** Whether the kernel may have pages of the inode. */
+    boolean has(long ino) {
+        return held.containsKey(ino);
+    }
+
     private void hold(long ino, long version, @Nullable Validity validity) {
         KernelCache mounted = kernel;
         if (mounted == null) {

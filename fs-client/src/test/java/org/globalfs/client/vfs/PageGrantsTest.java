@@ -97,6 +97,11 @@ class PageGrantsTest {
         }
 
         @Override
+        public boolean mapsDirectFiles() {
+            return true;
+        }
+
+        @Override
         public boolean forgetsAtOnce() {
             return false;
         }
