@@ -200,6 +200,32 @@ class PageGrantsTest {
         assertThat(kernel.shown(open, 3)).isEqualTo("two");
     }
 
+    /** Then the kernel makes the file longer for all readers, whatever its pages have. */
+    @Test
+    void anAppendIsAnsweredOnceThePagesBeforeItAreGone() throws Exception {
+        cluster.leaseMs = 60_000;
+        writer.put(home, "log", "one");
+        Open along = reader.open(reader.lookup(home, "log"), OpenFlags.O_RDONLY);
+        Open log = reader.open(along.ino(), OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+        assertThat(kernel.read(along)).isEqualTo("one");
+        assertThat(kernel.kept()).isTrue();
+        reader.write(log, 3, bytes("two"));
+        assertThat(kernel.shown(along, 6)).isEqualTo("onetwo");
+    }
+
+    /** The kernel would cut what is read at a size that it was told, or believed, before. */
+    @Test
+    void whatOthersWriteIsReadPastThePages() throws Exception {
+        cluster.leaseMs = 60_000;
+        writer.put(home, "file", "one");
+        long ino = reader.lookup(home, "file");
+        assertThat(reader.fs.open(reader.caller(), ino, OpenFlags.O_RDONLY).directIo()).isFalse();
+        writer.put(home, "file", "two");
+        assertThat(reader.fs.open(reader.caller(), ino, OpenFlags.O_RDONLY).directIo()).isTrue();
+        long quiet = reader.lookup(home, "file");
+        assertThat(writer.fs.open(writer.caller(), quiet, OpenFlags.O_RDONLY).directIo()).isFalse();
+    }
+
     /** Somebody else's question may make the file longer while a short read is under way. */
     @Test
     void aReadUnderWayIsNeverTakenForZeros() throws Exception {
