@@ -13,8 +13,10 @@ import java.util.function.Consumer;
  *
  * @param lab networks of the regions' own
  * @param disks file systems of the servers' own
+ * @param clocks wall clocks of the servers' own
  */
-public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks) implements AutoCloseable {
+public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks, Optional<Clocks> clocks)
+        implements AutoCloseable {
 
     /** Something that faults need. */
     public enum Need {
@@ -23,12 +25,14 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks) implemen
         /** {@link #lab}. */
         NETWORK,
         /** {@link #disks}. */
-        DISK
+        DISK,
+        /** {@link #clocks}. */
+        CLOCK
     }
 
-    /** A loopback, and the machine's disk. */
+    /** A loopback, and the machine's disk and clock. */
     public static Surroundings none() {
-        return new Surroundings(Optional.empty(), Optional.empty());
+        return new Surroundings(Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /**
@@ -43,6 +47,9 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks) implemen
         noLab.ifPresent(why -> without.accept("no faults of the network: " + why));
         Optional<String> noDisks = Disks.missing();
         noDisks.ifPresent(why -> without.accept("no faults of disks: " + why));
+        Optional<String> noClocks = Clocks.missing();
+        noClocks.ifPresent(why -> without.accept("no faults of clocks: " + why));
+        List<String> servers = TestedCluster.allServers();
         return new Surroundings(
                 noLab.isPresent()
                         ? Optional.empty()
@@ -51,14 +58,19 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks) implemen
                         ? Optional.empty()
                         : Optional.of(
                                 new Disks(
-                                        work.resolve("disks"),
-                                        work.resolve("poweroff"),
-                                        TestedCluster.allServers())));
+                                        work.resolve("disks"), work.resolve("poweroff"), servers)),
+                noClocks.isPresent()
+                        ? Optional.empty()
+                        : Optional.of(
+                                new Clocks(
+                                        home.resolve("jepsen/clock/clock.c"),
+                                        work.resolve("clocks"),
+                                        servers)));
     }
 
     /** The same without a lab. */
     public Surroundings onLoopback() {
-        return new Surroundings(Optional.empty(), disks);
+        return new Surroundings(Optional.empty(), disks, clocks);
     }
 
     public boolean has(Need need) {
@@ -66,6 +78,7 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks) implemen
             case NOTHING -> true;
             case NETWORK -> lab.isPresent();
             case DISK -> disks.isPresent();
+            case CLOCK -> clocks.isPresent();
         };
     }
 
@@ -73,6 +86,9 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks) implemen
     public void up() throws IOException {
         if (lab.isPresent()) {
             lab.get().up();
+        }
+        if (clocks.isPresent()) {
+            clocks.get().make();
         }
     }
 
@@ -82,6 +98,7 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks) implemen
         List<AutoCloseable> all = new ArrayList<>();
         disks.ifPresent(all::add);
         lab.ifPresent(all::add);
+        clocks.ifPresent(all::add);
         IOException failed = null;
         for (AutoCloseable each : all) {
             try {

@@ -141,7 +141,8 @@ public final class TestedCluster implements AutoCloseable {
         line.addAll(globalfs);
         line.addAll(List.of(command, "--data", folder.toString()));
         line.addAll(Arrays.asList(arguments));
-        return Command.run(limit, Path.of("/"), Map.of(), line);
+        Map<String, String> environment = around.clocks().map(Clocks::environment).orElse(Map.of());
+        return Command.run(limit, Path.of("/"), environment, line);
     }
 
     /** Starts those of them that are down: ZooKeeper, then servers, then mounts. */

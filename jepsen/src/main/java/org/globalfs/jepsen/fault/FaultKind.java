@@ -52,7 +52,11 @@ public enum FaultKind {
     /** The disks of a region's servers have less free than their replicas keep in reserve. */
     FILL_REGION(2_000, 8_000),
     /** One server's disk stands still most of the time. */
-    SLOW_DISK(2_000, 6_000);
+    SLOW_DISK(2_000, 6_000),
+    /** The wall clock of a server, or of all of a region, jumps by up to ten minutes, and back. */
+    CLOCK_JUMP(1_000, 6_000),
+    /** A server's wall clock jumps by some seconds and back, many times a second. */
+    CLOCK_STROBE(1_000, 6_000);
 
     /** The partition that all regions replicate. */
     public static final String GLOBAL = "global";
@@ -95,6 +99,7 @@ public enum FaultKind {
         return switch (this) {
             case ISOLATE, CUT_ONE_WAY, BRIDGE, CUT_RING, SLOW_LINK, LOSSY_LINK -> Need.NETWORK;
             case CUT_POWER, CUT_ALL_POWER, FILL_DISK, FILL_REGION, SLOW_DISK -> Need.DISK;
+            case CLOCK_JUMP, CLOCK_STROBE -> Need.CLOCK;
             default -> Need.NOTHING;
         };
     }
@@ -132,6 +137,8 @@ public enum FaultKind {
             case FILL_DISK -> filled(cluster, servers.subList(0, 1));
             case FILL_REGION -> filled(cluster, servers);
             case SLOW_DISK -> new SlowDisk(label(), cluster, servers.getFirst());
+            case CLOCK_JUMP -> ClockJump.of(label(), cluster, servers, random);
+            case CLOCK_STROBE -> new ClockStrobe(label(), cluster, servers.getFirst(), random);
             default -> inNetwork(cluster.around().lab().orElseThrow(), regions);
         };
     }

@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
+import org.globalfs.jepsen.cluster.Clocks;
 import org.globalfs.jepsen.cluster.Disks;
 import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
@@ -22,7 +26,8 @@ class FaultKindTest {
                     none,
                     new Surroundings(
                             Optional.of(new WanLab(Path.of(".."), TestedCluster.REGIONS)),
-                            Optional.of(new Disks(none, none, List.of()))));
+                            Optional.of(new Disks(none, none, List.of())),
+                            Optional.of(new Clocks(none, none, List.of()))));
 
     private Fault fault(FaultKind kind) {
         return kind.on(cluster, new Random(1));
@@ -144,6 +149,31 @@ class FaultKindTest {
                 assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
             }
         }
+    }
+
+    @Test
+    void wrongClocksStopNobody() {
+        for (FaultKind kind : List.of(FaultKind.CLOCK_JUMP, FaultKind.CLOCK_STROBE)) {
+            Fault fault = fault(kind);
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault.spares(client, regionOf(fault))).isTrue();
+                assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void clocksJumpBothWaysOneOrAllOfARegion() {
+        Random random = new Random(1);
+        Set<String> seen = new HashSet<>();
+        for (int i = 0; i < 100; i++) {
+            ClockJump jump = (ClockJump) FaultKind.CLOCK_JUMP.on(cluster, random);
+            assertThat(jump.ahead().abs()).isBetween(Duration.ofSeconds(1), Duration.ofMinutes(10));
+            String region = regionOf(jump);
+            assertThat(TestedCluster.servers(region)).containsAll(jump.servers());
+            seen.add(jump.servers().size() + (jump.ahead().isNegative() ? " behind" : " ahead"));
+        }
+        assertThat(seen).containsOnly("1 behind", "1 ahead", "3 behind", "3 ahead");
     }
 
     @Test

@@ -1,0 +1,55 @@
+package org.globalfs.jepsen.fault;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.globalfs.jepsen.cluster.Clocks;
+import org.globalfs.jepsen.cluster.TestedCluster;
+
+/**
+ * Servers' wall clocks that are wrong by as much, all of a sudden, and right again in the end.
+ *
+ * @param ahead negative: they are behind
+ */
+record ClockJump(String name, TestedCluster cluster, List<String> servers, Duration ahead)
+        implements Fault {
+    private static final int LEAST_S = 1;
+    private static final int MOST_S = 600;
+
+    /** One of these servers or all of them, as chance wants it. */
+    static ClockJump of(String name, TestedCluster cluster, List<String> servers, Random random) {
+        List<String> some = random.nextBoolean() ? servers : servers.subList(0, 1);
+        int seconds = random.nextInt(LEAST_S, MOST_S + 1);
+        return new ClockJump(
+                name,
+                cluster,
+                List.copyOf(some),
+                Duration.ofSeconds(random.nextBoolean() ? seconds : -seconds));
+    }
+
+    @Override
+    public String target() {
+        return "%s %+d s".formatted(String.join(" ", servers), ahead.toSeconds());
+    }
+
+    /** What servers promise each other and clients depends on how fast time passes only. */
+    @Override
+    public boolean spares(String client, String partition) {
+        return true;
+    }
+
+    @Override
+    public void begin() {
+        set(ahead);
+    }
+
+    @Override
+    public void end() {
+        set(Duration.ZERO);
+    }
+
+    private void set(Duration offset) {
+        Clocks clocks = cluster.around().clocks().orElseThrow();
+        servers.forEach(server -> clocks.set(server, offset));
+    }
+}
