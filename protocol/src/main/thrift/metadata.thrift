@@ -175,10 +175,11 @@ struct RenewSessionOp {
   5: optional list<i64> unfenced;    // inodes whose locks ended with the lease: what was written under them is settled
 }
 
-/** Removes orphans that no live session claims and that are older than the grace period; their blocks join the doomed list. Proposed by the coordinator only. */
+/** Removes orphans that no session with a lease claims and that have been ones for the grace period; their blocks join the doomed list. Proposed by the coordinator only. */
 struct CollectOrphansOp {
   1: required i32 limit;
   2: optional map<i64, i64> lapsed;  // session -> time of its last renewal: its lease ends, unless it has renewed since
+  3: optional i64 before;            // what became an orphan before this time has been one for the grace period. Without it, as in logs of old, the command's time tells that, and which leases run
 }
 
 /** Blocks of the doomed list that the datastore has deleted. Proposed by the coordinator only. */

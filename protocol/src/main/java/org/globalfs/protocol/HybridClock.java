@@ -58,6 +58,11 @@ public final class HybridClock {
         return timestamp >>> COUNTER_BITS;
     }
 
+    /** As nanoseconds since 1970, in the same order. */
+    public static long ns(long timestamp) {
+        return wallMs(timestamp) * 1_000_000 + counter(timestamp);
+    }
+
     public static int counter(long timestamp) {
         return (int) (timestamp & COUNTER_MASK);
     }

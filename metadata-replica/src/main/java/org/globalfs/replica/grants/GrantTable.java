@@ -76,6 +76,7 @@ public final class GrantTable {
             };
 
     private long clock;
+    private final long firstNumber;
     private long lastNumber;
 
     /** An update between begin and end. */
@@ -105,11 +106,12 @@ public final class GrantTable {
     public record Recalls(long number, List<Long> recalled, int leaseMs) {}
 
     /**
-     * @param firstNumber recalls are numbered above it; must exceed what any earlier table of this
-     *     replica used
+     * @param firstNumber recalls are numbered above it; far from those of any earlier table of this
+     *     replica
      */
     public GrantTable(LongSupplier time, long firstNumber) {
         this.time = time;
+        this.firstNumber = firstNumber;
         this.lastNumber = firstNumber;
     }
 
@@ -476,6 +478,10 @@ public final class GrantTable {
             return;
         }
         session.polled = true;
+        if (acknowledged <= firstNumber || acknowledged > lastNumber) {
+            // Of this replica's life before a restart.
+            return;
+        }
         boolean any = false;
         for (Session.Recall first = session.unacknowledged.peekFirst();
                 first != null && first.number() <= acknowledged;

@@ -1,5 +1,6 @@
 package org.globalfs.replica.service;
 
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -101,8 +102,8 @@ final class Grants {
         this.partition = partition;
         this.global = global;
         this.multicast = multicast;
-        // Above what this replica numbered before a restart.
-        this.table = new GrantTable(System::nanoTime, System.currentTimeMillis() << 16);
+        // Not from the clock: it may be behind where it was before a restart.
+        this.table = new GrantTable(System::nanoTime, new SecureRandom().nextLong(1L << 62));
     }
 
     private long leaseMs() {

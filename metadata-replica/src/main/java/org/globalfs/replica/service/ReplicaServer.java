@@ -28,9 +28,6 @@ import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.rpc.RpcServer;
-import org.globalfs.protocol.wire.CollectOrphansOp;
-import org.globalfs.protocol.wire.UpdateOp;
-import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.store.StateException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +43,6 @@ import org.slf4j.LoggerFactory;
 public final class ReplicaServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaServer.class);
-    static final int ORPHANS_AT_ONCE = 4096;
     private static final long ORPHAN_PERIOD_MS = 5_000;
 
     /** What is admitted in between must fit into the reserve. */
@@ -281,10 +277,10 @@ public final class ReplicaServer implements AutoCloseable {
                         .every(DISK_PERIOD_MS, () -> look(disk, multicast))
                         .every(500, driver::tick)
                         .every(500, grants::tick)
-                        .every(250, () -> flushers.values().forEach(Flusher::tick))
-                        .every(ORPHAN_PERIOD_MS, () -> collectOrphans(multicast));
+                        .every(250, () -> flushers.values().forEach(Flusher::tick));
         for (HostedPartition partition : partitions.values()) {
             local.every(500, new SessionLeases(partition, multicast)::tick);
+            local.every(ORPHAN_PERIOD_MS, new OrphanUpkeep(partition, multicast)::tick);
             local.every(100, new QuotaCounting(partition, multicast)::tick);
         }
         Upkeep remote = new Upkeep(name + "-remote", shutdown, fatal);
@@ -303,16 +299,6 @@ public final class ReplicaServer implements AutoCloseable {
     private static void look(DiskRoom disk, Multicast multicast) throws IOException {
         disk.look();
         multicast.keepLogShort(disk.isScarce());
-    }
-
-    private void collectOrphans(Multicast multicast) {
-        for (HostedPartition partition : partitions.values()) {
-            int ring = partition.partition();
-            if (multicast.isCoordinator(ring) && partition.use(PartitionState::orphans) > 0) {
-                UpdateOp op = UpdateOp.collectOrphans(new CollectOrphansOp(ORPHANS_AT_ONCE));
-                multicast.propose(ring, CommandBytes.internal(ring, op), new int[] {ring});
-            }
-        }
     }
 
     private void register(Discovery discovery) {

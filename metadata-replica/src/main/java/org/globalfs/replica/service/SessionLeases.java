@@ -56,8 +56,8 @@ final class SessionLeases {
         if (lapsed.isEmpty()) {
             return;
         }
-        CollectOrphansOp op = new CollectOrphansOp(ReplicaServer.ORPHANS_AT_ONCE);
-        UpdateOp update = UpdateOp.collectOrphans(op.setLapsed(lapsed));
+        CollectOrphansOp op = new CollectOrphansOp(1).setBefore(Long.MIN_VALUE).setLapsed(lapsed);
+        UpdateOp update = UpdateOp.collectOrphans(op);
         if (multicast.propose(ring, CommandBytes.internal(ring, update), new int[] {ring})) {
             LOG.info(
                     "partition {}: the leases of sessions {} have run out: their locks and open"

@@ -166,6 +166,18 @@ class GrantTableTest {
     }
 
     @Test
+    void whatWasAcknowledgedToAFormerTableGivesNothingBack() throws Exception {
+        for (long former : List.of(0L, 4_999L, 6_000L, Long.MAX_VALUE)) {
+            GrantTable restarted = new GrantTable(now::get, 5_000);
+            restarted.grant(B, List.of(FILE), restarted.stamp(), LEASE_MS);
+            GrantTable.Update update = restarted.begin(A, change(FILE), name -> FILE, now.get());
+            assertThat(restarted.poll(B, former, () -> LEASE_MS, now.get()).recalled())
+                    .containsExactly(FILE);
+            assertThat(restarted.awaitRecalled(update, now.get())).isFalse();
+        }
+    }
+
+    @Test
     void changeFromOutsideRecallsAndRefusesWhatWasSeenBefore() throws Exception {
         grant(A, FILE, table.stamp());
         long stamp = table.stamp();

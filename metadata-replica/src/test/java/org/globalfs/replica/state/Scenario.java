@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.wire.AdoptQuotaOp;
 import org.globalfs.protocol.wire.AllocateOp;
 import org.globalfs.protocol.wire.Attributes;
@@ -126,11 +127,21 @@ final class Scenario {
         return "";
     }
 
+    /** collect PARTITION [orphaned more than SECONDS before the last command] */
+    private String collect(String[] words) {
+        int partition = Integer.parseInt(words[1]);
+        CollectOrphansOp op = new CollectOrphansOp(100);
+        if (words.length > 2) {
+            long nowNs = HybridClock.ns(rings.state(partition).lastTimestamp());
+            op.setBefore(nowNs - Long.parseLong(words[2]) * 1_000_000_000);
+        }
+        rings.internal(partition, UpdateOp.collectOrphans(op));
+        return "orphans " + rings.state(partition).orphans();
+    }
+
     private String session(String[] words) {
         if (words[0].equals("collect")) {
-            rings.internal(
-                    Integer.parseInt(words[1]), UpdateOp.collectOrphans(new CollectOrphansOp(100)));
-            return "orphans " + rings.state(Integer.parseInt(words[1])).orphans();
+            return collect(words);
         }
         List<Long> open = new ArrayList<>();
         for (int i = 2; i < words.length; i++) {

@@ -35,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Machine {
 
-    private static final long NS_PER_MS = 1_000_000;
     private static final int INDEX_BITS = 16;
     private static final int ROOT_MODE = Mode.DIRECTORY | 0755;
 
@@ -166,8 +165,7 @@ public final class Machine {
     /** The command's time in nanoseconds: never before an earlier command's. */
     private long advance(long timestamp) {
         counters.timestamp = Math.max(counters.timestamp, timestamp);
-        return HybridClock.wallMs(counters.timestamp) * NS_PER_MS
-                + HybridClock.counter(counters.timestamp);
+        return HybridClock.ns(counters.timestamp);
     }
 
     private void fresh(long instance, long transaction, Command command, byte[] bytes, long nowNs) {
@@ -290,10 +288,12 @@ public final class Machine {
         switch (op.getSetField()) {
             case COLLECT_ORPHANS -> {
                 CollectOrphansOp collect = op.getCollectOrphans();
-                orphans.collect(
-                        collect.getLimit(),
-                        collect.isSetLapsed() ? collect.getLapsed() : Map.of(),
-                        nowNs);
+                orphans.lapse(collect.isSetLapsed() ? collect.getLapsed() : Map.of());
+                if (collect.isSetBefore()) {
+                    orphans.collect(collect.getLimit(), collect.getBefore(), nowNs);
+                } else {
+                    orphans.collectByTime(collect.getLimit(), nowNs);
+                }
             }
             case BLOCKS_DELETED -> content.deleted(op.getBlocksDeleted().getBlocks());
             case VOTE -> vote(instance, transaction, op.getVote(), nowNs);

@@ -13,8 +13,7 @@ import org.globalfs.replica.state.model.Table;
 /** Collects inodes without a name that nobody holds open any more. */
 final class Orphans {
 
-    /** A client that opened just before the unlink has this long to say so. */
-    static final long GRACE_NS = 60_000_000_000L;
+    private static final long GRACE_NS = 60_000_000_000L;
 
     /** Extents freed in one command, so that no huge file stalls the partition. */
     private static final int EXTENTS_PER_COMMAND = 8192;
@@ -42,17 +41,41 @@ final class Orphans {
     }
 
     /**
+     * Ends leases.
+     *
      * @param lapsed sessions whose leases have run out, with the time of their last renewal
      */
-    void collect(int limit, Map<Long, Long> lapsed, long nowNs) {
+    void lapse(Map<Long, Long> lapsed) {
         new TreeMap<>(lapsed)
                 .forEach((session, renewedNs) -> {
                     if (sessions.lapse(session, renewedNs)) {
                         fileLocks.drop(session, true);
                     }
                 });
-        sessions.expire(nowNs).forEach(session -> fileLocks.drop(session, false));
-        Set<Long> claims = sessions.claims(nowNs);
+    }
+
+    /**
+     * Forgets sessions that were silent for too long, and collects orphans that no leased session
+     * claims. That takes no lease's time from {@code nowNs}, which jumps as wall clocks do.
+     *
+     * @param beforeNs only those that have been orphans since before this time
+     */
+    void collect(int limit, long beforeNs, long nowNs) {
+        drop(sessions.expire(nowNs, true));
+        collect(limit, sessions.claims(), beforeNs);
+    }
+
+    /** The same as replicas did it once: also the command's time tells which leases run. */
+    void collectByTime(int limit, long nowNs) {
+        drop(sessions.expire(nowNs, false));
+        collect(limit, sessions.claims(nowNs), nowNs - GRACE_NS + 1);
+    }
+
+    private void drop(List<Long> forgotten) {
+        forgotten.forEach(session -> fileLocks.drop(session, false));
+    }
+
+    private void collect(int limit, Set<Long> claims, long beforeNs) {
         List<Long> due = new ArrayList<>();
         records.scan(
                 Table.ORPHAN,
@@ -60,7 +83,7 @@ final class Orphans {
                 Keys.none(),
                 (key, value) -> {
                     long ino = Keys.getLong(key, 0);
-                    if (nowNs - Tree.orphanedAtNs(value) >= GRACE_NS
+                    if (Tree.orphanedAtNs(value) < beforeNs
                             && !claims.contains(ino)
                             && !locks.inode(ino)) {
                         due.add(ino);

@@ -251,7 +251,16 @@ public final class Sessions {
         return known;
     }
 
-    /** Inodes that live sessions hold open. */
+    /** Inodes that sessions with a lease hold open. */
+    Set<Long> claims() {
+        Set<Long> claims = new HashSet<>();
+        for (Session session : sessions.values()) {
+            claims.addAll(session.open);
+        }
+        return claims;
+    }
+
+    /** Those of sessions whose leases run by commands' times. */
     Set<Long> claims(long nowNs) {
         Set<Long> claims = new HashSet<>();
         for (Session session : sessions.values()) {
@@ -263,14 +272,20 @@ public final class Sessions {
         return claims;
     }
 
-    /** Forgets sessions that were silent for too long; returns which. */
-    List<Long> expire(long nowNs) {
+    /**
+     * Forgets sessions that were silent for too long; returns which.
+     *
+     * @param unlessLeased only those without a lease, however long the time seems
+     */
+    List<Long> expire(long nowNs, boolean unlessLeased) {
         List<Long> forgotten = new ArrayList<>();
         sessions.entrySet()
                 .removeIf(entry -> {
                     Session session = entry.getValue();
                     boolean silent =
-                            nowNs - session.seenNs > EXPIRY_NS && session.pending.isEmpty();
+                            nowNs - session.seenNs > EXPIRY_NS
+                                    && session.pending.isEmpty()
+                                    && !(unlessLeased && isLeased(entry.getKey()));
                     if (silent) {
                         forgotten.add(entry.getKey());
                         records.delete(Table.SESSION, Keys.of(entry.getKey()));

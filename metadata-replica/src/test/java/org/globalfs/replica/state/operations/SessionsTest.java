@@ -34,6 +34,7 @@ final class SessionsTest {
         assertThat(sessions.claims(2 * SECOND_NS))
                 .containsExactlyInAnyOrder(0x0001000000000005L, 0x0001000000000006L);
         assertThat(sessions.claims(123 * SECOND_NS)).isEmpty();
+        assertThat(sessions.claims()).hasSize(2);
         assertThat(sessions.isLeased(7)).isTrue();
         assertThat(sessions.leases()).containsExactly(new Sessions.Lease(7, 2 * SECOND_NS, 60_000));
     }
@@ -56,6 +57,17 @@ final class SessionsTest {
     }
 
     @Test
+    void aLeasedSessionIsNotForgottenWhateverTheTime() {
+        Sessions sessions = new Sessions(records);
+        sessions.renew(7, new RenewSessionOp(List.of(5L)).setLeaseMs(8_000), SECOND_NS);
+        long later = SECOND_NS + 2 * Sessions.EXPIRY_NS;
+        assertThat(sessions.expire(later, true)).isEmpty();
+        assertThat(sessions.lapse(7, SECOND_NS)).isTrue();
+        assertThat(sessions.expire(later, true)).containsExactly(7L);
+        assertThat(sessions.isLeased(7)).isFalse();
+    }
+
+    @Test
     void aLeaseLapsesOnceAndOnlyWithoutANewerRenewal() {
         Sessions sessions = new Sessions(records);
         RenewSessionOp op = new RenewSessionOp(List.of(5L)).setLeaseMs(8_000);
@@ -66,6 +78,7 @@ final class SessionsTest {
         assertThat(sessions.lapse(7, 2 * SECOND_NS)).isTrue();
         assertThat(sessions.lapse(7, 2 * SECOND_NS)).isFalse();
         assertThat(sessions.claims(3 * SECOND_NS)).isEmpty();
+        assertThat(sessions.claims()).isEmpty();
         assertThat(sessions.isLeased(7)).isFalse();
         assertThat(sessions.leases()).isEmpty();
         assertThat(new Sessions(records).isLeased(7)).isFalse();

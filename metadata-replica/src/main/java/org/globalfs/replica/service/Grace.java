@@ -1,0 +1,35 @@
+package org.globalfs.replica.service;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Which commands' times are certainly long past, though those times come from wall clocks, which
+ * jump: a time that was the latest when this was told it is past ever since.
+ */
+final class Grace {
+    /** A client that opened a file just before its unlink has this long to say so. */
+    static final long NS = 60_000_000_000L;
+
+    private record Told(long atNs, long timeNs) {}
+
+    private final Deque<Told> recently = new ArrayDeque<>();
+    private long overNs = Long.MIN_VALUE;
+
+    /**
+     * What was executed at an earlier time than the result was so a grace ago.
+     *
+     * @param nowNs of System.nanoTime
+     * @param timeNs of the last command executed; never less than the time before
+     */
+    long over(long nowNs, long timeNs) {
+        recently.addLast(new Told(nowNs, timeNs));
+        for (Told first = recently.peekFirst();
+                first != null && nowNs - first.atNs >= NS;
+                first = recently.peekFirst()) {
+            overNs = first.timeNs;
+            recently.removeFirst();
+        }
+        return overNs;
+    }
+}
