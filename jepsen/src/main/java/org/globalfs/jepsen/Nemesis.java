@@ -95,6 +95,7 @@ final class Nemesis {
     /** One fault, from beginning to end; returns which. */
     private String strike(CompletableFuture<?> end) throws IOException {
         Fault fault = next().on(cluster, random);
+        fault.aim();
         note(fault, true);
         try {
             fault.begin();

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +15,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
  * A cluster of 3 regions × 3 datacenters as processes, with a mount a region, made by the program
@@ -241,9 +238,8 @@ public final class TestedCluster implements AutoCloseable {
     public Optional<String> difference(Duration limit) throws IOException {
         long deadlineNs = System.nanoTime() + limit.toNanos();
         while (true) {
-            String status =
-                    globalfs(LIMIT, prefix(REGIONS.getFirst()), "status", "--json", "--hashes");
-            if (ReplicaStates.of(parse(status)).equal()) {
+            String status = status("--hashes");
+            if (ClusterStatus.parse(status).equal()) {
                 break;
             }
             if (System.nanoTime() - deadlineNs > 0) {
@@ -260,9 +256,20 @@ public final class TestedCluster implements AutoCloseable {
         return found.contains("clean") ? Optional.empty() : Optional.of("fsck: " + found.strip());
     }
 
-    private static Map<?, ?> parse(String status) {
-        String json = status.substring(status.indexOf('{'));
-        return (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(json);
+    /**
+     * The server that most replicas believe to coordinate a partition; empty: none is known.
+     *
+     * @param partition a region, or another name for the global one
+     */
+    public Optional<String> coordinator(String partition) throws IOException {
+        return ClusterStatus.parse(status()).coordinator(partition);
+    }
+
+    private String status(String... more) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("--json"));
+        arguments.addAll(List.of(more));
+        return globalfs(
+                LIMIT, prefix(REGIONS.getFirst()), "status", arguments.toArray(String[]::new));
     }
 
     /** Ends every process and takes the mounts away; the folder stays. */
@@ -281,41 +288,6 @@ public final class TestedCluster implements AutoCloseable {
                                 .formatted(mount(region));
                 Command.run(LIMIT, Path.of("/"), Map.of(), List.of("bash", "-c", detach));
             }
-        }
-    }
-
-    /** What a status with hashes says of the rings: replicas' positions and hashes by ring. */
-    private record ReplicaStates(Map<Object, List<Object>> byRing) {
-        private static final int RINGS = REGIONS.size() + 1;
-
-        static ReplicaStates of(Map<?, ?> status) {
-            Map<Object, List<Object>> byRing = new LinkedHashMap<>();
-            for (Map<?, ?> region : maps(status, "regions")) {
-                for (Map<?, ?> replica : maps(region, "replicas")) {
-                    for (Map<?, ?> ring : maps(replica, "rings")) {
-                        byRing.computeIfAbsent(ring.get("ring"), r -> new ArrayList<>())
-                                .add(ring.get("hashPosition") + " " + ring.get("hash"));
-                    }
-                }
-            }
-            return new ReplicaStates(byRing);
-        }
-
-        private static List<Map<?, ?>> maps(Map<?, ?> parent, String key) {
-            List<Map<?, ?>> all = new ArrayList<>();
-            if (parent.get(key) instanceof Collection<?> items) {
-                items.forEach(item -> all.add((Map<?, ?>) item));
-            }
-            return all;
-        }
-
-        /** Every replica answered, and those of a ring agree. */
-        boolean equal() {
-            int inAll = byRing.values().stream().mapToInt(List::size).sum();
-            int wanted = 2 * REGIONS.size() * DATACENTERS.size();
-            return byRing.size() == RINGS
-                    && inAll == wanted
-                    && byRing.values().stream().allMatch(s -> s.stream().distinct().count() == 1);
         }
     }
 }

@@ -27,6 +27,10 @@ public enum FaultKind {
     KILL_ZOOKEEPER(2_000, 12_000),
     /** One server stands still for longer than a lease. */
     PAUSE_SERVER(1_200, 4_000),
+    /** The server that coordinates a region's partition, or the global one, is killed. */
+    KILL_COORDINATOR(300, 2_000),
+    /** The server that coordinates a region's partition, or the global one, stands still. */
+    PAUSE_COORDINATOR(1_200, 4_000),
     /** Two of a region's three servers stand still. */
     PAUSE_MAJORITY(1_200, 4_000),
     /** A mount's process stands still for longer than what it was granted. */
@@ -131,6 +135,8 @@ public enum FaultKind {
             case KILL_ZOOKEEPER -> killed(cluster, List.of(TestedCluster.ZOOKEEPER));
             case PAUSE_SERVER -> paused(cluster, servers.subList(0, 1));
             case PAUSE_MAJORITY -> paused(cluster, servers.subList(0, 2));
+            case KILL_COORDINATOR, PAUSE_COORDINATOR ->
+                    ofCoordinator(cluster, random.nextBoolean() ? region : GLOBAL, servers);
             case PAUSE_MOUNT -> paused(cluster, mount);
             case CUT_POWER -> powerless(cluster, servers.subList(0, 1));
             case CUT_ALL_POWER -> powerless(cluster, TestedCluster.allServers());
@@ -153,6 +159,15 @@ public enum FaultKind {
 
     private Fault filled(TestedCluster cluster, List<String> processes) {
         return new FullDisk(label(), cluster, List.copyOf(processes));
+    }
+
+    private Fault ofCoordinator(TestedCluster cluster, String partition, List<String> servers) {
+        boolean killed = this == KILL_COORDINATOR;
+        return new CoordinatorFault(
+                cluster,
+                partition,
+                servers.getFirst(),
+                server -> new ProcessFault(label(), cluster, List.of(server), killed));
     }
 
     private Fault powerless(TestedCluster cluster, List<String> processes) {

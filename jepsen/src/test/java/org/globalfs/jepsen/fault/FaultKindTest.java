@@ -46,7 +46,12 @@ class FaultKindTest {
 
     @Test
     void aServerOfThreeIsNotMissed() {
-        for (FaultKind kind : List.of(FaultKind.KILL_SERVER, FaultKind.PAUSE_SERVER)) {
+        for (FaultKind kind :
+                List.of(
+                        FaultKind.KILL_SERVER,
+                        FaultKind.PAUSE_SERVER,
+                        FaultKind.KILL_COORDINATOR,
+                        FaultKind.PAUSE_COORDINATOR)) {
             Fault fault = fault(kind);
             for (String client : TestedCluster.REGIONS) {
                 assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
@@ -149,6 +154,20 @@ class FaultKindTest {
                 assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
             }
         }
+    }
+
+    @Test
+    void coordinatorsOfAllPartitionsAreMet() {
+        Random random = new Random(1);
+        Set<String> partitions = new HashSet<>();
+        for (int i = 0; i < 100; i++) {
+            String target = FaultKind.KILL_COORDINATOR.on(cluster, random).target();
+            partitions.add(target.replaceFirst(".* of ", ""));
+        }
+        assertThat(partitions)
+                .containsAll(TestedCluster.REGIONS)
+                .contains(FaultKind.GLOBAL)
+                .hasSize(4);
     }
 
     @Test

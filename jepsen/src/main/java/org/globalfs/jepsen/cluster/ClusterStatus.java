@@ -1,0 +1,74 @@
+package org.globalfs.jepsen.cluster;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** What {@code globalfs status --json} says of the rings. */
+record ClusterStatus(Map<?, ?> parsed) {
+    private static final int GLOBAL_RING = 0;
+    private static final int RINGS = TestedCluster.REGIONS.size() + 1;
+
+    /**
+     * @param text its output
+     */
+    static ClusterStatus parse(String text) {
+        String json = text.substring(text.indexOf('{'));
+        Object parsed = new Load(LoadSettings.builder().build()).loadFromString(json);
+        return new ClusterStatus((Map<?, ?>) parsed);
+    }
+
+    private static List<Map<?, ?>> maps(Map<?, ?> parent, String key) {
+        List<Map<?, ?>> all = new ArrayList<>();
+        if (parent.get(key) instanceof Collection<?> items) {
+            items.forEach(item -> all.add((Map<?, ?>) item));
+        }
+        return all;
+    }
+
+    /** Every replica answered with hashes, and those of a ring agree. */
+    boolean equal() {
+        Map<Object, List<Object>> byRing = new LinkedHashMap<>();
+        for (Map<?, ?> region : maps(parsed, "regions")) {
+            for (Map<?, ?> replica : maps(region, "replicas")) {
+                for (Map<?, ?> ring : maps(replica, "rings")) {
+                    byRing.computeIfAbsent(ring.get("ring"), r -> new ArrayList<>())
+                            .add(ring.get("hashPosition") + " " + ring.get("hash"));
+                }
+            }
+        }
+        int inAll = byRing.values().stream().mapToInt(List::size).sum();
+        int wanted = 2 * TestedCluster.allServers().size();
+        return byRing.size() == RINGS
+                && inAll == wanted
+                && byRing.values().stream().allMatch(s -> s.stream().distinct().count() == 1);
+    }
+
+    /** See {@link TestedCluster#coordinator}. */
+    Optional<String> coordinator(String partition) {
+        boolean regional = TestedCluster.REGIONS.contains(partition);
+        Map<Object, String> servers = new HashMap<>();
+        Map<Object, Integer> votes = new LinkedHashMap<>();
+        for (Map<?, ?> region : maps(parsed, "regions")) {
+            for (Map<?, ?> replica : maps(region, "replicas")) {
+                servers.put(replica.get("id"), region.get("name") + "-" + replica.get("datacenter"));
+                for (Map<?, ?> ring : maps(replica, "rings")) {
+                    boolean global = ring.get("ring").equals(GLOBAL_RING);
+                    if (regional ? !global && partition.equals(region.get("name")) : global) {
+                        votes.merge(ring.get("coordinator"), 1, Integer::sum);
+                    }
+                }
+            }
+        }
+        return votes.entrySet().stream()
+                .filter(vote -> servers.containsKey(vote.getKey()))
+                .max(Map.Entry.comparingByValue())
+                .map(vote -> servers.get(vote.getKey()));
+    }
+}
