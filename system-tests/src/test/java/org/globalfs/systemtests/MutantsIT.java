@@ -1,8 +1,6 @@
 package org.globalfs.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.globalfs.jepsen.fault.FaultKind.KILL_SERVER;
-import static org.globalfs.jepsen.fault.FaultKind.PAUSE_SERVER;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -13,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -20,6 +19,7 @@ import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
 import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
+import org.globalfs.jepsen.cluster.WanLab;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Verdict;
 import org.junit.jupiter.api.Test;
@@ -35,28 +35,49 @@ import org.junit.jupiter.params.provider.MethodSource;
 final class MutantsIT {
     private static final Path HOME = Path.of("..").toAbsolutePath().normalize();
     private static final Path OUTPUT = Path.of("target", "mutants").toAbsolutePath();
+
+    /** That of the workloads' first folder. */
+    private static final String REGION = "us-west";
+
+    private static final int LATER_TIMES = 15;
+    private static final int LATE_MS = 20_000;
     private static final Path PROGRAM =
             Path.of(Objects.requireNonNull(System.getProperty("globalfs.jar"), "jar"));
+
+    /** Something that a hunt does to a cluster, again and again. */
+    private interface Blow {
+        void strike(TestedCluster cluster) throws IOException, InterruptedException;
+    }
 
     /**
      * What brings a mutant's fault to light.
      *
-     * @param alone see {@link #leaveOneAlone}
+     * @param wan regions have networks of their own; needs root
+     * @param blow done again and again, beside the faults
      */
-    private record Hunt(String workload, int seconds, boolean alone, FaultKind... faults) {
+    private record Hunt(
+            String workload, int seconds, boolean wan, Optional<Blow> blow, FaultKind... faults) {
         Hunt(String workload, int seconds, FaultKind... faults) {
-            this(workload, seconds, false, faults);
+            this(workload, seconds, false, Optional.empty(), faults);
         }
     }
 
     private static final Map<String, Hunt> HUNTS =
             Map.of(
-                    "stale-strong-read", new Hunt("register", 10),
-                    "rename-in-two-steps", new Hunt("names", 10),
-                    "fsync-before-majority", new Hunt("fsync-set", 60, true),
-                    "retry-applied-twice", new Hunt("names", 40, KILL_SERVER, PAUSE_SERVER),
-                    "lease-kept", new Hunt("register", 80, PAUSE_SERVER),
-                    "import-out-of-order", new Hunt("wandering", 20));
+                    "stale-strong-read",
+                    new Hunt("register", 10),
+                    "rename-in-two-steps",
+                    new Hunt("names", 10),
+                    "fsync-before-majority",
+                    new Hunt("fsync-set", 60, false, Optional.of(MutantsIT::leaveOneAlone)),
+                    "retry-applied-twice",
+                    new Hunt("names", 60, false, Optional.of(MutantsIT::killCoordinator)),
+                    "causal-vector-ignored",
+                    new Hunt("sessions", 60, true, Optional.of(MutantsIT::holdNewsBack)),
+                    "lease-kept",
+                    new Hunt("register", 80, FaultKind.PAUSE_SERVER),
+                    "import-out-of-order",
+                    new Hunt("wandering", 20));
 
     @TempDir private Path folder;
 
@@ -89,9 +110,11 @@ final class MutantsIT {
         System.out.println("mutant " + name + ": seed " + seed);
         Path output = OUTPUT.resolve(name);
         TestedCluster.remove(output);
-        try (TestedCluster cluster =
-                new TestedCluster(
-                        TestedCluster.program(jar), folder.resolve("data"), Surroundings.none())) {
+        try (Surroundings around = surroundings(hunt);
+                TestedCluster cluster =
+                        new TestedCluster(
+                                TestedCluster.program(jar), folder.resolve("data"), around)) {
+            around.up();
             cluster.up();
             FaultyRun.Settings settings =
                     new FaultyRun.Settings(
@@ -100,42 +123,96 @@ final class MutantsIT {
                             Duration.ofSeconds(hunt.seconds),
                             Duration.ZERO,
                             seed);
-            CompletableFuture<Boolean> alone =
+            CompletableFuture<Integer> blows =
                     Shell.meanwhile(() ->
-                            hunt.alone
-                                    && leaveOneAlone(
-                                            cluster, output.resolve(hunt.workload + "-1.edn")));
+                            strike(hunt, cluster, output.resolve(hunt.workload + "-1.edn")));
             FaultyRun.Result result = FaultyRun.histories(cluster, folder, settings, output);
-            alone.join();
+            int struck = blows.join();
             result.verdicts().forEach(verdict -> System.out.println("mutant " + verdict.text()));
-            System.out.println("mutant " + name + ": " + String.join(", ", result.faults()));
+            System.out.println(
+                    "mutant " + name + ": struck " + struck + " times; " + result.faults());
             assertThat(result.verdicts().stream().map(Verdict::word)).contains("invalid");
         }
     }
 
-    /**
-     * Each server of a region in turn loses the two others, and half a second later dies too; they
-     * come back before it does. What it acknowledged in between, if it was the coordinator, only it
-     * has.
-     */
-    private static boolean leaveOneAlone(TestedCluster cluster, Path history) {
+    private static Surroundings surroundings(Hunt hunt) {
+        if (!hunt.wan) {
+            return Surroundings.none();
+        }
+        Optional<String> missing = WanLab.missing();
+        assumeTrue(missing.isEmpty(), () -> "SKIPPED: no WAN lab: " + missing.orElseThrow());
+        WanLab lab = new WanLab(HOME, TestedCluster.REGIONS);
+        return new Surroundings(Optional.of(lab), Optional.empty(), Optional.empty());
+    }
+
+    /** For as long as the workload runs; returns how often. */
+    private static int strike(Hunt hunt, TestedCluster cluster, Path history) {
+        if (hunt.blow.isEmpty()) {
+            return 0;
+        }
         Awaitility.await()
                 .atMost(Duration.ofMinutes(3))
                 .until(() -> Files.exists(history) && Files.size(history) > 10_000);
-        List<String> servers = TestedCluster.servers("us-west");
-        for (String last : servers) {
-            List<String> others = servers.stream().filter(s -> !s.equals(last)).toList();
-            String script =
-                    "kill -9 $(cat run/%s.pid) $(cat run/%s.pid); sleep 0.5; kill -9 $(cat run/%s.pid)"
-                            .formatted(others.getFirst(), others.getLast(), last);
-            Shell.bash(Duration.ofMinutes(1), cluster.folder(), script).orFail();
-            try {
-                cluster.start(others);
-                cluster.start(List.of(last));
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+        long endNs = System.nanoTime() + Duration.ofSeconds(hunt.seconds).toNanos();
+        int times = 0;
+        try {
+            for (; System.nanoTime() - endNs < 0; times++) {
+                hunt.blow.get().strike(cluster);
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
-        return true;
+        return times;
+    }
+
+    private static String coordinator(TestedCluster cluster, String partition) {
+        return Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> cluster.coordinator(partition), Optional::isPresent)
+                .orElseThrow();
+    }
+
+    /** Commands that it has passed on, but not answered, come again. */
+    private static void killCoordinator(TestedCluster cluster) throws IOException {
+        List<String> coordinator = List.of(coordinator(cluster, REGION));
+        cluster.kill(coordinator);
+        cluster.start(coordinator);
+    }
+
+    /**
+     * The coordinator loses the two others, and half a second later dies too; they come back before
+     * it does. What it acknowledged in between, only it has.
+     */
+    private static void leaveOneAlone(TestedCluster cluster) throws IOException {
+        String last = coordinator(cluster, REGION);
+        List<String> others =
+                TestedCluster.servers(REGION).stream().filter(s -> !s.equals(last)).toList();
+        String script =
+                "kill -9 $(cat run/%s.pid) $(cat run/%s.pid); sleep 0.5; kill -9 $(cat run/%s.pid)"
+                        .formatted(others.getFirst(), others.getLast(), last);
+        Shell.bash(Duration.ofMinutes(1), cluster.folder(), script).orFail();
+        cluster.start(others);
+        cluster.start(List.of(last));
+    }
+
+    /**
+     * A region learns late what is new in the global partition, and from the third region's
+     * partition soon what others did who know it. The workload has no folder in eu-west's.
+     */
+    private static void holdNewsBack(TestedCluster cluster)
+            throws IOException, InterruptedException {
+        String coordinator = coordinator(cluster, FaultKind.GLOBAL);
+        String from =
+                TestedCluster.REGIONS.stream()
+                        .filter(coordinator::startsWith)
+                        .findFirst()
+                        .orElseThrow();
+        String to = from.equals("eu-west") ? "us-east" : "eu-west";
+        WanLab lab = cluster.around().lab().orElseThrow();
+        lab.slow(from, to, LATER_TIMES);
+        Thread.sleep(LATE_MS);
+        lab.slow(from, to, 1);
     }
 }
