@@ -39,7 +39,8 @@ final class MutantsIT {
     /** That of the workloads' first folder. */
     private static final String REGION = "us-west";
 
-    private static final int LATER_TIMES = 15;
+    private static final int PAUSE_MS = 1_500;
+    private static final int LATER_TIMES = 60;
     private static final int LATE_MS = 20_000;
     private static final Path PROGRAM =
             Path.of(Objects.requireNonNull(System.getProperty("globalfs.jar"), "jar"));
@@ -71,7 +72,7 @@ final class MutantsIT {
                     "fsync-before-majority",
                     new Hunt("fsync-set", 60, false, Optional.of(MutantsIT::leaveOneAlone)),
                     "retry-applied-twice",
-                    new Hunt("names", 60, false, Optional.of(MutantsIT::killCoordinator)),
+                    new Hunt("names", 60, false, Optional.of(MutantsIT::stopCoordinator)),
                     "causal-vector-ignored",
                     new Hunt("sessions", 60, true, Optional.of(MutantsIT::holdNewsBack)),
                     "lease-kept",
@@ -174,11 +175,16 @@ final class MutantsIT {
                 .orElseThrow();
     }
 
-    /** Commands that it has passed on, but not answered, come again. */
-    private static void killCoordinator(TestedCluster cluster) throws IOException {
+    /** Commands that it has passed on, but not answered, come again, to its successor. */
+    private static void stopCoordinator(TestedCluster cluster)
+            throws IOException, InterruptedException {
         List<String> coordinator = List.of(coordinator(cluster, REGION));
-        cluster.kill(coordinator);
-        cluster.start(coordinator);
+        cluster.pause(coordinator);
+        try {
+            Thread.sleep(PAUSE_MS);
+        } finally {
+            cluster.resume(coordinator);
+        }
     }
 
     /**
