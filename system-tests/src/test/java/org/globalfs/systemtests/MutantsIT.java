@@ -19,7 +19,6 @@ import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
 import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
-import org.globalfs.jepsen.cluster.WanLab;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Verdict;
 import org.junit.jupiter.api.Test;
@@ -40,8 +39,6 @@ final class MutantsIT {
     private static final String REGION = "us-west";
 
     private static final int PAUSE_MS = 1_500;
-    private static final int LATER_TIMES = 60;
-    private static final int LATE_MS = 20_000;
     private static final Path PROGRAM =
             Path.of(Objects.requireNonNull(System.getProperty("globalfs.jar"), "jar"));
 
@@ -53,13 +50,11 @@ final class MutantsIT {
     /**
      * What brings a mutant's fault to light.
      *
-     * @param wan regions have networks of their own; needs root
      * @param blow done again and again, beside the faults
      */
-    private record Hunt(
-            String workload, int seconds, boolean wan, Optional<Blow> blow, FaultKind... faults) {
+    private record Hunt(String workload, int seconds, Optional<Blow> blow, FaultKind... faults) {
         Hunt(String workload, int seconds, FaultKind... faults) {
-            this(workload, seconds, false, Optional.empty(), faults);
+            this(workload, seconds, Optional.empty(), faults);
         }
     }
 
@@ -70,11 +65,9 @@ final class MutantsIT {
                     "rename-in-two-steps",
                     new Hunt("names", 10),
                     "fsync-before-majority",
-                    new Hunt("fsync-set", 60, false, Optional.of(MutantsIT::leaveOneAlone)),
+                    new Hunt("fsync-set", 60, Optional.of(MutantsIT::leaveOneAlone)),
                     "retry-applied-twice",
-                    new Hunt("names", 60, false, Optional.of(MutantsIT::stopCoordinator)),
-                    "causal-vector-ignored",
-                    new Hunt("sessions", 60, true, Optional.of(MutantsIT::holdNewsBack)),
+                    new Hunt("names", 60, Optional.of(MutantsIT::stopCoordinator)),
                     "lease-kept",
                     new Hunt("register", 80, FaultKind.PAUSE_SERVER),
                     "import-out-of-order",
@@ -111,11 +104,9 @@ final class MutantsIT {
         System.out.println("mutant " + name + ": seed " + seed);
         Path output = OUTPUT.resolve(name);
         TestedCluster.remove(output);
-        try (Surroundings around = surroundings(hunt);
-                TestedCluster cluster =
-                        new TestedCluster(
-                                TestedCluster.program(jar), folder.resolve("data"), around)) {
-            around.up();
+        try (TestedCluster cluster =
+                new TestedCluster(
+                        TestedCluster.program(jar), folder.resolve("data"), Surroundings.none())) {
             cluster.up();
             FaultyRun.Settings settings =
                     new FaultyRun.Settings(
@@ -125,8 +116,8 @@ final class MutantsIT {
                             Duration.ZERO,
                             seed);
             CompletableFuture<Integer> blows =
-                    Shell.meanwhile(() ->
-                            strike(hunt, cluster, output.resolve(hunt.workload + "-1.edn")));
+                    Shell.meanwhile(
+                            () -> strike(hunt, cluster, output.resolve(hunt.workload + "-1.edn")));
             FaultyRun.Result result = FaultyRun.histories(cluster, folder, settings, output);
             int struck = blows.join();
             result.verdicts().forEach(verdict -> System.out.println("mutant " + verdict.text()));
@@ -134,16 +125,6 @@ final class MutantsIT {
                     "mutant " + name + ": struck " + struck + " times; " + result.faults());
             assertThat(result.verdicts().stream().map(Verdict::word)).contains("invalid");
         }
-    }
-
-    private static Surroundings surroundings(Hunt hunt) {
-        if (!hunt.wan) {
-            return Surroundings.none();
-        }
-        Optional<String> missing = WanLab.missing();
-        assumeTrue(missing.isEmpty(), () -> "SKIPPED: no WAN lab: " + missing.orElseThrow());
-        WanLab lab = new WanLab(HOME, TestedCluster.REGIONS);
-        return new Surroundings(Optional.of(lab), Optional.empty(), Optional.empty());
     }
 
     /** For as long as the workload runs; returns how often. */
@@ -201,24 +182,5 @@ final class MutantsIT {
         Shell.bash(Duration.ofMinutes(1), cluster.folder(), script).orFail();
         cluster.start(others);
         cluster.start(List.of(last));
-    }
-
-    /**
-     * A region learns late what is new in the global partition, and from the third region's
-     * partition soon what others did who know it. The workload has no folder in eu-west's.
-     */
-    private static void holdNewsBack(TestedCluster cluster)
-            throws IOException, InterruptedException {
-        String coordinator = coordinator(cluster, FaultKind.GLOBAL);
-        String from =
-                TestedCluster.REGIONS.stream()
-                        .filter(coordinator::startsWith)
-                        .findFirst()
-                        .orElseThrow();
-        String to = from.equals("eu-west") ? "us-east" : "eu-west";
-        WanLab lab = cluster.around().lab().orElseThrow();
-        lab.slow(from, to, LATER_TIMES);
-        Thread.sleep(LATE_MS);
-        lab.slow(from, to, 1);
     }
 }

@@ -57,7 +57,8 @@ record ClusterStatus(Map<?, ?> parsed) {
         Map<Object, Integer> votes = new LinkedHashMap<>();
         for (Map<?, ?> region : maps(parsed, "regions")) {
             for (Map<?, ?> replica : maps(region, "replicas")) {
-                servers.put(replica.get("id"), region.get("name") + "-" + replica.get("datacenter"));
+                servers.put(
+                        replica.get("id"), region.get("name") + "-" + replica.get("datacenter"));
                 for (Map<?, ?> ring : maps(replica, "rings")) {
                     boolean global = ring.get("ring").equals(GLOBAL_RING);
                     if (regional ? !global && partition.equals(region.get("name")) : global) {

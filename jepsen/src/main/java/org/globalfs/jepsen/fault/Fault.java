@@ -8,7 +8,9 @@ public interface Fault {
     /** The kind, as histories and the option {@code --nemesis} call it. */
     String name();
 
-    /** Finds out what it will happen to, where that depends on the cluster's state; before all else. */
+    /**
+     * Finds out what it will happen to, where that depends on the cluster's state; before all else.
+     */
     default void aim() throws IOException {}
 
     /** What it happens to. */
