@@ -6,6 +6,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.regex.Pattern;
@@ -19,6 +21,7 @@ import org.globalfs.protocol.wire.CheckpointRequest;
 import org.globalfs.protocol.wire.PieceReply;
 import org.globalfs.protocol.wire.PieceRequest;
 import org.globalfs.protocol.wire.ReleaseRequest;
+import org.globalfs.replica.state.store.Store;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +31,8 @@ final class CheckpointFetch {
     private static final Logger LOG = LoggerFactory.getLogger(CheckpointFetch.class);
     private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]*");
     private static final long CALL_TIMEOUT_MS = 60_000;
+    private static final long RECOVER_LIMIT_NS = 60_000_000_000L;
+    private static final long RECOVER_PAUSE_MS = 500;
 
     private final IntFunction<List<RpcClient>> peers;
     private final Shutdown shutdown;
@@ -72,6 +77,26 @@ final class CheckpointFetch {
         return false;
     }
 
+    /**
+     * Replaces a state that was lost before this replica takes part in its rings, so that it never
+     * answers from an empty one. When no peer can give one for a while it may: what the log holds
+     * is replayed, and the rest comes once a peer is there.
+     */
+    void recover(HostedPartition partition) throws IOException {
+        long deadlineNs = System.nanoTime() + RECOVER_LIMIT_NS;
+        while (partition.isLost() && !shutdown.begun() && !takeOver(partition, 1)) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                LOG.error(
+                        "partition {}: its state was damaged, and no other replica can give one:"
+                                + " goes on with what the log holds; start the others",
+                        partition.partition());
+                partition.found();
+                return;
+            }
+            shutdown.await(RECOVER_PAUSE_MS, TimeUnit.MILLISECONDS);
+        }
+    }
+
     private boolean takeOver(HostedPartition partition, long minimum, RpcClient peer)
             throws IOException, RpcException {
         CheckpointReply offer =
@@ -95,6 +120,11 @@ final class CheckpointFetch {
                 }
             }
             Folders.sync(incoming);
+            Optional<String> damage = Store.damage(incoming);
+            if (damage.isPresent()) {
+                LOG.error("{}: its checkpoint is damaged: {}", peer.address(), damage.get());
+                return false;
+            }
         } finally {
             release(peer, offer.getId());
         }

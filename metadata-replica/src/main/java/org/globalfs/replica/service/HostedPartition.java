@@ -12,8 +12,11 @@ import org.globalfs.protocol.Folders;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.VerdictSource;
 import org.globalfs.replica.state.model.Verdict;
+import org.globalfs.replica.state.store.StateException;
 import org.globalfs.replica.state.store.StateOptions;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A partition's state as this process holds it. The state itself can be exchanged for a peer's
@@ -21,15 +24,20 @@ import org.jspecify.annotations.Nullable;
  * write side.
  *
  * <p>Folders: {@code pN} is the state; {@code pN.incoming} a checkpoint being fetched, worthless
- * after a crash; {@code pN.ready} a complete one, which replaces {@code pN} whenever it is found.
+ * after a crash; {@code pN.ready} a complete one, which replaces {@code pN} whenever it is found;
+ * {@code pN.damaged-K} a state set aside for inspection; {@code pN.lost} says that {@code pN} began
+ * anew after that.
  */
 final class HostedPartition implements VerdictSource, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HostedPartition.class);
 
     private final int partition;
     private final Path parent;
     private final Path folder;
     private final Path ready;
     private final Path incoming;
+    private final Path lost;
     private final StateOptions options;
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
     private PartitionState state;
@@ -43,10 +51,54 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
         this.folder = parent.resolve("p" + partition);
         this.ready = parent.resolve("p" + partition + ".ready");
         this.incoming = parent.resolve("p" + partition + ".incoming");
+        this.lost = parent.resolve("p" + partition + ".lost");
         this.options = options;
         Folders.delete(incoming);
         installReady();
-        this.state = PartitionState.open(folder, partition, options);
+        this.state = openOrBegin();
+    }
+
+    /** A damaged state is set aside: what it held is in the log, or with the other replicas. */
+    private PartitionState openOrBegin() throws IOException {
+        try {
+            return PartitionState.open(folder, partition, options);
+        } catch (StateException e) {
+            if (!e.isDamage()) {
+                throw e;
+            }
+            Path aside = unused();
+            LOG.error(
+                    "partition {}: {}. The state is set aside as {}; another replica's will replace it",
+                    partition,
+                    e.getMessage(),
+                    aside);
+            if (!Files.exists(lost)) {
+                Files.createFile(lost);
+                Folders.sync(parent);
+            }
+            Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
+            Folders.sync(parent);
+            return PartitionState.open(folder, partition, options);
+        }
+    }
+
+    private Path unused() {
+        for (int n = 1; ; n++) {
+            Path candidate = parent.resolve("p" + partition + ".damaged-" + n);
+            if (!Files.exists(candidate)) {
+                return candidate;
+            }
+        }
+    }
+
+    /** The state began anew because the one before was damaged, and nothing has replaced it. */
+    boolean isLost() {
+        return Files.exists(lost);
+    }
+
+    /** From now on it counts as any state that lags. */
+    void found() throws IOException {
+        Files.deleteIfExists(lost);
     }
 
     int partition() {
@@ -83,6 +135,7 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
         } finally {
             lock.writeLock().unlock();
         }
+        found();
         progress.moved();
     }
 

@@ -110,6 +110,9 @@ public final class ReplicaServer implements AutoCloseable {
         opened.push(peers);
         CheckpointFetch fetch = new CheckpointFetch(peers::others, shutdown);
         checkpointsTakenOver = fetch::takenOver;
+        for (HostedPartition partition : partitions.values()) {
+            fetch.recover(partition);
+        }
         if (discovery.hasServed(config.id())) {
             LogFolder.expectLog(logFolder());
         }
@@ -169,7 +172,7 @@ public final class ReplicaServer implements AutoCloseable {
         for (HostedPartition partition : partitions.values()) {
             int ring = partition.partition();
             configured.put(ring, Arrays.stream(config.topology().members(ring)).boxed().toList());
-            changed |= partition.membership() != null;
+            changed |= partition.membership() != null || partition.isLost();
         }
         return FirstAcceptors.of(config.folder(), configured, changed);
     }

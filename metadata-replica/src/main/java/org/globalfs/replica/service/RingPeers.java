@@ -1,9 +1,11 @@
 package org.globalfs.replica.service;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.globalfs.multicast.Membership;
 import org.globalfs.protocol.HostPort;
@@ -67,15 +69,30 @@ final class RingPeers implements AutoCloseable {
                 : changed.contains(self);
     }
 
-    /** Clients of the ring's other members, as far as their addresses are known. */
+    /**
+     * Clients of the ring's other members, as far as their addresses are known; without a state of
+     * whoever may be one.
+     */
     List<RpcClient> others(int ring) {
         List<RpcClient> others = new ArrayList<>();
-        for (int id : members(ring)) {
+        Set<Integer> members = new LinkedHashSet<>(members(ring));
+        HostedPartition partition = partitions.get(ring);
+        if (partition != null && partition.isLost()) {
+            // Who was added was in the state.
+            configured(ring).forEach(site -> members.add(site.id()));
+        }
+        for (int id : members) {
             if (id != self) {
                 address(id).ifPresent(address -> others.add(client(address)));
             }
         }
         return others;
+    }
+
+    private List<Topology.ReplicaSite> configured(int ring) {
+        return ring == Topology.GLOBAL
+                ? topology.replicas()
+                : topology.region(ring).map(Topology.Region::replicas).orElse(List.of());
     }
 
     /** Whether the address of every other member is known. */

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.globalfs.protocol.Disk;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
@@ -26,20 +27,36 @@ import org.rocksdb.DBOptions;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Snapshot;
+import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * RocksDB with a column family a table. Its write-ahead log is off: after a crash it stands at its
  * last flush, which is atomic over all tables, and the ring's log is replayed from there.
+ *
+ * <p>RocksDB checks blocks when they are read, so damage can show long after the start. It is then
+ * noted in the folder, which cannot be opened any more.
  */
 public final class Store implements AutoCloseable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Store.class);
+
+    /** No name that RocksDB has a use for. */
+    private static final String DAMAGE_NOTE = "DAMAGED";
+
+    private static final String DAMAGE_REMEDY =
+            ". Start this process again: it sets the damaged state aside and takes another replica's";
+
+    private final Path folder;
     private final RocksDB db;
     private final DBOptions dbOptions;
     private final ColumnFamilyOptions tableOptions;
@@ -51,6 +68,7 @@ public final class Store implements AutoCloseable {
     private final Map<Table, ColumnFamilyHandle> handles = new EnumMap<>(Table.class);
 
     private Store(Path folder, StateOptions options) throws RocksDBException {
+        this.folder = folder;
         cache = new LRUCache(options.blockCacheBytes());
         bloom = new BloomFilter(10, false);
         tableOptions =
@@ -99,15 +117,65 @@ public final class Store implements AutoCloseable {
         }
     }
 
+    /**
+     * Opens or creates.
+     *
+     * @throws StateException also when the folder was found to be damaged before
+     */
     public static Store open(Path folder, StateOptions options) {
         try {
             NativeLibrary.load();
             Files.createDirectories(folder);
+            Path note = folder.resolve(DAMAGE_NOTE);
+            if (Files.exists(note)) {
+                throw StateException.damaged(
+                        "the metadata store " + folder + " is damaged: " + Files.readString(note),
+                        null);
+            }
             return new Store(folder, options);
-        } catch (IOException | RocksDBException e) {
+        } catch (RocksDBException e) {
+            String message = "cannot open the metadata store " + folder + ": " + e.getMessage();
+            throw isDamage(e) || isFileMissing(e)
+                    ? StateException.damaged(message, e)
+                    : new StateException(message, e);
+        } catch (IOException e) {
             throw new StateException(
                     "cannot open the metadata store " + folder + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Reads all of a closed store's files; what is wrong with them, empty: nothing. */
+    public static Optional<String> damage(Path folder) throws IOException {
+        NativeLibrary.load();
+        List<ColumnFamilyHandle> opened = new ArrayList<>();
+        try (Options listing = new Options();
+                DBOptions options = new DBOptions();
+                ColumnFamilyOptions tables = new ColumnFamilyOptions()) {
+            List<ColumnFamilyDescriptor> descriptors =
+                    RocksDB.listColumnFamilies(listing, folder.toString()).stream()
+                            .map(name -> new ColumnFamilyDescriptor(name, tables))
+                            .toList();
+            try (RocksDB db =
+                    RocksDB.openReadOnly(options, folder.toString(), descriptors, opened)) {
+                db.verifyChecksum();
+                return Optional.empty();
+            } finally {
+                opened.forEach(ColumnFamilyHandle::close);
+            }
+        } catch (RocksDBException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static boolean isDamage(RocksDBException e) {
+        Status status = e.getStatus();
+        return status != null && status.getCode() == Status.Code.Corruption;
+    }
+
+    /** What names the files is damaged, or they are gone. */
+    private static boolean isFileMissing(RocksDBException e) {
+        String message = e.getMessage();
+        return message != null && message.contains("No such file");
     }
 
     /** The records as committed at the moment of each access. */
@@ -198,10 +266,22 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    private static StateException failed(String what, RocksDBException e) {
+    private StateException failed(String what, RocksDBException e) {
+        String message = "metadata store failed to " + what + ": " + e.getMessage();
+        if (isDamage(e)) {
+            noteDamage(message);
+            return StateException.damaged(message + DAMAGE_REMEDY, e);
+        }
         String remedy = Disk.isFull(e) ? ". The disk is full. " + Disk.FULL_REMEDY : "";
-        return new StateException(
-                "metadata store failed to " + what + ": " + e.getMessage() + remedy, e);
+        return new StateException(message + remedy, e);
+    }
+
+    private void noteDamage(String message) {
+        try {
+            Files.writeString(folder.resolve(DAMAGE_NOTE), message);
+        } catch (IOException e) {
+            LOG.error("{}: that it is damaged cannot be noted there: {}", folder, e.toString());
+        }
     }
 
     @Override
