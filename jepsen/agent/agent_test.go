@@ -130,6 +130,10 @@ func TestLogsSetsCountersAndContent(t *testing.T) {
 	written := c.ask(`{"f":"content.write","value":1,"bytes":100000}`)
 	c.expect(written, `{"f":"content.read","value":1}`)
 	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"content.read","value":2}`)
+	large := c.ask(`{"f":"large.write","dir":"s","value":1,"bytes":7000000}`)
+	c.expect(large, `{"f":"content.read","dir":"s","value":1}`)
+	c.ask(`{"f":"mkdir","dir":"t"}`)
+	c.expect(large, `{"f":"content.write","dir":"t","value":1,"bytes":7000000}`)
 }
 
 func TestNames(t *testing.T) {

@@ -63,7 +63,7 @@ var operations = map[string]operation{
 	"lock.acquire": lockAcquire, "lock.release": lockRelease,
 	"set.add": setAdd, "set.read": setRead,
 	"counter.add": counterAdd, "counter.read": counterRead,
-	"content.write": contentWrite, "content.read": contentRead,
+	"content.write": contentWrite, "content.read": contentRead, "large.write": largeWrite,
 	"mark.place": markPlace, "mark.read": markRead,
 	"mkdir": makeDirectory, "wait": wait,
 }

@@ -202,14 +202,32 @@ func counterRead(c *client, r *request) (interface{}, error) {
 
 // contentWrite writes as many bytes, made from the number, with fsync, and returns their SHA-256.
 func contentWrite(c *client, r *request) (interface{}, error) {
+	return writeContent(c, r, r.Bytes)
+}
+
+const pieceBytes = 3_000_000
+
+// largeWrite does the same, with fsync after each piece.
+func largeWrite(c *client, r *request) (interface{}, error) {
+	return writeContent(c, r, pieceBytes)
+}
+
+func writeContent(c *client, r *request, piece int64) (interface{}, error) {
 	file, err := os.OpenFile(filepath.Join(c.folder(r), fmt.Sprintf("file-%d", r.Value)),
 		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
-	_, err = io.CopyN(io.MultiWriter(file, sum), &content{state: uint64(r.Value)}, r.Bytes)
-	err = both(err, both(file.Sync(), file.Close()))
+	from := &content{state: uint64(r.Value)}
+	for left := r.Bytes; left > 0 && err == nil; left -= piece {
+		if piece > left {
+			piece = left
+		}
+		_, err = io.CopyN(io.MultiWriter(file, sum), from, piece)
+		err = both(err, file.Sync())
+	}
+	err = both(err, file.Close())
 	return hex.EncodeToString(sum.Sum(nil)), afterwards(err)
 }
 

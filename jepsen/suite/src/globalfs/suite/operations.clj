@@ -56,6 +56,11 @@
   [file]
   (+ 1000 (rem (* file 7919) 600000)))
 
+(defn large-bytes
+  "How long the content of a large file is."
+  [file]
+  (+ 8000000 (rem (* file 7919003) 32000000)))
+
 (defn- session-folder [run-folders key]
   (str (nth run-folders (mod key (count run-folders))) "/" key))
 
@@ -71,6 +76,7 @@
             :settle-ms settle-ms
             :parent (str/replace (:path value) #"/[^/]*$" "")
             :bytes (content-bytes (:file value))
+            :large-bytes (large-bytes (:file value))
             :session (session-folder run-folders (first value)))))
 
 (defn request
@@ -93,5 +99,5 @@
     (cond
       (nil? returns) value
       (= "sessions" (:name workload)) [(first value) answer]
-      (= "content" (:name workload)) {:file (:file value) :sum answer}
+      (= "content" (:checker workload)) {:file (:file value) :sum answer}
       :else answer)))

@@ -136,15 +136,16 @@
                 [state (if (zero? (draw 4)) read-all {:f :add :value (inc (draw 3))})])
         :last (fn [_] [read-all])))
 
-(defn- content-write [file]
-  {:f :write :value {:file file :sum (content/sum file (operations/content-bytes file))}})
-
-(def ^:private content
+(defn- content
+  "Of at most so many files; size: how many bytes one has."
+  [most size]
   (plan :next (fn [state _ draw]
                 (let [made (:numbers state 0)]
-                  (if (and (pos? made) (zero? (draw 2)))
+                  (if (and (pos? made) (or (>= made most) (zero? (draw 2))))
                     [state {:f :read :value {:file (inc (draw made))}}]
-                    (counted state content-write))))
+                    (counted state (fn [file]
+                                     {:f :write
+                                      :value {:file file :sum (content/sum file (size file))}})))))
         :last (fn [state]
                 (for [file (range 1 (inc (:numbers state 0)))] {:f :read :value {:file file}}))))
 
@@ -169,5 +170,6 @@
    "ofd-lock" lock
    "fsync-set" fsync-set
    "counter" counter
-   "content" content
+   "content" (content 100000 operations/content-bytes)
+   "large" (content 8 operations/large-bytes)
    "sessions" sessions})

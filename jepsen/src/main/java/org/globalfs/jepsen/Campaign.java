@@ -57,6 +57,7 @@ record Campaign(
         plans.put("fsync-set", all(Workloads.fsyncSet(here + "/set")));
         plans.put("counter", all(Workloads.counter(there + "/counter")));
         plans.put("content", all(Workloads.content(here + "/content")));
+        plans.put("large", all(Workloads.large(there + "/large")));
         plans.put(
                 "sessions",
                 all(Workloads.sessions(List.of(here + "/s", everywhere + "/s", there + "/s"))));

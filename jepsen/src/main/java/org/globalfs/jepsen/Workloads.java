@@ -8,12 +8,16 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The workloads. Each instance has folders of its own below those that it is given. */
 final class Workloads {
     private static final long LINEAR_OPERATIONS = 190;
     private static final long MANY = 100_000;
+
+    /** Of one history: disks have to hold those of an hour. */
+    private static final long LARGE_FILES = 8;
 
     private Workloads() {}
 
@@ -281,23 +285,33 @@ final class Workloads {
 
     /** Files of some hundred kilobytes, read back whole. */
     static Workload content(String folder) {
+        return contents(folder, "content.write", MANY, file -> 1_000 + file * 7_919 % 600_000);
+    }
+
+    /** A few files of 8 to 40 MB, written in pieces with fsync after each. */
+    static Workload large(String folder) {
+        return contents(
+                folder,
+                "large.write",
+                LARGE_FILES,
+                file -> 8_000_000 + file * 7_919_003 % 32_000_000);
+    }
+
+    private static Workload contents(
+            String folder, String write, long mostFiles, LongUnaryOperator size) {
         return new InOneFolder("content", MANY, folder) {
             @Override
             public Step next(long process, Random random) {
                 long made = numbers.get();
-                if (made > 0 && random.nextBoolean()) {
+                if (made > 0 && (made >= mostFiles || random.nextBoolean())) {
                     return reading(1 + random.nextLong(made));
                 }
                 long file = numbers.incrementAndGet();
-                long bytes = bytes(file);
+                long bytes = size.applyAsLong(file);
                 return Step.update(
                         "write",
                         value(file, Content.sum(file, bytes)),
-                        request("content.write", "dir", folder, "value", file, "bytes", bytes));
-            }
-
-            private long bytes(long file) {
-                return 1_000 + file * 7_919 % 600_000;
+                        request(write, "dir", folder, "value", file, "bytes", bytes));
             }
 
             private Map<String, Object> value(long file, Object sum) {

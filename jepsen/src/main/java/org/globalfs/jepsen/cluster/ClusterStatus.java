@@ -3,10 +3,12 @@ package org.globalfs.jepsen.cluster;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
@@ -32,22 +34,37 @@ record ClusterStatus(Map<?, ?> parsed) {
         return all;
     }
 
-    /** Every replica answered with hashes, and those of a ring agree. */
+    /** Every replica answered for each of its rings, is a member that votes, and has read its state. */
+    boolean complete() {
+        int complete = 0;
+        for (Map<?, ?> ring : rings()) {
+            boolean member = Boolean.TRUE.equals(ring.get("member"));
+            boolean rejoins = Boolean.TRUE.equals(ring.get("rejoining"));
+            complete += member && !rejoins && ring.get("hash") != null ? 1 : 0;
+        }
+        return complete == 2 * TestedCluster.allServers().size();
+    }
+
+    /** Complete, and replicas of a ring are at one position, in one state. */
     boolean equal() {
-        Map<Object, List<Object>> byRing = new LinkedHashMap<>();
+        Map<Object, Set<Object>> byRing = new HashMap<>();
+        for (Map<?, ?> ring : rings()) {
+            byRing.computeIfAbsent(ring.get("ring"), r -> new HashSet<>())
+                    .add(ring.get("hashPosition") + " " + ring.get("hash"));
+        }
+        return complete()
+                && byRing.size() == RINGS
+                && byRing.values().stream().allMatch(states -> states.size() == 1);
+    }
+
+    private List<Map<?, ?>> rings() {
+        List<Map<?, ?>> all = new ArrayList<>();
         for (Map<?, ?> region : maps(parsed, "regions")) {
             for (Map<?, ?> replica : maps(region, "replicas")) {
-                for (Map<?, ?> ring : maps(replica, "rings")) {
-                    byRing.computeIfAbsent(ring.get("ring"), r -> new ArrayList<>())
-                            .add(ring.get("hashPosition") + " " + ring.get("hash"));
-                }
+                all.addAll(maps(replica, "rings"));
             }
         }
-        int inAll = byRing.values().stream().mapToInt(List::size).sum();
-        int wanted = 2 * TestedCluster.allServers().size();
-        return byRing.size() == RINGS
-                && inAll == wanted
-                && byRing.values().stream().allMatch(s -> s.stream().distinct().count() == 1);
+        return all;
     }
 
     /** See {@link TestedCluster#coordinator}. */

@@ -1,20 +1,26 @@
 package org.globalfs.jepsen.cluster;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 
 /**
  * A cluster of 3 regions × 3 datacenters as processes, with a mount a region, made by the program
@@ -33,6 +39,10 @@ public final class TestedCluster implements AutoCloseable {
     private final List<String> globalfs;
     private final Path folder;
     private final Surroundings around;
+    private final Set<String> damagedBlocks = new HashSet<>();
+    private final Set<String> mortal = ConcurrentHashMap.newKeySet();
+    private final List<String> added = new CopyOnWriteArrayList<>();
+    private int newestReplica = REGIONS.size() * DATACENTERS.size();
 
     /**
      * Nothing is made or started before {@link #up}.
@@ -113,6 +123,63 @@ public final class TestedCluster implements AutoCloseable {
         return folder.resolve("mnt").resolve(region);
     }
 
+    /** Where a server's files are. */
+    public Path data(String server) {
+        return folder.resolve("data").resolve(server);
+    }
+
+    /** What a process has logged since it was first started. */
+    public String log(String process) throws IOException {
+        return Files.readString(
+                folder.resolve("log").resolve(process + ".log"), StandardCharsets.ISO_8859_1);
+    }
+
+    /** Blocks of which a chunk was damaged: another damage of theirs may be one too many. */
+    public Set<String> damagedBlocks() {
+        return damagedBlocks;
+    }
+
+    /** From now on it is no fault when the server ends: it may find damage of its files. */
+    public void expectToDie(String server) {
+        mortal.add(server);
+    }
+
+    /** A new server's configuration, made after another's of the same region. */
+    public AddedServer prepareServer(String like) throws IOException {
+        String region =
+                REGIONS.stream().filter(r -> servers(r).contains(like)).findFirst().orElseThrow();
+        String yaml = Files.readString(config(like));
+        AddedServer server = AddedServer.like(like, region, yaml, ++newestReplica);
+        Files.writeString(config(server.name()), server.yaml());
+        added.add(server.name());
+        return server;
+    }
+
+    /** Ends it in order, and takes away what it has. */
+    public void removeServer(AddedServer server) throws IOException {
+        signal("-TERM", List.of(server.name()));
+        for (ProcessHandle process : processes(List.of(server.name()))) {
+            awaitEnd(process);
+        }
+        Files.deleteIfExists(config(server.name()));
+        remove(data(server.name()));
+        added.remove(server.name());
+    }
+
+    private Path config(String process) {
+        return folder.resolve("config").resolve(process + ".yaml");
+    }
+
+    /** {@code globalfs ring}, until it is in force. */
+    public void ring(String what, int... replicas) throws IOException {
+        List<String> line = new ArrayList<>(List.of(what));
+        for (int replica : replicas) {
+            line.add(Integer.toString(replica));
+        }
+        line.addAll(List.of("--timeout", "60"));
+        globalfs(START_LIMIT, prefix(REGIONS.getFirst()), "ring", line.toArray(String[]::new));
+    }
+
     /** What it was put on. */
     public Surroundings around() {
         return around;
@@ -184,14 +251,18 @@ public final class TestedCluster implements AutoCloseable {
         List<ProcessHandle> processes = processes(names);
         processes.forEach(ProcessHandle::destroyForcibly);
         for (ProcessHandle process : processes) {
-            try {
-                process.onExit().get(KILL_SECONDS, TimeUnit.SECONDS);
-            } catch (TimeoutException | ExecutionException e) {
-                throw new IOException("process " + process.pid() + " does not die", e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IOException("interrupted", e);
-            }
+            awaitEnd(process);
+        }
+    }
+
+    private static void awaitEnd(ProcessHandle process) throws IOException {
+        try {
+            process.onExit().get(KILL_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            throw new IOException("process " + process.pid() + " does not die", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
         }
     }
 
@@ -236,14 +307,33 @@ public final class TestedCluster implements AutoCloseable {
      * are equal then and the tree is whole; empty: so it is.
      */
     public Optional<String> difference(Duration limit) throws IOException {
+        Optional<String> differ = await(ClusterStatus::equal, limit);
+        if (differ.isPresent()) {
+            return Optional.of("replicas' states differ: " + differ.get());
+        }
+        String found = globalfs(START_LIMIT, prefix(REGIONS.getFirst()), "fsck");
+        return found.contains("clean") ? Optional.empty() : Optional.of("fsck: " + found.strip());
+    }
+
+    /**
+     * Waits until every replica takes part in its rings and has read all of its state; the last
+     * status if it does not come to that. Servers that may have died are started again.
+     */
+    public Optional<String> awaitMembers(Duration limit) throws IOException {
+        return await(ClusterStatus::complete, limit);
+    }
+
+    private Optional<String> await(Predicate<ClusterStatus> good, Duration limit)
+            throws IOException {
         long deadlineNs = System.nanoTime() + limit.toNanos();
         while (true) {
+            start(List.copyOf(mortal));
             String status = status("--hashes");
-            if (ClusterStatus.parse(status).equal()) {
-                break;
+            if (good.test(ClusterStatus.parse(status))) {
+                return Optional.empty();
             }
             if (System.nanoTime() - deadlineNs > 0) {
-                return Optional.of("replicas' states differ: " + status.strip());
+                return Optional.of(status.strip());
             }
             try {
                 Thread.sleep(AGREE_PAUSE_MS);
@@ -252,8 +342,6 @@ public final class TestedCluster implements AutoCloseable {
                 throw new IOException("interrupted", e);
             }
         }
-        String found = globalfs(START_LIMIT, prefix(REGIONS.getFirst()), "fsck");
-        return found.contains("clean") ? Optional.empty() : Optional.of("fsck: " + found.strip());
     }
 
     /**
@@ -282,6 +370,7 @@ public final class TestedCluster implements AutoCloseable {
             globalfs(LIMIT, List.of(), "stop");
         } finally {
             kill(everything());
+            kill(added);
             for (String region : REGIONS) {
                 String detach =
                         "if mountpoint -q '%1$s'; then umount -l '%1$s'; fi"

@@ -60,7 +60,15 @@ public enum FaultKind {
     /** The wall clock of a server, or of all of a region, jumps by up to ten minutes, and back. */
     CLOCK_JUMP(1_000, 6_000),
     /** A server's wall clock jumps by some seconds and back, many times a second. */
-    CLOCK_STROBE(1_000, 6_000);
+    CLOCK_STROBE(1_000, 6_000),
+    /** Bytes of one server's log are not what it wrote. */
+    DAMAGE_LOG(500, 3_000),
+    /** The same of its metadata's RocksDB. */
+    DAMAGE_STATE(500, 3_000),
+    /** The same of a few of its chunks. */
+    DAMAGE_CHUNKS(500, 3_000),
+    /** A new server takes the place of a region's replica, and gives it back. */
+    CHANGE_MEMBERS(1_000, 4_000);
 
     /** The partition that all regions replicate. */
     public static final String GLOBAL = "global";
@@ -145,6 +153,10 @@ public enum FaultKind {
             case SLOW_DISK -> new SlowDisk(label(), cluster, servers.getFirst());
             case CLOCK_JUMP -> ClockJump.of(label(), cluster, servers, random);
             case CLOCK_STROBE -> new ClockStrobe(label(), cluster, servers.getFirst(), random);
+            case DAMAGE_LOG -> damaged(cluster, ServerFiles.LOG, servers, random);
+            case DAMAGE_STATE -> damaged(cluster, ServerFiles.STATE, servers, random);
+            case DAMAGE_CHUNKS -> damaged(cluster, ServerFiles.CHUNKS, servers, random);
+            case CHANGE_MEMBERS -> new MemberChange(label(), cluster, servers.getFirst());
             default -> inNetwork(cluster.around().lab().orElseThrow(), regions);
         };
     }
@@ -172,6 +184,12 @@ public enum FaultKind {
 
     private Fault powerless(TestedCluster cluster, List<String> processes) {
         return new PowerCut(label(), cluster, List.copyOf(processes));
+    }
+
+    private Fault damaged(
+            TestedCluster cluster, ServerFiles files, List<String> servers, Random random) {
+        Random own = new Random(random.nextLong());
+        return new Damage(label(), cluster, files, servers.getFirst(), own);
     }
 
     private Fault inNetwork(WanLab lab, List<String> regions) {
