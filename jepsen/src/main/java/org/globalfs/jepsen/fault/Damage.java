@@ -30,12 +30,33 @@ final class Damage implements Fault {
     private final List<ChangedBytes> changed = new ArrayList<>();
     private long logBytes;
 
-    Damage(String name, TestedCluster cluster, ServerFiles files, String server, Random random) {
+    private Damage(
+            String name, TestedCluster cluster, ServerFiles files, String server, Random random) {
         this.cluster = cluster;
         this.files = files;
         this.server = server;
         this.random = random;
         dead = new ProcessFault(name, cluster, List.of(server), true);
+    }
+
+    /** On one of these servers: the first that has such files. */
+    static Damage of(
+            String name,
+            TestedCluster cluster,
+            ServerFiles files,
+            List<String> servers,
+            Random random) {
+        for (String server : servers) {
+            try {
+                if (files.areIn(cluster.data(server), random)) {
+                    return new Damage(name, cluster, files, server, random);
+                }
+            } catch (IOException e) {
+                // The server runs, and may just have deleted one.
+                continue;
+            }
+        }
+        return new Damage(name, cluster, files, servers.getFirst(), random);
     }
 
     @Override

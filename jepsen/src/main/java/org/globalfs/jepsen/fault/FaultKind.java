@@ -189,7 +189,12 @@ public enum FaultKind {
     private Fault damaged(
             TestedCluster cluster, ServerFiles files, List<String> servers, Random random) {
         Random own = new Random(random.nextLong());
-        return new Damage(label(), cluster, files, servers.getFirst(), own);
+        List<String> others = new ArrayList<>(TestedCluster.allServers());
+        others.removeAll(servers);
+        Collections.shuffle(others, own);
+        List<String> all = new ArrayList<>(servers);
+        all.addAll(others);
+        return Damage.of(label(), cluster, files, all, own);
     }
 
     private Fault inNetwork(WanLab lab, List<String> regions) {

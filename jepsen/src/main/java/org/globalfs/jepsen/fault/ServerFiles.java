@@ -1,6 +1,8 @@
 package org.globalfs.jepsen.fault;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -88,9 +90,18 @@ enum ServerFiles {
         return List.of();
     }
 
+    /** Whether a server has any that hold something. */
+    boolean areIn(Path data, Random random) throws IOException {
+        return Files.exists(data) && !partsOfOne(data, random).isEmpty();
+    }
+
+    /** A mapping that lasted longer would keep the server's disk from being unmounted. */
     private List<Part> parts(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            return parts(file, channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size()));
+        try (Arena arena = Arena.ofConfined();
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MemorySegment bytes =
+                    channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            return parts(file, bytes.asByteBuffer());
         }
     }
 
