@@ -1,6 +1,7 @@
 package org.globalfs.jepsen.cluster;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
@@ -20,6 +21,7 @@ public record AddedServer(String name, int id, int insteadOf, String yaml) {
     private static final int FIRST_PORT = 31_100;
 
     private static final int LAST_PORT = 32_700;
+    private static final int MOST_ATTEMPTS = 100;
 
     private static final Pattern REPLICA = Pattern.compile("(?m)^  replica:\\n    id: (\\d+)$");
     private static final Pattern BIND = Pattern.compile("(?m)^bind: (\\S+)$");
@@ -65,15 +67,16 @@ public record AddedServer(String name, int id, int insteadOf, String yaml) {
     }
 
     /** Tried on loopback; in a region's own network nobody else takes ports of this range. */
-    private static int freePort() {
-        while (true) {
+    private static int freePort() throws IOException {
+        for (int attempt = 1; ; attempt++) {
             int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
             try (ServerSocket socket =
                     new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
                 return socket.getLocalPort();
-            } catch (IOException e) {
-                // Somebody has it.
-                continue;
+            } catch (BindException e) {
+                if (attempt == MOST_ATTEMPTS) {
+                    throw e;
+                }
             }
         }
     }

@@ -34,7 +34,9 @@ record ClusterStatus(Map<?, ?> parsed) {
         return all;
     }
 
-    /** Every replica answered for each of its rings, is a member that votes, and has read its state. */
+    /**
+     * Every replica answered for each of its rings, is a member that votes, and has read its state.
+     */
     boolean complete() {
         int complete = 0;
         for (Map<?, ?> ring : rings()) {
@@ -77,7 +79,7 @@ record ClusterStatus(Map<?, ?> parsed) {
                 servers.put(
                         replica.get("id"), region.get("name") + "-" + replica.get("datacenter"));
                 for (Map<?, ?> ring : maps(replica, "rings")) {
-                    boolean global = ring.get("ring").equals(GLOBAL_RING);
+                    boolean global = Integer.valueOf(GLOBAL_RING).equals(ring.get("ring"));
                     if (regional ? !global && partition.equals(region.get("name")) : global) {
                         votes.merge(ring.get("coordinator"), 1, Integer::sum);
                     }

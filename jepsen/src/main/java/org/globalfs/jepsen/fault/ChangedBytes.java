@@ -25,7 +25,7 @@ record ChangedBytes(Path file, long at, byte[] before, byte[] after) {
         int size = part.to() - part.from();
         int most = Math.min(size, flips ? FLIPPED_WITHIN : MOST_TORN);
         int length = flips ? most : 1 + random.nextInt(most);
-        long at = part.from() + random.nextInt(size - length + 1);
+        long at = part.from() + (long) random.nextInt(size - length + 1);
         try (FileChannel channel =
                 FileChannel.open(part.file(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             byte[] before = read(channel, at, length);

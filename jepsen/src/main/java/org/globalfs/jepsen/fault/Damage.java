@@ -47,16 +47,20 @@ final class Damage implements Fault {
             List<String> servers,
             Random random) {
         for (String server : servers) {
-            try {
-                if (files.areIn(cluster.data(server), random)) {
-                    return new Damage(name, cluster, files, server, random);
-                }
-            } catch (IOException e) {
-                // The server runs, and may just have deleted one.
-                continue;
+            if (areIn(files, cluster, server, random)) {
+                return new Damage(name, cluster, files, server, random);
             }
         }
         return new Damage(name, cluster, files, servers.getFirst(), random);
+    }
+
+    private static boolean areIn(
+            ServerFiles files, TestedCluster cluster, String server, Random random) {
+        try {
+            return files.areIn(cluster.data(server), random);
+        } catch (IOException e) {
+            return false; // the server runs, and may just have deleted one
+        }
     }
 
     @Override
