@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 var pid = os.Getpid()
@@ -113,7 +114,11 @@ func logAppend(c *client, r *request) (interface{}, error) {
 		return nil, err
 	}
 	_, err = fmt.Fprintf(file, "%0*d\n", recordBytes-1, r.Value)
-	return nil, afterwards(both(err, file.Close()))
+	err = both(err, file.Close())
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return nil, err // the record found no room, and is gone
+	}
+	return nil, afterwards(err)
 }
 
 // logRead gives -1 for what is no whole record.

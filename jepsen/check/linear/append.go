@@ -14,6 +14,17 @@ import (
 var appendList = Workload{
 	reads:    map[string]bool{"read": true},
 	observed: map[string]map[string]bool{"read": {}, "append": {}},
+	unneeded: func(h *history.History) func(op *history.Operation) bool {
+		place := places(h)
+		return func(op *history.Operation) bool {
+			if op.F != "append" || op.Outcome != history.Info {
+				return false
+			}
+			n, err := history.Integer(op.Input)
+			_, seen := place[n]
+			return err == nil && !seen // it may have come to nothing
+		}
+	},
 	prepare: func(op *history.Operation) (interface{}, error) {
 		if op.F == "append" {
 			return history.Integer(op.Input)

@@ -60,7 +60,7 @@ final class HistoriesIT {
         return new FaultyRun.Settings(
                 chosen.isEmpty() ? FaultyRun.workloads() : List.of(chosen.split(",", -1)),
                 FaultKind.possible(around),
-                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 6)),
+                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 10)),
                 Duration.ZERO,
                 Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff));
     }

@@ -57,13 +57,18 @@ public final class Report {
         }
     }
 
+    /** Its operations take seconds by themselves: they say nothing of what stood still. */
+    private static final String LARGE = "large";
+
     private Report(List<Verdict> verdicts) throws IOException {
         for (Verdict verdict : verdicts) {
             Workload workload = workloads.computeIfAbsent(verdict.name(), n -> new Workload());
             RecordedHistory history = RecordedHistory.read(verdict.history());
             workload.verdicts.add(verdict);
             workload.histories.add(history);
-            availability.add(history);
+            if (!verdict.name().equals(LARGE)) {
+                availability.add(history);
+            }
         }
     }
 
