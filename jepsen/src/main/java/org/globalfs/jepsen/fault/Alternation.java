@@ -10,13 +10,15 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Something that is wrong for some milliseconds, then right for some, again and again. */
-final class Alternation {
+final class Alternation implements Fault {
 
     /** Breaks, or mends. */
     interface Change {
         void make() throws IOException;
     }
 
+    private final String name;
+    private final String target;
     private final Change breaks;
     private final IntSupplier brokenMs;
     private final Change mends;
@@ -24,15 +26,33 @@ final class Alternation {
     private final CountDownLatch over = new CountDownLatch(1);
     private @Nullable CompletableFuture<Void> alternating;
 
-    Alternation(Change breaks, IntSupplier brokenMs, Change mends, IntSupplier mendedMs) {
+    Alternation(
+            String name,
+            String target,
+            Change breaks,
+            IntSupplier brokenMs,
+            Change mends,
+            IntSupplier mendedMs) {
+        this.name = name;
+        this.target = target;
         this.breaks = breaks;
         this.brokenMs = brokenMs;
         this.mends = mends;
         this.mendedMs = mendedMs;
     }
 
-    /** Once. */
-    void begin() {
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String target() {
+        return target;
+    }
+
+    @Override
+    public void begin() {
         alternating = CompletableFuture.runAsync(this::alternate, Thread::startVirtualThread);
     }
 
@@ -53,14 +73,14 @@ final class Alternation {
         }
     }
 
-    /** All is mended when this returns. */
-    void end() throws IOException {
+    @Override
+    public void end() throws IOException {
         over.countDown();
         if (alternating != null) {
             try {
                 alternating.join();
             } catch (CompletionException e) {
-                throw new IOException("cannot break and mend in turn", e);
+                throw new IOException(name + " of " + target + " cannot be made", e);
             }
         }
     }

@@ -17,11 +17,6 @@ record BadLink(String name, WanLab lab, String one, String other, int times, int
     }
 
     @Override
-    public boolean spares(String client, String partition) {
-        return true;
-    }
-
-    @Override
     public void begin() throws IOException {
         set(times, lossPercent);
     }

@@ -32,12 +32,6 @@ record ClockJump(String name, TestedCluster cluster, List<String> servers, Durat
         return "%s %+d s".formatted(String.join(" ", servers), ahead.toSeconds());
     }
 
-    /** What servers promise each other and clients depends on how fast time passes only. */
-    @Override
-    public boolean spares(String client, String partition) {
-        return true;
-    }
-
     @Override
     public void begin() {
         set(ahead);

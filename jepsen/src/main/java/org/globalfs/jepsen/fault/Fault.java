@@ -18,11 +18,13 @@ public interface Fault {
 
     /**
      * Whether clients of a region's mount have all that updates of a partition need meanwhile: a
-     * mount that runs, and a majority in reach.
+     * mount that runs, and a majority in reach. That all have it is usual.
      *
      * @param partition a region, or {@code global}
      */
-    boolean spares(String client, String partition);
+    default boolean spares(String client, String partition) {
+        return true;
+    }
 
     void begin() throws IOException;
 

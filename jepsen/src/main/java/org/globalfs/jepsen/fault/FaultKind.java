@@ -150,9 +150,9 @@ public enum FaultKind {
             case CUT_ALL_POWER -> powerless(cluster, TestedCluster.allServers());
             case FILL_DISK -> filled(cluster, servers.subList(0, 1));
             case FILL_REGION -> filled(cluster, servers);
-            case SLOW_DISK -> new SlowDisk(label(), cluster, servers.getFirst());
+            case SLOW_DISK -> SlowDisk.of(label(), cluster, servers.getFirst());
             case CLOCK_JUMP -> ClockJump.of(label(), cluster, servers, random);
-            case CLOCK_STROBE -> new ClockStrobe(label(), cluster, servers.getFirst(), random);
+            case CLOCK_STROBE -> ClockStrobe.of(label(), cluster, servers.getFirst(), random);
             case DAMAGE_LOG -> damaged(cluster, ServerFiles.LOG, servers, random);
             case DAMAGE_STATE -> damaged(cluster, ServerFiles.STATE, servers, random);
             case DAMAGE_CHUNKS -> damaged(cluster, ServerFiles.CHUNKS, servers, random);

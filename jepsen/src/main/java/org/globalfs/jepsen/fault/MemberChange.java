@@ -30,11 +30,6 @@ final class MemberChange implements Fault {
     }
 
     @Override
-    public boolean spares(String client, String partition) {
-        return true;
-    }
-
-    @Override
     public void begin() throws IOException {
         AddedServer now = cluster.prepareServer(server);
         added = now;
