@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
@@ -66,6 +67,7 @@ final class FileLocks {
     private static final long CANCEL_NS = 10_000_000_000L;
     private static final long RELEASE_WAIT_MS = 2_000;
     private static final long NOBODY = 0;
+    private static final long CLEANED_POLL_NS = 2_000_000;
 
     private final Requests requests;
     private final MetadataClient client;
@@ -83,6 +85,10 @@ final class FileLocks {
     private final Map<Owner, Numbered> numbers = new HashMap<>();
 
     private final ConcurrentMap<Long, CountDownLatch> releasing = new ConcurrentHashMap<>();
+
+    /** Ends when given up requests of the owner with this number have come to nothing. */
+    private final ConcurrentMap<Long, CompletableFuture<Void>> cleaning = new ConcurrentHashMap<>();
+
     private volatile @Nullable KernelCache kernel;
     private volatile boolean closed;
 
@@ -253,20 +259,26 @@ final class FileLocks {
     }
 
     private void acquire(Caller caller, long ino, FileLock lock, boolean wait) throws FsException {
+        // Only waiting can be interrupted, as on Linux.
+        Patience patience = requests.patience(caller);
+        if (!wait) {
+            patience = Patience.until(patience.deadlineNs());
+        }
+        awaitCleaned(lock.getOwner(), patience);
         CountDownLatch closing = wait ? null : releasing.get(ino);
         Wait number = new Wait(waits.incrementAndGet());
         LockOp op = new LockOp(ino).setLock(lock);
         if (wait) {
             op.setRequest(number.number);
         }
-        Answer<UpdateReply> answer = send(ino, op, requests.patience(caller));
+        Answer<UpdateReply> answer = send(ino, op, patience);
         UpdateReply reply = answer.reply();
         if (!answer.answered()) {
             cleanUp(ino, lock, number, true);
-            throw FsException.of(caller.cancelled() ? Errno.EINTR : Errno.EIO);
+            throw FsException.of(patience.cancelled() ? Errno.EINTR : Errno.EIO);
         }
         if (reply.getErrno() == Errno.EAGAIN.number() && !wait) {
-            retryAfterRelease(ino, lock, closing, requests.patience(caller));
+            retryAfterRelease(ino, lock, closing, patience);
             return;
         }
         Requests.check(reply.getErrno());
@@ -349,22 +361,48 @@ final class FileLocks {
         if (unsure) {
             wait.abandon();
         }
+        long owner = lock.getOwner();
+        CompletableFuture<Void> cleaned = new CompletableFuture<>();
+        cleaning.merge(owner, cleaned, CompletableFuture::allOf);
         Thread.ofVirtual()
                 .name("unlock-" + wait.number)
                 .start(() -> {
-                    LockOp op = new LockOp(ino).setCancel(wait.number);
-                    Answer<UpdateReply> answer = send(ino, op, untilClosed());
-                    LockState state = answer.reply().getLockState();
-                    boolean granted = answer.answered() && state != null && wait.cancelled(state);
-                    if (granted || unsure) {
-                        lease.know(Inodes.partition(ino), wait.number);
-                        try {
-                            unlock(ino, lock, untilClosed());
-                        } catch (FsException e) {
-                            LOG.warn("a lock of inode {} cannot be given back", ino, e);
-                        }
+                    try {
+                        giveUp(ino, lock, wait, unsure);
+                    } finally {
+                        cleaned.complete(null);
+                        cleaning.computeIfPresent(owner, (key, all) -> all.isDone() ? null : all);
                     }
                 });
+    }
+
+    private void giveUp(long ino, FileLock lock, Wait wait, boolean unsure) {
+        LockOp op = new LockOp(ino).setCancel(wait.number);
+        Answer<UpdateReply> answer = send(ino, op, untilClosed());
+        LockState state = answer.reply().getLockState();
+        boolean granted = answer.answered() && state != null && wait.cancelled(state);
+        if (granted || unsure) {
+            lease.know(Inodes.partition(ino), wait.number);
+            try {
+                unlock(ino, lock, untilClosed());
+            } catch (FsException e) {
+                LOG.warn("a lock of inode {} cannot be given back", ino, e);
+            }
+        }
+    }
+
+    /**
+     * A program that was interrupted asks again at once: what it gets must not fall to the
+     * unlocking of what it asked for before.
+     */
+    private void awaitCleaned(long owner, Patience patience) throws FsException {
+        CompletableFuture<Void> before = cleaning.get(owner);
+        while (before != null && !before.isDone()) {
+            if (patience.over()) {
+                throw FsException.of(patience.cancelled() ? Errno.EINTR : Errno.EIO);
+            }
+            LockSupport.parkNanos(CLEANED_POLL_NS);
+        }
     }
 
     // ---------------------------------------------------------------- who holds what

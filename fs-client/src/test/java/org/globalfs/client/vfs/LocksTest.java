@@ -16,6 +16,7 @@ import org.globalfs.client.meta.Patience;
 import org.globalfs.client.vfs.TestClient.Open;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CollectOrphansOp;
+import org.globalfs.protocol.wire.LockType;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.replica.state.operations.Sessions.Lease;
 import org.jspecify.annotations.Nullable;
@@ -222,6 +223,38 @@ final class LocksTest {
         assertThat(again).isNotDone();
         lock(west, ours, LockRequest.Type.UNLOCK, false);
         assertThat(again.get(20, TimeUnit.SECONDS)).isNull();
+    }
+
+    /** What it did not get to know the outcome of is unlocked in the background. */
+    @Test
+    void whatIsAskedForAfterAnInterruptedRequestIsKept() throws Exception {
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
+        assertThat(lock(east, theirs, LockRequest.Type.UNLOCK, false)).isNull();
+        cluster.retries.set(Integer.MAX_VALUE);
+        int before = cluster.updates.get();
+        Caller caller = east.caller();
+        CompletableFuture<@Nullable Errno> interrupted =
+                CompletableFuture.supplyAsync(
+                        () -> lock(east, caller, theirs, LockRequest.Type.WRITE, false, true),
+                        Thread::startVirtualThread);
+        await().until(() -> cluster.updates.get() > before);
+        caller.cancel();
+        assertThat(interrupted.get(20, TimeUnit.SECONDS)).isEqualTo(Errno.EINTR);
+        cluster.retries.set(0);
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
+        await().until(() -> unlocks() == 2);
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isEqualTo(Errno.EAGAIN);
+    }
+
+    private long unlocks() {
+        FakeCluster watched = cluster;
+        synchronized (watched) {
+            return watched.executed.stream()
+                    .map(command -> command.getOp())
+                    .filter(op -> op.isSetLock() && op.getLock().isSetLock())
+                    .filter(op -> op.getLock().getLock().getType() == LockType.UNLOCK)
+                    .count();
+        }
     }
 
     private long waits() {
