@@ -20,8 +20,8 @@ import (
 // Each file is judged by itself, as the sequence of its names. Placing and renaming are linearizable: a
 // rename that succeeds finds the file under its newest name and appends one. Reads are not, when the name
 // was changed from another partition: a session may be shown the past for a moment, but never what lies
-// before what it has done or was shown; so it misses no file that it follows, and sees none twice in a
-// listing. A listing is, for each file at one moment, under which name it is in that folder, or that it is
+// before what it has done, or was shown in folders of the same partition; what a mount knows by grant of
+// another partition may be older. A file is never twice in a listing. A listing is, for each file at one moment, under which name it is in that folder, or that it is
 // not there. After settle, which waits until no answer of before can still be in use, reads show the
 // newest name: who lists all folders then sees each file once. A rename of unknown outcome that is done
 // still later ends that.
@@ -145,34 +145,46 @@ func byFile(operations []porcupine.Operation) [][]porcupine.Operation {
 	return all
 }
 
-// wanderer is a file: all names that it has had, and which of them each process was shown last.
+// wanderer is a file: all names that it has had, and which of them each process was shown last in each
+// partition.
 type wanderer struct {
 	names   []string
-	seen    map[int64]int
+	seen    map[view]int
 	settled bool
 }
 
-// shows tells whether a process may be shown a name of that kind now, the earliest that it may be.
-func (w wanderer) shows(process int64, kind func(name string) bool) (bool, wanderer) {
-	from := w.seen[process]
+// view is what a process has of a partition.
+type view struct {
+	process   int64
+	partition string
+}
+
+func viewOf(process int64, path string) view {
+	partition, _, _ := strings.Cut(path, "/")
+	return view{process, partition}
+}
+
+// shows tells whether a name of that kind may be shown there now, the earliest that may be.
+func (w wanderer) shows(there view, kind func(name string) bool) (bool, wanderer) {
+	from := w.seen[there]
 	if w.settled {
 		from = len(w.names) - 1
 	}
 	for at := from; at < len(w.names); at++ {
 		if kind(w.names[at]) {
-			return true, w.shown(process, at)
+			return true, w.shown(there, at)
 		}
 	}
 	return false, w
 }
 
-func (w wanderer) shown(process int64, at int) wanderer {
-	if w.seen[process] == at {
+func (w wanderer) shown(there view, at int) wanderer {
+	if w.seen[there] == at {
 		return w
 	}
-	seen := map[int64]int{process: at}
+	seen := map[view]int{there: at}
 	for other, last := range w.seen {
-		if other != process {
+		if other != there {
 			seen[other] = last
 		}
 	}
@@ -180,9 +192,12 @@ func (w wanderer) shown(process int64, at int) wanderer {
 	return w
 }
 
+// named is told in both partitions: where the file was, and where it is.
 func (w wanderer) named(process int64, name string) wanderer {
+	before := w.names[len(w.names)-1]
 	w.names = append(append([]string{}, w.names...), name)
-	return w.shown(process, len(w.names)-1)
+	newest := len(w.names) - 1
+	return w.shown(viewOf(process, before), newest).shown(viewOf(process, name), newest)
 }
 
 func stepWandering(w wanderer, s *step, strong bool) (bool, wanderer) {
@@ -194,16 +209,16 @@ func stepWandering(w wanderer, s *step, strong bool) (bool, wanderer) {
 		return true, w
 	case s.F == "readdir":
 		shown := a.entries[a.file]
-		return w.shows(s.Process, func(name string) bool {
+		return w.shows(viewOf(s.Process, a.path), func(name string) bool {
 			if strings.HasPrefix(name, a.path+"/") {
 				return len(shown) == 1 && shown[0] == name
 			}
 			return len(shown) == 0
 		})
 	case s.Outcome == history.Fail:
-		return w.shows(s.Process, func(name string) bool { return name != a.path })
+		return w.shows(viewOf(s.Process, a.path), func(name string) bool { return name != a.path })
 	case s.F == "read":
-		there, after := w.shows(s.Process, func(name string) bool { return name == a.path })
+		there, after := w.shows(viewOf(s.Process, a.path), func(name string) bool { return name == a.path })
 		return there && a.mark == a.file, after
 	case s.F == "place" && newest == nowhere:
 		return true, w.named(s.Process, a.path)
