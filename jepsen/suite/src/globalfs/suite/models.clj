@@ -95,17 +95,25 @@
             :crashed (set (map :process (filter (comp #{:unknown} :outcome) operations)))})
    :step lock-step})
 
-(defn- shows
-  "The state once a process was shown the earliest name of that kind which it may be shown now."
-  [{:keys [names seen settled] :as state} process kind]
-  (let [from (if settled (dec (count names)) (get seen process 0))]
-    (when-let [at (first (filter (comp kind names) (range from (count names))))]
-      (assoc-in state [:seen process] at))))
+(defn- view
+  "What a process has of the partition that a path is in."
+  [process path]
+  [process (first (str/split path #"/"))])
 
-(defn- named [{:keys [names] :as state} process path]
+(defn- shows
+  "The state once the earliest name of that kind was shown which may be shown there now."
+  [{:keys [names seen settled] :as state} there kind]
+  (let [from (if settled (dec (count names)) (get seen there 0))]
+    (when-let [at (first (filter (comp kind names) (range from (count names))))]
+      (assoc-in state [:seen there] at))))
+
+(defn- named
+  "Told in both partitions: where the file was, and where it is."
+  [{:keys [names] :as state} process path]
   (-> state
       (assoc :names (conj names path))
-      (assoc-in [:seen process] (count names))))
+      (assoc-in [:seen (view process (peek names))] (count names))
+      (assoc-in [:seen (view process path)] (count names))))
 
 (defn- listed-as [{:keys [asked returned file]} path]
   (let [folder (:path asked)
@@ -119,9 +127,9 @@
         path (:path asked)]
     (cond
       (= :settle f) (if (= :ok outcome) (assoc state :settled true) state)
-      (= :readdir f) (shows state process (partial listed-as operation))
-      (= :saw outcome) (shows state process (partial not= path))
-      (= :read f) (when (= file (:mark returned)) (shows state process #{path}))
+      (= :readdir f) (shows state (view process path) (partial listed-as operation))
+      (= :saw outcome) (shows state (view process path) (partial not= path))
+      (= :read f) (when (= file (:mark returned)) (shows state (view process path) #{path}))
       (and (= :place f) (= "" newest)) (named state process path)
       (and (= :rename f) (= path newest)) (cond-> (named state process (:to asked))
                                             (= :unknown outcome) (assoc :settled false))

@@ -88,7 +88,7 @@
 (defn needed
   "The folders that must exist before an operation is asked for."
   [workload run-folders {:keys [f value]}]
-  (if (and (= "sessions" (:name workload)) (= :write f))
+  (if (and (= "sessions" (:checker workload)) (= :write f))
     [(session-folder run-folders (first value))]
     []))
 
@@ -98,6 +98,6 @@
   (let [{:keys [returns]} (get-in workload [:ops f])]
     (cond
       (nil? returns) value
-      (= "sessions" (:name workload)) [(first value) answer]
+      (= "sessions" (:checker workload)) [(first value) answer]
       (= "content" (:checker workload)) {:file (:file value) :sum answer}
       :else answer)))

@@ -157,6 +157,35 @@
                       [(assoc-in state [:written process] n) {:f :write :value [process n]}])
                     [state {:f :read :value [(pick draw (vec (keys (:written state)))) nil]}])))))
 
+(def ^:private comments
+  "Posts in one folder, comments on them in the other: who is shown a comment is shown its post. A post's key
+  is even, its comment's the next."
+  (letfn [(written [state key]
+            (let [n (inc (get-in state [:written key] 0))]
+              [(assoc-in state [:written key] n) {:f :write :value [key n]}]))]
+    (plan :next (fn [{:keys [commenting following latest] :as state} process draw]
+                  (cond
+                    (contains? commenting process)
+                    (written (update state :commenting disj process) (inc (* 2 process)))
+
+                    (contains? following process)
+                    [(update state :following dissoc process)
+                     {:f :read :value [(* 2 (get following process)) nil]}]
+
+                    (or (nil? latest) (zero? (draw 4)))
+                    (written state (* 2 process))
+
+                    :else [state {:f :read :value [(inc (* 2 latest)) nil]}]))
+          :learn (fn [state {:keys [type f value process]}]
+                   (if (= :ok type)
+                     (let [[key n] value]
+                       (cond
+                         (and (= :write f) (odd? key)) (assoc state :latest process)
+                         (= :write f) (update state :commenting (fnil conj #{}) process)
+                         (and (odd? key) n) (assoc-in state [:following process] (quot key 2))
+                         :else state))
+                     state)))))
+
 (def plans
   "By workload."
   {"register" register
@@ -172,4 +201,5 @@
    "counter" counter
    "content" (content 100000 operations/content-bytes)
    "large" (content 8 operations/large-bytes)
-   "sessions" sessions})
+   "sessions" sessions
+   "comments" comments})
