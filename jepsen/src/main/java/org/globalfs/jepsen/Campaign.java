@@ -61,7 +61,7 @@ record Campaign(
         plans.put(
                 "sessions",
                 all(Workloads.sessions(List.of(here + "/s", everywhere + "/s", there + "/s"))));
-        plans.put("comments", all(Workloads.comments(everywhere + "/c", there + "/c")));
+        plans.put("comments", all(new Comments(everywhere + "/c", there + "/c")));
         plans.put(
                 "global-names",
                 new Plan(Workloads.names(everywhere + "/d", everywhere + "/e", false), true));

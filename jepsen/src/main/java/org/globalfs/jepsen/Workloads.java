@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -271,12 +270,12 @@ final class Workloads {
     }
 
     /** The next version of a key, in the key's folder. */
-    private static Step writing(String folder, long key, long n) {
+    static Step writing(String folder, long key, long n) {
         return Step.update(
                 "write", List.of(key, n), request("reg.write", "dir", folder, "value", n));
     }
 
-    private static Step reading(String folder, long key) {
+    static Step reading(String folder, long key) {
         List<Object> asked = new ArrayList<>();
         asked.add(key);
         asked.add(null);
@@ -289,87 +288,6 @@ final class Workloads {
                     pair.set(1, answer);
                     return pair;
                 });
-    }
-
-    /**
-     * Each session posts in one folder, then comments on that in the other; others read the newest
-     * comment, then what it is about. A post's key is even, its comment's the next.
-     */
-    static Workload comments(String posts, String comments) {
-        return new Workload() {
-            private static final long NOBODY = -1;
-            private final Map<Long, AtomicLong> written = new ConcurrentHashMap<>();
-            private final Set<Long> commenting = ConcurrentHashMap.newKeySet();
-            private final Map<Long, Long> following = new ConcurrentHashMap<>();
-            private volatile long latest = NOBODY;
-
-            @Override
-            public String checker() {
-                return "sessions";
-            }
-
-            @Override
-            public long mostOperations() {
-                return MANY;
-            }
-
-            @Override
-            public List<Map<String, Object>> preparations() {
-                return List.of(mkdir(posts), mkdir(comments));
-            }
-
-            @Override
-            public List<Map<String, Object>> preparations(long process) {
-                return List.of(mkdir(folder(post(process))), mkdir(folder(post(process) + 1)));
-            }
-
-            private long post(long process) {
-                return 2 * process;
-            }
-
-            private String folder(long key) {
-                return (key % 2 == 0 ? posts : comments) + "/" + key;
-            }
-
-            @Override
-            public Step next(long process, Random random) {
-                if (commenting.remove(process)) {
-                    return written(post(process) + 1);
-                }
-                Long author = following.remove(process);
-                if (author != null) {
-                    return reading(folder(post(author)), post(author));
-                }
-                long commented = latest;
-                if (commented == NOBODY || random.nextInt(4) == 0) {
-                    return written(post(process));
-                }
-                return reading(folder(post(commented) + 1), post(commented) + 1);
-            }
-
-            private Step written(long key) {
-                long n = written.computeIfAbsent(key, k -> new AtomicLong()).incrementAndGet();
-                return writing(folder(key), key, n);
-            }
-
-            @Override
-            public void done(long process, Step step, Outcome outcome) {
-                if (!outcome.is("ok") || !(step.value() instanceof List<?> pair)) {
-                    return;
-                }
-                long key = (Long) pair.getFirst();
-                boolean comment = key % 2 != 0;
-                if (step.f().equals("write")) {
-                    if (comment) {
-                        latest = process;
-                    } else {
-                        commenting.add(process);
-                    }
-                } else if (comment && outcome.value() != null) {
-                    following.put(process, key / 2);
-                }
-            }
-        };
     }
 
     /** Files of some hundred kilobytes, read back whole. */

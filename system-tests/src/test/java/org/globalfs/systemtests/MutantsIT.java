@@ -50,7 +50,7 @@ final class MutantsIT {
 
     /** Something that a hunt does to a cluster, again and again. */
     private interface Blow {
-        void strike(TestedCluster cluster) throws IOException, InterruptedException;
+        void strike(TestedCluster cluster) throws IOException;
     }
 
     /**
@@ -165,8 +165,6 @@ final class MutantsIT {
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
         return times;
     }
@@ -178,18 +176,24 @@ final class MutantsIT {
                 .orElseThrow();
     }
 
+    private static void letPass(int ms) {
+        Awaitility.await()
+                .pollDelay(Duration.ofMillis(ms))
+                .atMost(Duration.ofMillis(ms).plusMinutes(1))
+                .until(() -> true);
+    }
+
     /** Commands that it has passed on, but not answered, come again, to its successor. */
-    private static void stopCoordinator(TestedCluster cluster)
-            throws IOException, InterruptedException {
+    private static void stopCoordinator(TestedCluster cluster) throws IOException {
         stopCoordinator(cluster, REGION);
     }
 
     private static void stopCoordinator(TestedCluster cluster, String partition)
-            throws IOException, InterruptedException {
+            throws IOException {
         List<String> coordinator = List.of(coordinator(cluster, partition));
         cluster.pause(coordinator);
         try {
-            Thread.sleep(PAUSE_MS);
+            letPass(PAUSE_MS);
         } finally {
             cluster.resume(coordinator);
         }
@@ -199,8 +203,7 @@ final class MutantsIT {
      * A region learns late what is new in the global partition, and soon what others comment on it
      * in the partition of {@link #COMMENTS}, which reaches both.
      */
-    private static void holdNewsBack(TestedCluster cluster)
-            throws IOException, InterruptedException {
+    private static void holdNewsBack(TestedCluster cluster) throws IOException {
         while (coordinator(cluster, FaultKind.GLOBAL).startsWith(COMMENTS)) {
             stopCoordinator(cluster, FaultKind.GLOBAL);
         }
@@ -208,7 +211,7 @@ final class MutantsIT {
         List<String> ends =
                 TestedCluster.REGIONS.stream().filter(region -> !region.equals(COMMENTS)).toList();
         lab.slow(ends.getFirst(), ends.getLast(), LATER_TIMES);
-        Thread.sleep(LATE_MS);
+        letPass(LATE_MS);
         lab.slow(ends.getFirst(), ends.getLast(), 1);
     }
 

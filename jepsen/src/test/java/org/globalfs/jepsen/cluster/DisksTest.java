@@ -77,13 +77,15 @@ class DisksTest {
     void aFrozenDiskIsWaitedFor() throws Exception {
         disks.freeze(SERVER);
         CompletableFuture<Path> writing =
-                CompletableFuture.supplyAsync(() -> {
-                    try {
-                        return Files.writeString(folder.resolve("file"), "late");
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                });
+                CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return Files.writeString(folder.resolve("file"), "late");
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        },
+                        Thread::startVirtualThread);
         assertThat(folder.resolve("file")).doesNotExist();
         assertThat(writing).isNotDone();
         disks.thaw(SERVER);
