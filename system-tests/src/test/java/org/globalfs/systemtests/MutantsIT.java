@@ -19,7 +19,6 @@ import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
 import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
-import org.globalfs.jepsen.cluster.WanLab;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Verdict;
 import org.junit.jupiter.api.Test;
@@ -39,12 +38,7 @@ final class MutantsIT {
     /** That of the workloads' first folder. */
     private static final String REGION = "us-west";
 
-    /** Whose partition has the comments of that workload. */
-    private static final String COMMENTS = "us-east";
-
     private static final int PAUSE_MS = 1_500;
-    private static final int LATER_TIMES = 60;
-    private static final int LATE_MS = 10_000;
     private static final Path PROGRAM =
             Path.of(Objects.requireNonNull(System.getProperty("globalfs.jar"), "jar"));
 
@@ -56,13 +50,11 @@ final class MutantsIT {
     /**
      * What brings a mutant's fault to light.
      *
-     * @param wan regions have networks of their own; needs root
      * @param blow done again and again, beside the faults
      */
-    private record Hunt(
-            String workload, int seconds, boolean wan, Optional<Blow> blow, FaultKind... faults) {
+    private record Hunt(String workload, int seconds, Optional<Blow> blow, FaultKind... faults) {
         Hunt(String workload, int seconds, FaultKind... faults) {
-            this(workload, seconds, false, Optional.empty(), faults);
+            this(workload, seconds, Optional.empty(), faults);
         }
     }
 
@@ -73,11 +65,9 @@ final class MutantsIT {
                     "rename-in-two-steps",
                     new Hunt("names", 10),
                     "fsync-before-majority",
-                    new Hunt("fsync-set", 60, false, Optional.of(MutantsIT::leaveOneAlone)),
+                    new Hunt("fsync-set", 60, Optional.of(MutantsIT::leaveOneAlone)),
                     "retry-applied-twice",
-                    new Hunt("names", 60, false, Optional.of(MutantsIT::stopCoordinator)),
-                    "causal-vector-ignored",
-                    new Hunt("comments", 40, true, Optional.of(MutantsIT::holdNewsBack)),
+                    new Hunt("names", 60, Optional.of(MutantsIT::stopCoordinator)),
                     "lease-kept",
                     new Hunt("register", 80, FaultKind.PAUSE_SERVER),
                     "import-out-of-order",
@@ -114,11 +104,9 @@ final class MutantsIT {
         System.out.println("mutant " + name + ": seed " + seed);
         Path output = OUTPUT.resolve(name);
         TestedCluster.remove(output);
-        try (Surroundings around = surroundings(hunt);
-                TestedCluster cluster =
-                        new TestedCluster(
-                                TestedCluster.program(jar), folder.resolve("data"), around)) {
-            around.up();
+        try (TestedCluster cluster =
+                new TestedCluster(
+                        TestedCluster.program(jar), folder.resolve("data"), Surroundings.none())) {
             cluster.up();
             FaultyRun.Settings settings =
                     new FaultyRun.Settings(
@@ -137,16 +125,6 @@ final class MutantsIT {
                     "mutant " + name + ": struck " + struck + " times; " + result.faults());
             assertThat(result.verdicts().stream().map(Verdict::word)).contains("invalid");
         }
-    }
-
-    private static Surroundings surroundings(Hunt hunt) {
-        if (!hunt.wan) {
-            return Surroundings.none();
-        }
-        Optional<String> missing = WanLab.missing();
-        assumeTrue(missing.isEmpty(), () -> "SKIPPED: no WAN lab: " + missing.orElseThrow());
-        WanLab lab = new WanLab(HOME, TestedCluster.REGIONS);
-        return new Surroundings(Optional.of(lab), Optional.empty(), Optional.empty());
     }
 
     /** For as long as the workload runs; returns how often. */
@@ -185,34 +163,13 @@ final class MutantsIT {
 
     /** Commands that it has passed on, but not answered, come again, to its successor. */
     private static void stopCoordinator(TestedCluster cluster) throws IOException {
-        stopCoordinator(cluster, REGION);
-    }
-
-    private static void stopCoordinator(TestedCluster cluster, String partition)
-            throws IOException {
-        List<String> coordinator = List.of(coordinator(cluster, partition));
+        List<String> coordinator = List.of(coordinator(cluster, REGION));
         cluster.pause(coordinator);
         try {
             letPass(PAUSE_MS);
         } finally {
             cluster.resume(coordinator);
         }
-    }
-
-    /**
-     * A region learns late what is new in the global partition, and soon what others comment on it
-     * in the partition of {@link #COMMENTS}, which reaches both.
-     */
-    private static void holdNewsBack(TestedCluster cluster) throws IOException {
-        while (coordinator(cluster, FaultKind.GLOBAL).startsWith(COMMENTS)) {
-            stopCoordinator(cluster, FaultKind.GLOBAL);
-        }
-        WanLab lab = cluster.around().lab().orElseThrow();
-        List<String> ends =
-                TestedCluster.REGIONS.stream().filter(region -> !region.equals(COMMENTS)).toList();
-        lab.slow(ends.getFirst(), ends.getLast(), LATER_TIMES);
-        letPass(LATE_MS);
-        lab.slow(ends.getFirst(), ends.getLast(), 1);
     }
 
     /**
