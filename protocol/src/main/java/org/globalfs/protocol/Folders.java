@@ -4,12 +4,13 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Operations on whole folders. */
+/** Folders and small files that outlive a power failure. */
 public final class Folders {
 
     private Folders() {}
@@ -25,6 +26,33 @@ public final class Folders {
         }
         for (Path path : all) {
             Files.delete(path);
+        }
+    }
+
+    /** Makes the folder, and those above it, where missing; a power failure does not undo it. */
+    public static void create(Path folder) throws IOException {
+        Path parent = folder.toAbsolutePath().getParent();
+        if (Files.isDirectory(folder) || parent == null) {
+            return;
+        }
+        create(parent);
+        Files.createDirectories(folder);
+        sync(parent);
+    }
+
+    /**
+     * Writes a small file, replacing one of that name, so that after a crash at any moment the old
+     * content is there or the new one, and after the return the new one. Uses FILE.new meanwhile;
+     * two writers of the same file are not expected.
+     */
+    public static void write(Path file, String text) throws IOException {
+        Path folder = file.toAbsolutePath().getParent();
+        Path draft = file.resolveSibling(file.getFileName() + ".new");
+        Files.writeString(draft, text);
+        sync(draft);
+        Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+        if (folder != null) {
+            sync(folder);
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Yaml;
 
@@ -166,18 +167,16 @@ public final class ClusterFolder {
         byte[] id = new byte[4];
         ThreadLocalRandom.current().nextBytes(id);
         int base = basePort > 0 ? basePort : freePorts();
-        Files.createDirectories(root);
+        Folders.create(root);
         String text =
                 "cluster: local-" + HexFormat.of().formatHex(id) + "\nbasePort: " + base + "\n";
-        Path draft = root.resolve("cluster.new");
-        Files.writeString(draft, text);
-        Files.move(draft, marker());
+        Folders.write(marker(), text);
     }
 
     /** Writes what is not there yet; a file that somebody edited stays as it is. */
     private void complete(List<String> hosts) throws ConfigException, IOException {
         for (String each : List.of("config", "run", "log", "data", "mnt")) {
-            Files.createDirectories(root.resolve(each));
+            Folders.create(root.resolve(each));
         }
         Yaml yaml = Yaml.read(marker());
         LocalTopology topology =
@@ -197,7 +196,7 @@ public final class ClusterFolder {
 
     private void write(String name, String text) throws IOException {
         if (!Files.exists(config(name))) {
-            Files.writeString(config(name), text);
+            Folders.write(config(name), text);
         }
     }
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.config.Yaml;
@@ -31,7 +32,7 @@ final class ServerFolder implements AutoCloseable {
     static ServerFolder claim(ServerConfig config) throws Failure, ConfigException, IOException {
         Path folder = config.data();
         try {
-            Files.createDirectories(folder);
+            Folders.create(folder);
         } catch (FileAlreadyExistsException | AccessDeniedException e) {
             throw new Failure(
                     ExitCode.CONFIG,
@@ -81,10 +82,8 @@ final class ServerFolder implements AutoCloseable {
     private static void mark(ServerConfig config, Path marker)
             throws Failure, ConfigException, IOException {
         if (!Files.exists(marker)) {
-            Path draft = marker.resolveSibling("cluster.new");
-            Files.writeString(
-                    draft, "cluster: " + config.cluster() + "\nserver: " + config.name() + "\n");
-            Files.move(draft, marker);
+            Folders.write(
+                    marker, "cluster: " + config.cluster() + "\nserver: " + config.name() + "\n");
             return;
         }
         Yaml yaml = Yaml.read(marker);

@@ -1,17 +1,15 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.globalfs.protocol.Folders;
 import org.jspecify.annotations.Nullable;
 
 /** A storage node's folder: says whose it is, and keeps a second process out. */
@@ -30,7 +28,7 @@ final class DataFolder implements AutoCloseable {
 
     /** Opens the folder, made when missing, for the node; refuses another cluster's or node's. */
     static DataFolder open(Path path, String cluster, String node) throws IOException {
-        Files.createDirectories(path);
+        Folders.create(path);
         FileChannel lockFile =
                 FileChannel.open(
                         path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -60,18 +58,7 @@ final class DataFolder implements AutoCloseable {
         Path identity = path.resolve(IDENTITY);
         if (!Files.exists(identity)) {
             String text = "format: " + FORMAT + "\ncluster: " + cluster + "\nnode: " + node + "\n";
-            Path temporary = path.resolve(IDENTITY + ".new");
-            try (FileChannel out =
-                    FileChannel.open(
-                            temporary,
-                            StandardOpenOption.CREATE,
-                            StandardOpenOption.TRUNCATE_EXISTING,
-                            StandardOpenOption.WRITE)) {
-                out.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
-                out.force(true);
-            }
-            Files.move(temporary, identity, StandardCopyOption.ATOMIC_MOVE);
-            sync(path);
+            Folders.write(identity, text);
             return;
         }
         Map<String, String> fields = new LinkedHashMap<>();
@@ -111,13 +98,6 @@ final class DataFolder implements AutoCloseable {
 
     Path path() {
         return path;
-    }
-
-    /** Makes created and removed names of the folder durable. */
-    static void sync(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
     }
 
     @Override

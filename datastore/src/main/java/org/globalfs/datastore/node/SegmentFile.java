@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.TreeMap;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +92,7 @@ final class SegmentFile {
             SegmentHeader.open(number, cluster, node).write(header);
             writeFully(channel, header.clear(), 0);
             channel.force(true);
-            DataFolder.sync(folder);
+            Folders.sync(folder);
             return new SegmentFile(
                     number, path, channel, NativeFile.open(path), HEADER_BYTES, false);
         } catch (IOException | RuntimeException e) {

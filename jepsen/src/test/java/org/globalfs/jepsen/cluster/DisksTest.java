@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.jepsen.GoProgram;
+import org.globalfs.protocol.Folders;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,17 +50,11 @@ class DisksTest {
         }
     }
 
-    private static void sync(Path path) throws IOException {
-        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
-    }
-
     @Test
     void aPowerCutTakesWhatWasNotSynced() throws IOException {
         Path file = Files.writeString(folder.resolve("file"), "synced");
-        sync(file);
-        sync(folder);
+        Folders.sync(file);
+        Folders.sync(folder);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.write(ByteBuffer.wrap(new byte[] {'c', 'h', 'a', 'n', 'g', 'e'}));
         }
@@ -71,6 +66,18 @@ class DisksTest {
         assertThat(file).hasContent("synced");
         assertThat(folder.toFile().list()).containsExactly("file");
         Files.writeString(folder.resolve("late"), "not any more");
+    }
+
+    @Test
+    void whatIsWrittenDurablyOutlivesAPowerCut() throws IOException {
+        Path deep = folder.resolve("one/two");
+        Folders.create(deep);
+        Folders.write(deep.resolve("mark"), "first");
+        Folders.write(deep.resolve("mark"), "second");
+        disks.cutPower(SERVER);
+        disks.restorePower(SERVER);
+        assertThat(deep.resolve("mark")).hasContent("second");
+        assertThat(deep.toFile().list()).containsExactly("mark");
     }
 
     @Test

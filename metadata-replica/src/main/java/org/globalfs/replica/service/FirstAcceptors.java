@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -34,11 +33,7 @@ final class FirstAcceptors {
             throws IOException {
         Path file = folder.resolve(FILE);
         if (!Files.exists(file)) {
-            Path draft = folder.resolve(FILE + ".new");
-            Files.writeString(draft, text(configured), StandardCharsets.UTF_8);
-            Folders.sync(draft);
-            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
-            Folders.sync(folder);
+            Folders.write(file, text(configured));
             return configured;
         }
         Map<Integer, List<Integer>> kept = read(file);

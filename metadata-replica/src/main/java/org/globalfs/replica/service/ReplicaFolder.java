@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import org.globalfs.protocol.Folders;
 
 /** A replica's data folder, marked with whose it is so that no other replica ever continues it. */
@@ -30,7 +29,7 @@ final class ReplicaFolder {
                         + "\npartition "
                         + partition
                         + "\n";
-        Files.createDirectories(folder);
+        Folders.create(folder);
         Path mark = folder.resolve(MARK);
         if (!Files.exists(mark)) {
             if (Files.exists(folder.resolve("p0"))) {
@@ -40,11 +39,7 @@ final class ReplicaFolder {
                                 + MARK
                                 + " file: restore that file, or use an empty folder");
             }
-            Path draft = folder.resolve(MARK + ".new");
-            Files.writeString(draft, wanted, StandardCharsets.UTF_8);
-            Folders.sync(draft);
-            Files.move(draft, mark, StandardCopyOption.ATOMIC_MOVE);
-            Folders.sync(folder);
+            Folders.write(mark, wanted);
             return;
         }
         String found = Files.readString(mark, StandardCharsets.UTF_8);

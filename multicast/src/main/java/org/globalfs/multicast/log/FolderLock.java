@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.globalfs.multicast.log.LogException.Reason;
@@ -20,7 +19,7 @@ final class FolderLock {
     }
 
     static FolderLock take(Path folder) throws IOException {
-        create(folder.toAbsolutePath());
+        Folders.create(folder.toAbsolutePath());
         FileChannel channel =
                 FileChannel.open(
                         folder.resolve("lock"),
@@ -41,17 +40,6 @@ final class FolderLock {
                             + " is in use by a running replica: stop that first");
         }
         return new FolderLock(channel);
-    }
-
-    /** A power failure must not take away the folder with what was synced in it. */
-    private static void create(Path folder) throws IOException {
-        Path parent = folder.getParent();
-        if (Files.isDirectory(folder) || parent == null) {
-            return;
-        }
-        create(parent);
-        Files.createDirectories(folder);
-        Folders.sync(parent);
     }
 
     void close() throws IOException {

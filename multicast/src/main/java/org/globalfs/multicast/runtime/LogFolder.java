@@ -79,7 +79,7 @@ public final class LogFolder {
     public static void expectLog(Path folder) throws IOException {
         Path mark = sibling(folder, ".begun");
         if (!Files.exists(mark)) {
-            Files.createDirectories(parent(mark));
+            Folders.create(parent(mark));
             Files.createFile(mark);
             Folders.sync(parent(mark));
         }

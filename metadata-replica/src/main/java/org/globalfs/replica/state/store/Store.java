@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.globalfs.protocol.Disk;
+import org.globalfs.protocol.Folders;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
@@ -125,7 +126,7 @@ public final class Store implements AutoCloseable {
     public static Store open(Path folder, StateOptions options) {
         try {
             NativeLibrary.load();
-            Files.createDirectories(folder);
+            Folders.create(folder);
             Path note = folder.resolve(DAMAGE_NOTE);
             if (Files.exists(note)) {
                 throw StateException.damaged(
@@ -276,9 +277,9 @@ public final class Store implements AutoCloseable {
         return new StateException(message + remedy, e);
     }
 
-    private void noteDamage(String message) {
+    private synchronized void noteDamage(String message) {
         try {
-            Files.writeString(folder.resolve(DAMAGE_NOTE), message);
+            Folders.write(folder.resolve(DAMAGE_NOTE), message);
         } catch (IOException e) {
             LOG.error("{}: that it is damaged cannot be noted there: {}", folder, e.toString());
         }
