@@ -78,6 +78,7 @@ public final class GrantTable {
     private long clock;
     private final long firstNumber;
     private long lastNumber;
+    private volatile Runnable onGiven = () -> {};
 
     /** An update between begin and end. */
     public static final class Update {
@@ -100,6 +101,13 @@ public final class GrantTable {
 
     private record Demand(Session session, long number) {}
 
+    /** What has to be given back before something that is no session's update goes on. */
+    public static final class Clearing {
+        private final List<Demand> demands = new ArrayList<>();
+
+        private Clearing() {}
+    }
+
     /**
      * @param recalled to be given back; number of the last one, or 0 when there are none
      */
@@ -113,6 +121,11 @@ public final class GrantTable {
         this.time = time;
         this.firstNumber = firstNumber;
         this.lastNumber = firstNumber;
+    }
+
+    /** To be run, on any thread, whenever grants have been given back; must not wait. */
+    public void onGiven(Runnable listener) {
+        onGiven = listener;
     }
 
     /** To be taken before the state is read. */
@@ -435,13 +448,45 @@ public final class GrantTable {
      * without waiting.
      */
     public void changedFromOutside(Collection<Long> inodes) {
+        var _ = clear(0, inodes);
+    }
+
+    /**
+     * Recalls all grants of these inodes but one session's, without waiting. What was read before
+     * is granted to nobody any more; that later reads are not granted either is the caller's
+     * business.
+     */
+    public Clearing clear(long exceptSession, Collection<Long> inodes) {
+        Clearing clearing = new Clearing();
         lock.lock();
         try {
             clock++;
             for (long ino : inodes) {
                 recent.record(ino, 0, clock);
             }
-            recall(inodes, 0, null);
+            recall(inodes, exceptSession, clearing.demands);
+        } finally {
+            lock.unlock();
+        }
+        return clearing;
+    }
+
+    /** Whether all that was to be given back is, or has run out. Never waits. */
+    public boolean isClear(Clearing clearing) {
+        lock.lock();
+        try {
+            long nowNs = time.getAsLong();
+            boolean clear = true;
+            for (Demand demand : clearing.demands) {
+                if (isOutstanding(demand)) {
+                    boolean over = demand.session.expired(nowNs);
+                    if (over) {
+                        forget(demand.session, nowNs);
+                    }
+                    clear &= over;
+                }
+            }
+            return clear;
         } finally {
             lock.unlock();
         }
@@ -454,10 +499,11 @@ public final class GrantTable {
      */
     public Recalls poll(long sessionId, long acknowledged, LongSupplier maxLeaseMs, long deadlineNs)
             throws InterruptedException {
+        if (acknowledge(sessionId, acknowledged)) {
+            onGiven.run();
+        }
         lock.lockInterruptibly();
         try {
-            silent.remove(sessionId);
-            acknowledge(sessionId, acknowledged);
             while (true) {
                 long nowNs = time.getAsLong();
                 Session session = current(sessionId, nowNs);
@@ -472,15 +518,25 @@ public final class GrantTable {
         }
     }
 
-    private void acknowledge(long sessionId, long acknowledged) {
+    private boolean acknowledge(long sessionId, long acknowledged) {
+        lock.lock();
+        try {
+            silent.remove(sessionId);
+            return giveBack(sessionId, acknowledged);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean giveBack(long sessionId, long acknowledged) {
         Session session = current(sessionId, time.getAsLong());
         if (session == null) {
-            return;
+            return false;
         }
         session.polled = true;
         if (acknowledged <= firstNumber || acknowledged > lastNumber) {
             // Of this replica's life before a restart.
-            return;
+            return false;
         }
         boolean any = false;
         for (Session.Recall first = session.unacknowledged.peekFirst();
@@ -494,6 +550,7 @@ public final class GrantTable {
         if (any) {
             given.signalAll();
         }
+        return any;
     }
 
     private static Recalls answer(@Nullable Session session, long nowNs, long maxLeaseMs) {

@@ -1,5 +1,6 @@
 package org.globalfs.replica.service;
 
+import org.apache.thrift.TDeserializer;
 import org.apache.thrift.TException;
 import org.apache.thrift.TSerializer;
 import org.apache.thrift.protocol.TCompactProtocol;
@@ -21,6 +22,17 @@ final class CommandBytes {
             throw Invariant.broken("serializing to memory failed: %s", e);
         } catch (TException e) {
             throw new IllegalArgumentException("command is incomplete: " + e.getMessage(), e);
+        }
+    }
+
+    /** The session that a command is of. */
+    static long session(byte[] command) {
+        try {
+            Command decoded = new Command();
+            new TDeserializer(new TCompactProtocol.Factory()).deserialize(decoded, command);
+            return decoded.getSession();
+        } catch (TException e) {
+            throw Invariant.broken("a command that was ordered cannot be read: %s", e);
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.DecideOp;
@@ -14,9 +15,10 @@ import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.PendingTransaction;
 
 /**
- * Carries coordinated operations on, whoever began them: proposes this region's votes and the
- * decisions due. Coordinators act at once, the other replicas when nothing has happened for a
- * while; proposing one twice does no harm.
+ * Carries coordinated operations on, whoever began them: proposes this region's votes, once its
+ * coordinator has had the grants in their way given back, and the decisions due. Ring 0's
+ * coordinator decides at once, other replicas when nothing has happened for a while; proposing one
+ * twice does no harm.
  */
 final class CoordinatedDriver {
 
@@ -26,6 +28,7 @@ final class CoordinatedDriver {
     private final HostedPartition global;
     private final HostedPartition home;
     private final Multicast multicast;
+    private final LongPredicate mayVote;
     private final long voteTimeoutNs;
     private final Map<Long, Step> votes = new HashMap<>();
     private final Map<Long, Step> decisions = new HashMap<>();
@@ -39,17 +42,22 @@ final class CoordinatedDriver {
             this.sentNs = nowNs - RESEND_NS;
         }
 
-        boolean due(boolean coordinator, long nowNs) {
-            return nowNs - sentNs >= RESEND_NS
-                    && (coordinator || nowNs - sinceNs >= OTHERS_WAIT_NS);
+        boolean due(long nowNs) {
+            return nowNs - sentNs >= RESEND_NS;
         }
     }
 
     /**
+     * @param mayVote whether the vote on a transaction may be proposed here
      * @param voteTimeoutMs a transaction whose votes are not all there by then is aborted
      */
     CoordinatedDriver(
-            HostedPartition global, HostedPartition home, Multicast multicast, long voteTimeoutMs) {
+            HostedPartition global,
+            HostedPartition home,
+            Multicast multicast,
+            LongPredicate mayVote,
+            long voteTimeoutMs) {
+        this.mayVote = mayVote;
         this.global = global;
         this.home = home;
         this.multicast = multicast;
@@ -77,18 +85,18 @@ final class CoordinatedDriver {
         proposeDecisions();
     }
 
-    private void proposeVotes() {
+    /** Those that may be. */
+    void proposeVotes() {
         List<VoteOp> pending = home.use(PartitionState::pendingVotes);
         synchronized (votes) {
             long nowNs = System.nanoTime();
-            boolean coordinator = multicast.isCoordinator(home.partition());
             Set<Long> alive = new HashSet<>();
             for (VoteOp vote : pending) {
                 alive.add(vote.getTransaction());
                 Step step =
                         votes.computeIfAbsent(
                                 vote.getTransaction(), transaction -> new Step(nowNs));
-                if (step.due(coordinator, nowNs)) {
+                if (step.due(nowNs) && mayVote.test(vote.getTransaction())) {
                     propose(step, UpdateOp.vote(vote), new int[] {0}, nowNs);
                 }
             }
@@ -109,7 +117,8 @@ final class CoordinatedDriver {
                 boolean ready =
                         transaction.missingVotes().isEmpty()
                                 || nowNs - step.sinceNs >= voteTimeoutNs;
-                if (ready && step.due(coordinator, nowNs)) {
+                boolean mine = coordinator || nowNs - step.sinceNs >= OTHERS_WAIT_NS;
+                if (ready && mine && step.due(nowNs)) {
                     propose(
                             step,
                             UpdateOp.decide(new DecideOp(transaction.transaction())),

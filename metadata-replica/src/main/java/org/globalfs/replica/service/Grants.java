@@ -4,7 +4,10 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Multicast;
@@ -20,6 +23,7 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.grants.Footprint;
 import org.globalfs.replica.grants.GrantTable;
 import org.globalfs.replica.state.Child;
+import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.model.Effect;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Verdict;
@@ -29,9 +33,14 @@ import org.jspecify.annotations.Nullable;
  * Gives grants with replies of the home partition while this replica coordinates it, and has
  * conflicting ones given back before an update is proposed.
  *
- * <p>Changes that ring 0 brings into the partition are executed by imports, which nobody here asked
- * for: their grants are recalled right after. Such a change is visible to others in the region for
- * the moment that the recall takes.
+ * <p>Changes that ring 0 brings into the partition are executed by imports. Why nothing granted is
+ * stale after the decision of a coordinated operation: its vote is proposed only once every grant
+ * of what it may change here has been given back or has run out ({@link #cleared}), and from the
+ * prepare's execution to the decision's nothing of that is granted ({@link PartitionState#held}),
+ * whoever coordinates. So a session that has seen a name leave another partition cannot hold it by
+ * a grant of this one. Excepted is the session that asked for the operation: its kernel keeps the
+ * directories locked until the answer, and its mount forgets them with it. What other imports
+ * change (link counts, by the removal of a name in the global partition) is recalled right after.
  */
 final class Grants {
 
@@ -53,6 +62,7 @@ final class Grants {
     private final Multicast multicast;
     private final GrantTable table;
     private final Queue<Permit> unknown = new ConcurrentLinkedQueue<>();
+    private final Map<Long, GrantTable.Clearing> clearings = new ConcurrentHashMap<>();
 
     /**
      * Taken before the state is looked at: what is seen can be granted while the lease known by
@@ -93,7 +103,7 @@ final class Grants {
             if (!table.awaitRecalled(update, deadlineNs) || System.nanoTime() - leaseUntilNs >= 0) {
                 return reply;
             }
-            int leaseMs = table.grantResult(update, answered, leaseMs());
+            int leaseMs = isHeld(answered) ? 0 : table.grantResult(update, answered, leaseMs());
             return leaseMs == 0 ? reply : new UpdateReply(reply).setLeaseMs(leaseMs);
         }
     }
@@ -184,11 +194,17 @@ final class Grants {
     /** Grants what a strong read answers. */
     ReadReply grant(ReadRequest request, ReadReply reply, Ticket ticket) {
         List<Long> inodes = seen(request, reply);
-        if (inodes.isEmpty() || System.nanoTime() - ticket.leaseUntilNs >= 0) {
+        if (inodes.isEmpty() || System.nanoTime() - ticket.leaseUntilNs >= 0 || isHeld(inodes)) {
             return reply;
         }
         int leaseMs = table.grant(request.getSession(), inodes, ticket.stamp, leaseMs());
         return leaseMs == 0 ? reply : reply.setLeaseMs(leaseMs);
+    }
+
+    /** Whether a coordinated operation that is not decided here may change one of them. */
+    private boolean isHeld(List<Long> inodes) {
+        Map<Long, Set<Long>> held = partition.use(PartitionState::held);
+        return held.values().stream().anyMatch(own -> inodes.stream().anyMatch(own::contains));
     }
 
     private List<Long> seen(ReadRequest request, ReadReply reply) {
@@ -258,18 +274,51 @@ final class Grants {
         return reply;
     }
 
-    /** After an instance of the home ring. */
+    /** After an instance of the home ring; before its votes are proposed. */
     void executed(List<Entry> entries) {
         for (Entry entry : entries) {
-            if (entry instanceof Entry.Import imported && !table.isEmpty()) {
-                for (Verdict verdict :
-                        global.verdicts(partition.partition(), imported.instance())) {
-                    if (verdict instanceof Verdict.Commit commit) {
-                        table.changedFromOutside(inodes(commit.effects()));
-                    }
-                }
+            if (entry instanceof Entry.Import imported) {
+                global.verdicts(partition.partition(), imported.instance()).forEach(this::executed);
             }
         }
+    }
+
+    private void executed(Verdict verdict) {
+        switch (verdict) {
+            case Verdict.Prepare prepare -> {
+                long transaction = prepare.transaction();
+                Set<Long> held =
+                        partition.use(PartitionState::held).getOrDefault(transaction, Set.of());
+                long session = CommandBytes.session(prepare.command());
+                clearings.put(transaction, table.clear(session, held));
+            }
+            case Verdict.Commit commit -> {
+                clearings.remove(commit.transaction());
+                table.changedFromOutside(inodes(commit.effects()));
+            }
+            case Verdict.Abort abort -> clearings.remove(abort.transaction());
+        }
+    }
+
+    /**
+     * Whether no session but its own relies on what a coordinated operation may change here: then
+     * none ever will before the decision's import, and its vote may be proposed. False also while
+     * this replica cannot know, because others may be granting.
+     */
+    boolean cleared(long transaction) {
+        GrantTable.Clearing clearing = clearings.get(transaction);
+        // Prepared before this process began, it had granted nothing by then.
+        boolean clear = clearing == null || table.isClear(clearing);
+        return clear && multicast.leaseRemainingMs(partition.partition()) > 0;
+    }
+
+    /** To be run when {@link #cleared} may have become true. */
+    void onGiven(Runnable listener) {
+        table.onGiven(() -> {
+            if (!clearings.isEmpty()) {
+                listener.run();
+            }
+        });
     }
 
     private static Collection<Long> inodes(List<Effect> effects) {

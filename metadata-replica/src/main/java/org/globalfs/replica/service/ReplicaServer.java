@@ -119,9 +119,11 @@ public final class ReplicaServer implements AutoCloseable {
         Multicast multicast = joinRings(global, own, fetch, first);
         discovery.recordServing(config.id());
         partitions.forEach((number, p) -> flushers.put(number, new Flusher(p, multicast, options)));
-        CoordinatedDriver driver =
-                new CoordinatedDriver(global, own, multicast, options.voteTimeoutMs());
         Grants grants = new Grants(own, global, multicast);
+        CoordinatedDriver driver =
+                new CoordinatedDriver(
+                        global, own, multicast, grants::cleared, options.voteTimeoutMs());
+        grants.onGiven(driver::proposeVotes);
         connectSequels(multicast, driver, grants);
         DiskRoom disk = new DiskRoom(config.id(), config.reserve(), config.folder(), logFolder());
         PeerRoom peerRoom = new PeerRoom(home, disk, peers, multicast);
@@ -260,6 +262,7 @@ public final class ReplicaServer implements AutoCloseable {
         });
         regionalSequel.complete((long instance, List<Entry> entries) -> {
             regionalFlusher.executed(entries);
+            grants.executed(entries);
             driver.regionalExecuted(entries);
         });
     }
@@ -278,7 +281,7 @@ public final class ReplicaServer implements AutoCloseable {
         Upkeep local =
                 new Upkeep(name + "-upkeep", shutdown, fatal)
                         .every(DISK_PERIOD_MS, () -> look(disk, multicast))
-                        .every(500, driver::tick)
+                        .every(100, driver::tick)
                         .every(500, grants::tick)
                         .every(250, () -> flushers.values().forEach(Flusher::tick));
         for (HostedPartition partition : partitions.values()) {

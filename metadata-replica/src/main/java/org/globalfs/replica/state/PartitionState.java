@@ -5,8 +5,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.wire.MembershipCodec;
@@ -81,6 +83,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
             Counters counters,
             List<PendingTransaction> pending,
             List<VoteOp> votes,
+            Map<Long, Set<Long>> held,
             List<Sessions.Lease> leases,
             int sessions) {}
 
@@ -129,6 +132,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                 counters.copy(),
                 pending,
                 machine.votes(),
+                machine.held(),
                 machine.leases(),
                 machine.sessionCount());
     }
@@ -399,6 +403,14 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      */
     public List<VoteOp> pendingVotes() {
         return visible.votes;
+    }
+
+    /**
+     * Regional partition: the inodes that each coordinated operation may change, from its prepare
+     * to the import of its decision.
+     */
+    public Map<Long, Set<Long>> held() {
+        return visible.held;
     }
 
     /**

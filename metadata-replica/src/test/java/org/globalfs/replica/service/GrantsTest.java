@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.globalfs.replica.service.TestSession.ROOT;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,9 +14,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcException;
 import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RecallReply;
@@ -110,6 +114,35 @@ class GrantsTest {
                                 .getAttributes()
                                 .getMode())
                 .isEqualTo(0100600);
+    }
+
+    @Test
+    void aNameLeavesThePartitionOnlyAfterItsHoldersGaveItBack() throws Exception {
+        ReadOp lookup =
+                ReadOp.lookup(
+                        new LookupOp(
+                                home, ByteBuffer.wrap("file".getBytes(StandardCharsets.UTF_8))));
+        assertThat(granted(holder, lookup).getErrno()).isZero();
+        Future<UpdateReply> rename =
+                threads.submit(() -> writer.rename(home, "file", ROOT, "file"));
+        RecallReply recall = recalls(holder, 0);
+        while (!recall.isSetNumber()) {
+            recall = recalls(holder, 0);
+        }
+        assertThat(recall.getInodes()).contains(home, file);
+        assertThat(holder.read(1, lookup).getLeaseMs()).as("granted while it is held").isZero();
+        boolean early = true;
+        try {
+            rename.get(50, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            early = false;
+        }
+        assertThat(early).as("done before the recall was").isFalse();
+        recalls(holder, recall.getNumber());
+        assertThat(rename.get(20, TimeUnit.SECONDS).getErrno()).isZero();
+        holder.learnFrom(writer);
+        assertThat(holder.read(1, lookup).getErrno()).isEqualTo(Errno.ENOENT.number());
+        assertThat(granted(holder, lookup).getErrno()).isEqualTo(Errno.ENOENT.number());
     }
 
     @Test

@@ -1,12 +1,15 @@
 package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.globalfs.protocol.wire.VoteOp;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
+import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Table;
 
 /**
@@ -51,6 +54,20 @@ final class Intents {
             locks.release(share.locks());
             records.delete(Table.INTENT, Keys.of(transaction));
         }
+    }
+
+    /** The inodes here that each undecided operation may change. */
+    Map<Long, Set<Long>> inodes(int partition) {
+        if (prepared.isEmpty()) {
+            return Map.of();
+        }
+        Map<Long, Set<Long>> inodes = new HashMap<>();
+        prepared.forEach((transaction, share) -> {
+            Set<Long> own = share.inodes();
+            own.removeIf(ino -> Partitions.of(ino) != partition);
+            inodes.put(transaction, own);
+        });
+        return inodes;
     }
 
     /** This partition's votes on what it has not heard the decision of. */

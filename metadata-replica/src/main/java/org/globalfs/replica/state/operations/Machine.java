@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.apache.thrift.TException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.HybridClock;
@@ -420,6 +421,11 @@ public final class Machine {
                 : coordinator.undecided().stream()
                         .map(t -> new Undecided(t.id(), t.timestamp(), t.missing()))
                         .toList();
+    }
+
+    /** The inodes of a regional partition that each undecided operation may change. */
+    public Map<Long, Set<Long>> held() {
+        return coordinator == null ? intents.inodes(counters.partition) : Map.of();
     }
 
     public List<VoteOp> votes() {
