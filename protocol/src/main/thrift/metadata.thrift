@@ -339,6 +339,7 @@ struct UpdateReply {
   17: optional i64 lapses;               // renewSession: how often the session's lease has run out in this partition
   19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning
   25: optional bool movesDirectory;      // ESCALATE: copy into the coordinated command
+  26: optional i64 lease;                // with leaseMs: which of the session's leases at this replica; nothing granted under another holds any more
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */
@@ -496,6 +497,7 @@ struct ReadReply {
   20: optional FileLock lock;              // getLock: absent when nothing is in the way
   21: optional LockState lockState;        // getLock with `request`
   26: optional list<Quota> quotas;         // quota; with `last`
+  27: optional i64 lease;                  // as UpdateReply's
 }
 
 // ---------------------------------------------------------------- grants, status
@@ -513,6 +515,7 @@ struct RecallReply {
   3: optional i64 number;           // of the last recall in `inodes`
   4: optional list<i64> inodes;     // grants on these are recalled: attributes, content map, and names when a directory
   5: optional i32 leaseMs;
+  6: optional i64 lease;            // as UpdateReply's
 }
 
 struct StatusRequest {

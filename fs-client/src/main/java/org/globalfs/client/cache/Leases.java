@@ -6,15 +6,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * This session's lease at each partition's coordinator. All grants of a coordinator end with it. A
- * lease that ran out, or another coordinator's, begins a new <i>epoch</i>: nothing granted before
- * counts any more.
+ * lease that ran out, here or at the coordinator (which numbers them), or another coordinator's,
+ * begins a new <i>epoch</i>: nothing granted before counts any more.
  *
  * <p>The end is counted from when a request was sent, so it is never later than the coordinator's
  * idea of it.
  */
 final class Leases {
 
-    private record Lease(int replica, long epoch, long untilNs) {}
+    private record Lease(int replica, long number, long epoch, long untilNs) {}
 
     private final ConcurrentMap<Integer, Lease> leases = new ConcurrentHashMap<>();
 
@@ -22,9 +22,11 @@ final class Leases {
      * A reply extends the lease; returns the epoch that its grants belong to, or -1 when it comes
      * too late.
      */
-    long extend(int partition, int replica, long sentNs, long leaseMs) {
+    long extend(int partition, LeaseOffer offer) {
         long now = System.nanoTime();
-        long untilNs = sentNs + leaseMs * 1_000_000;
+        int replica = offer.replica();
+        long number = offer.number();
+        long untilNs = offer.sentNs() + offer.ms() * 1_000_000L;
         if (untilNs - now <= 0) {
             return -1;
         }
@@ -33,16 +35,20 @@ final class Leases {
                         partition,
                         (key, old) -> {
                             if (old == null) {
-                                return new Lease(replica, 1, untilNs);
+                                return new Lease(replica, number, 1, untilNs);
                             }
-                            if (old.replica != replica || old.untilNs - now <= 0) {
-                                return new Lease(replica, old.epoch + 1, untilNs);
+                            boolean same = old.replica == replica;
+                            if (same && number < old.number) {
+                                return old; // overtaken by a later lease
+                            }
+                            if (!same || number != old.number || old.untilNs - now <= 0) {
+                                return new Lease(replica, number, old.epoch + 1, untilNs);
                             }
                             return old.untilNs - untilNs >= 0
                                     ? old
-                                    : new Lease(replica, old.epoch, untilNs);
+                                    : new Lease(replica, number, old.epoch, untilNs);
                         });
-        return lease.replica == replica ? lease.epoch : -1;
+        return lease.replica == replica && lease.number == number ? lease.epoch : -1;
     }
 
     /** Nanoseconds that grants of this epoch stay good without a recall; 0: no more. */
@@ -68,6 +74,7 @@ final class Leases {
     /** Everything granted in the partition ends now. */
     void end(int partition) {
         leases.computeIfPresent(
-                partition, (key, old) -> new Lease(old.replica, old.epoch + 1, System.nanoTime()));
+                partition,
+                (key, old) -> new Lease(old.replica, old.number, old.epoch + 1, System.nanoTime()));
     }
 }

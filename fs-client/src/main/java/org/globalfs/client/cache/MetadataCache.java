@@ -129,19 +129,18 @@ public final class MetadataCache {
      *
      * @param instance position of the partition in the reply; -1: unknown
      */
-    public @Nullable Validity validity(
-            int partition, int replica, long sentNs, int leaseMs, long instance) {
+    public @Nullable Validity validity(int partition, LeaseOffer offer, long instance) {
         if (partition == 0) {
             if (instance < vector.globalSeen() || instance <= 0) {
                 return null;
             }
-            confirm(instance, sentNs + RECENT_NS);
+            confirm(instance, offer.sentNs() + RECENT_NS);
             return new Validity.Recent(instance);
         }
-        if (leaseMs <= 0) {
+        if (offer.ms() <= 0) {
             return null;
         }
-        long epoch = leases.extend(partition, replica, sentNs, leaseMs);
+        long epoch = leases.extend(partition, offer);
         if (epoch < 0) {
             return null;
         }
@@ -150,8 +149,8 @@ public final class MetadataCache {
     }
 
     /** The lease was extended by a reply without contents. */
-    public void extendLease(int partition, int replica, long sentNs, int leaseMs) {
-        leases.extend(partition, replica, sentNs, leaseMs);
+    public void extendLease(int partition, LeaseOffer offer) {
+        leases.extend(partition, offer);
     }
 
     /** Whether grants of this partition are being given. */

@@ -3,6 +3,7 @@ package org.globalfs.client.vfs;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.globalfs.client.cache.LeaseOffer;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
@@ -108,7 +109,13 @@ final class Recalls implements AutoCloseable {
             if (reply.isSetNumber()) {
                 acknowledged = reply.getNumber();
             }
-            cache.extendLease(partition, answer.replica(), answer.sentNs(), reply.getLeaseMs());
+            cache.extendLease(
+                    partition,
+                    new LeaseOffer(
+                            answer.replica(),
+                            reply.getLease(),
+                            answer.sentNs(),
+                            reply.getLeaseMs()));
             if (reply.getLeaseMs() <= 0 && !reply.isSetNumber()) {
                 // Nothing to recall and no lease: no hurry to ask again.
                 Thread.sleep(KERNEL_WAIT_MS);

@@ -2,6 +2,7 @@ package org.globalfs.client.vfs;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.globalfs.client.cache.LeaseOffer;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Validity;
 import org.globalfs.client.meta.Answer;
@@ -87,9 +88,11 @@ final class Requests {
                 answer.answered()
                         ? cache.validity(
                                 partition,
-                                answer.replica(),
-                                answer.sentNs(),
-                                reply.getLeaseMs(),
+                                new LeaseOffer(
+                                        answer.replica(),
+                                        reply.getLease(),
+                                        answer.sentNs(),
+                                        reply.getLeaseMs()),
                                 reply.getPosition().getInstance())
                         : null;
         learn(reply.getAttributes(), partition, validity, stamp);
@@ -145,9 +148,11 @@ final class Requests {
         Validity validity =
                 cache.validity(
                         answer.partition(),
-                        answer.replica(),
-                        answer.sentNs(),
-                        reply.getLeaseMs(),
+                        new LeaseOffer(
+                                answer.replica(),
+                                reply.getLease(),
+                                answer.sentNs(),
+                                reply.getLeaseMs()),
                         instance);
         for (long ino : touched) {
             boolean told =

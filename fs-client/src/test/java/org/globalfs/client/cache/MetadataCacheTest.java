@@ -25,7 +25,7 @@ class MetadataCacheTest {
     }
 
     private @Nullable Validity granted(int replica, int leaseMs) {
-        return cache.validity(1, replica, System.nanoTime(), leaseMs, -1);
+        return cache.validity(1, new LeaseOffer(replica, 0, System.nanoTime(), leaseMs), -1);
     }
 
     private long version(long ino) {
@@ -50,9 +50,25 @@ class MetadataCacheTest {
     }
 
     @Test
+    void aLeaseThatEndedAtTheCoordinatorVoidsItsGrants() {
+        cache.learn(attributes(FILE, 1), numbered(7), cache.stamp());
+        cache.learn(attributes(DIRECTORY, 1), numbered(7), cache.stamp());
+        assertThat(version(FILE)).isEqualTo(1);
+        cache.learn(attributes(DIRECTORY, 1), numbered(9), cache.stamp());
+        assertThat(version(DIRECTORY)).isEqualTo(1);
+        assertThat(cache.attributes(FILE)).as("granted under an earlier lease").isNull();
+        assertThat(numbered(7)).as("a late reply").isNull();
+        assertThat(version(DIRECTORY)).isEqualTo(1);
+    }
+
+    private @Nullable Validity numbered(long lease) {
+        return cache.validity(1, new LeaseOffer(1, lease, System.nanoTime(), 60_000), -1);
+    }
+
+    @Test
     void aReplyThatComesAfterItsLeaseGrantsNothing() {
         long sentNs = System.nanoTime() - 2_000_000_000L;
-        assertThat(cache.validity(1, 1, sentNs, 1_000, -1)).isNull();
+        assertThat(cache.validity(1, new LeaseOffer(1, 0, sentNs, 1_000), -1)).isNull();
     }
 
     @Test
@@ -105,20 +121,25 @@ class MetadataCacheTest {
     void theGlobalPartitionIsBelievedUntilItMoves() {
         long root = 1;
         vector.advance(0, 10);
-        Validity validity = cache.validity(0, 1, System.nanoTime(), 0, 10);
+        Validity validity = cache.validity(0, new LeaseOffer(1, 0, System.nanoTime(), 0), 10);
         cache.learn(attributes(root, 1), validity, cache.stamp());
         assertThat(version(root)).isEqualTo(1);
         assertThat(cache.kernelTimeoutNs(root)).isZero();
         vector.advance(0, 11);
         assertThat(cache.attributes(root)).isNull();
-        assertThat(cache.validity(0, 1, System.nanoTime(), 0, 10)).as("an old reply").isNull();
+        assertThat(cache.validity(0, new LeaseOffer(1, 0, System.nanoTime(), 0), 10))
+                .as("an old reply")
+                .isNull();
     }
 
     /** Also when it did not move meanwhile, as it does not most of the time. */
     @Test
     void theGlobalPartitionIsBelievedAgainOnceAReplicaWasAsked() {
         long longAgoNs = System.nanoTime() - 2_000_000_000L;
-        cache.learn(attributes(FILE, 1), cache.validity(0, 1, longAgoNs, 0, 7), cache.stamp());
+        cache.learn(
+                attributes(FILE, 1),
+                cache.validity(0, new LeaseOffer(1, 0, longAgoNs, 0), 7),
+                cache.stamp());
         vector.advance(0, 7);
         assertThat(cache.attributes(FILE)).as("too long ago").isNull();
         cache.learn(attributes(DIRECTORY, 1), recent(7), cache.stamp());
@@ -153,7 +174,7 @@ class MetadataCacheTest {
     }
 
     private @Nullable Validity recent(long instance) {
-        return cache.validity(0, 1, System.nanoTime(), 0, instance);
+        return cache.validity(0, new LeaseOffer(1, 0, System.nanoTime(), 0), instance);
     }
 
     @Test
@@ -179,7 +200,7 @@ class MetadataCacheTest {
     @Test
     void anInodeDroppedForLackOfMemoryIsForgottenProperly() {
         MetadataCache small = new MetadataCache(vector, 4_000);
-        Validity validity = small.validity(1, 1, System.nanoTime(), 60_000, -1);
+        Validity validity = small.validity(1, new LeaseOffer(1, 0, System.nanoTime(), 60_000), -1);
         long stamp = small.stamp();
         for (long ino = FILE; ino < FILE + 1_000; ino++) {
             small.learn(attributes(ino, 1), validity, stamp);

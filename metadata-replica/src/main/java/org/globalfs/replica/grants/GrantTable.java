@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GrantTable {
 
+    private static final long NS_PER_MS = 1_000_000;
     private static final int MAX_INODES = 1 << 20;
 
     /** A session that holds more is asked to give its oldest grants back. */
@@ -109,9 +110,21 @@ public final class GrantTable {
     }
 
     /**
+     * A session's lease, which all its grants end with.
+     *
+     * @param number greater than that of any lease that this table gave the session before and that
+     *     has ended: a session that finds another number than it knows holds none of the old grants
+     * @param ms how long it runs, from no later than when the session asked; 0: there is none, and
+     *     nothing was granted
+     */
+    public record Lease(long number, int ms) {
+        static final Lease NONE = new Lease(0, 0);
+    }
+
+    /**
      * @param recalled to be given back; number of the last one, or 0 when there are none
      */
-    public record Recalls(long number, List<Long> recalled, int leaseMs) {}
+    public record Recalls(long number, List<Long> recalled, Lease lease) {}
 
     /**
      * @param firstNumber recalls are numbered above it; far from those of any earlier table of this
@@ -142,34 +155,35 @@ public final class GrantTable {
      * Grants all these inodes or none.
      *
      * @param maxLeaseMs what the coordinator's own lease allows from now on
-     * @return the session's lease from now on; 0: nothing granted
+     * @return the session's lease from now on
      */
-    public int grant(long sessionId, Collection<Long> inodes, long stamp, long maxLeaseMs) {
+    public Lease grant(long sessionId, Collection<Long> inodes, long stamp, long maxLeaseMs) {
         lock.lock();
         try {
             long nowNs = time.getAsLong();
             if (maxLeaseMs <= 0
                     || inodes.isEmpty()
                     || holders.size() + inodes.size() > MAX_INODES) {
-                return 0;
+                return Lease.NONE;
             }
             Long silentUntil = silent.get(sessionId);
             if (silentUntil != null && nowNs - silentUntil < 0) {
-                return 0;
+                return Lease.NONE;
             }
             Session session = current(sessionId, nowNs);
             if (session != null && !mayExtend(session, nowNs)) {
-                return 0;
+                return Lease.NONE;
             }
             for (long ino : inodes) {
                 if (recent.byOthers(ino, sessionId) > stamp
                         || updatedByOther(ino, sessionId)
                         || session != null && session.isRecalled(ino)) {
-                    return 0;
+                    return Lease.NONE;
                 }
             }
             if (session == null) {
-                session = new Session(sessionId);
+                lastNumber++;
+                session = new Session(sessionId, lastNumber);
                 session.expiresNs = nowNs;
                 sessions.put(sessionId, session);
             }
@@ -179,7 +193,8 @@ public final class GrantTable {
                 }
             }
             shed(session, nowNs);
-            return extend(session, nowNs, maxLeaseMs);
+            extend(session, nowNs, maxLeaseMs);
+            return new Lease(session.lease, (int) maxLeaseMs);
         } finally {
             lock.unlock();
         }
@@ -212,12 +227,11 @@ public final class GrantTable {
         return oldest == null || nowNs - oldest.atNs() < PROMPT_NS;
     }
 
-    private static int extend(Session session, long nowNs, long leaseMs) {
-        long untilNs = nowNs + leaseMs * 1_000_000;
+    private static void extend(Session session, long nowNs, long leaseMs) {
+        long untilNs = nowNs + leaseMs * NS_PER_MS;
         if (untilNs - session.expiresNs > 0) {
             session.expiresNs = untilNs;
         }
-        return (int) leaseMs;
     }
 
     /** The session if its lease runs; one whose lease ended is forgotten with all it held. */
@@ -415,7 +429,7 @@ public final class GrantTable {
      * Grants the updating session what its executed update answered; as {@link #grant}. Before
      * {@link #end}.
      */
-    public int grantResult(Update update, Collection<Long> inodes, long maxLeaseMs) {
+    public Lease grantResult(Update update, Collection<Long> inodes, long maxLeaseMs) {
         return grant(update.session, inodes, update.stamp, maxLeaseMs);
     }
 
@@ -493,12 +507,15 @@ public final class GrantTable {
     }
 
     /**
-     * A session's poll: takes its acknowledgement, then waits for something to recall.
+     * A session's poll: takes its acknowledgement, then waits for something to recall. The lease in
+     * the answer is counted from the beginning of this call: a thread that stands still before the
+     * answer is sent must not make it longer than it is here.
      *
      * @param maxLeaseMs what the coordinator's own lease allows, asked when the answer is made
      */
     public Recalls poll(long sessionId, long acknowledged, LongSupplier maxLeaseMs, long deadlineNs)
             throws InterruptedException {
+        long askedNs = time.getAsLong();
         if (acknowledge(sessionId, acknowledged)) {
             onGiven.run();
         }
@@ -509,7 +526,7 @@ public final class GrantTable {
                 Session session = current(sessionId, nowNs);
                 boolean recalls = session != null && !session.unacknowledged.isEmpty();
                 if (recalls || nowNs - deadlineNs >= 0) {
-                    return answer(session, nowNs, maxLeaseMs.getAsLong());
+                    return answer(session, askedNs, nowNs, maxLeaseMs.getAsLong());
                 }
                 var _ = recalled.awaitNanos(deadlineNs - nowNs);
             }
@@ -553,17 +570,19 @@ public final class GrantTable {
         return any;
     }
 
-    private static Recalls answer(@Nullable Session session, long nowNs, long maxLeaseMs) {
+    private static Recalls answer(
+            @Nullable Session session, long askedNs, long nowNs, long maxLeaseMs) {
         if (session == null) {
-            return new Recalls(0, List.of(), 0);
+            return new Recalls(0, List.of(), Lease.NONE);
         }
-        int leaseMs =
-                maxLeaseMs > 0 && mayExtend(session, nowNs)
-                        ? extend(session, nowNs, maxLeaseMs)
-                        : 0;
+        Lease lease = Lease.NONE;
+        if (maxLeaseMs > 0 && mayExtend(session, nowNs)) {
+            extend(session, nowNs, maxLeaseMs);
+            lease = new Lease(session.lease, (int) ((session.expiresNs - askedNs) / NS_PER_MS));
+        }
         List<Long> inodes = session.unacknowledged.stream().map(Session.Recall::ino).toList();
         Session.Recall last = session.unacknowledged.peekLast();
-        return new Recalls(last == null ? 0 : last.number(), inodes, leaseMs);
+        return new Recalls(last == null ? 0 : last.number(), inodes, lease);
     }
 
     /** Whether anybody holds anything. */

@@ -16,6 +16,9 @@ final class Session {
 
     final long id;
 
+    /** Number of the lease that all of this lives by. */
+    final long lease;
+
     /** Oldest first. */
     final Set<Long> granted = new LinkedHashSet<>();
 
@@ -23,8 +26,9 @@ final class Session {
     long expiresNs;
     boolean polled;
 
-    Session(long id) {
+    Session(long id, long lease) {
         this.id = id;
+        this.lease = lease;
     }
 
     boolean expired(long nowNs) {

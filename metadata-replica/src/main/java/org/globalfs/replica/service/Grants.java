@@ -103,8 +103,13 @@ final class Grants {
             if (!table.awaitRecalled(update, deadlineNs) || System.nanoTime() - leaseUntilNs >= 0) {
                 return reply;
             }
-            int leaseMs = isHeld(answered) ? 0 : table.grantResult(update, answered, leaseMs());
-            return leaseMs == 0 ? reply : new UpdateReply(reply).setLeaseMs(leaseMs);
+            if (isHeld(answered)) {
+                return reply;
+            }
+            GrantTable.Lease lease = table.grantResult(update, answered, leaseMs());
+            return lease.ms() == 0
+                    ? reply
+                    : new UpdateReply(reply).setLeaseMs(lease.ms()).setLease(lease.number());
         }
     }
 
@@ -197,8 +202,8 @@ final class Grants {
         if (inodes.isEmpty() || System.nanoTime() - ticket.leaseUntilNs >= 0 || isHeld(inodes)) {
             return reply;
         }
-        int leaseMs = table.grant(request.getSession(), inodes, ticket.stamp, leaseMs());
-        return leaseMs == 0 ? reply : reply.setLeaseMs(leaseMs);
+        GrantTable.Lease lease = table.grant(request.getSession(), inodes, ticket.stamp, leaseMs());
+        return lease.ms() == 0 ? reply : reply.setLeaseMs(lease.ms()).setLease(lease.number());
     }
 
     /** Whether a coordinated operation that is not decided here may change one of them. */
@@ -255,21 +260,18 @@ final class Grants {
                     request.getPartition() == ring ? multicast.coordinator(ring) : Multicast.NONE;
             return new RecallReply(Status.REDIRECT).setCoordinator(coordinator);
         }
-        long startNs = System.nanoTime();
         GrantTable.Recalls recalls =
                 table.poll(
                         request.getSession(),
                         request.getAcknowledged(),
                         this::leaseMs,
-                        startNs + POLL_NS);
+                        System.nanoTime() + POLL_NS);
         RecallReply reply = new RecallReply(Status.DONE);
         if (!recalls.recalled().isEmpty()) {
             reply.setNumber(recalls.number()).setInodes(recalls.recalled());
         }
-        if (recalls.leaseMs() > 0) {
-            // The session counts from when it asked.
-            long askedMs = (System.nanoTime() - startNs) / 1_000_000;
-            reply.setLeaseMs((int) (recalls.leaseMs() + askedMs));
+        if (recalls.lease().ms() > 0) {
+            reply.setLeaseMs(recalls.lease().ms()).setLease(recalls.lease().number());
         }
         return reply;
     }

@@ -28,6 +28,7 @@ class GrantTableTest {
 
     private static final long A = 1;
     private static final long B = 2;
+    private static final long C = 3;
     private static final long DIRECTORY = 10;
     private static final long FILE = 11;
     private static final long LEASE_MS = 5_000;
@@ -59,7 +60,7 @@ class GrantTableTest {
     }
 
     private int grant(long session, long ino, long stamp) {
-        return table.grant(session, List.of(ino), stamp, LEASE_MS);
+        return table.grant(session, List.of(ino), stamp, LEASE_MS).ms();
     }
 
     @Test
@@ -101,10 +102,10 @@ class GrantTableTest {
         GrantTable.Update first = begin(A, change(FILE));
         GrantTable.Update second = begin(B, change(FILE));
         table.end(second);
-        assertThat(table.grantResult(first, List.of(FILE), LEASE_MS)).isZero();
+        assertThat(table.grantResult(first, List.of(FILE), LEASE_MS).ms()).isZero();
         table.end(first);
         GrantTable.Update third = begin(A, change(FILE));
-        assertThat(table.grantResult(third, List.of(FILE), LEASE_MS)).isPositive();
+        assertThat(table.grantResult(third, List.of(FILE), LEASE_MS).ms()).isPositive();
         table.end(third);
     }
 
@@ -130,12 +131,63 @@ class GrantTableTest {
         grant(B, FILE, table.stamp());
         GrantTable.Update update = begin(A, change(FILE));
         now.addAndGet(400_000_000);
-        assertThat(poll(B, 0).leaseMs()).isZero();
+        assertThat(poll(B, 0).lease().ms()).isZero();
         assertThat(grant(B, DIRECTORY, table.stamp())).isZero();
         GrantTable.Recalls recalls = poll(B, 0);
         assertThat(recalls.recalled()).containsExactly(FILE);
-        assertThat(poll(B, recalls.number()).leaseMs()).isPositive();
+        assertThat(poll(B, recalls.number()).lease().ms()).isPositive();
         table.end(update);
+    }
+
+    @Test
+    void aLeaseIsToldFromWhenItWasAskedForHoweverLongTheAnswerTakes() throws Exception {
+        grant(B, FILE, table.stamp());
+        long askedNs = now.get();
+        GrantTable.Recalls answer =
+                table.poll(
+                        B,
+                        0,
+                        () -> {
+                            now.addAndGet(60 * 1_000_000L); // the thread stands still
+                            return LEASE_MS;
+                        },
+                        askedNs);
+        long believedNs = askedNs + answer.lease().ms() * 1_000_000L;
+        now.set(believedNs);
+        GrantTable.Update update = begin(A, change(FILE));
+        assertThat(recalled(update)).as("over here when it is over there").isTrue();
+        table.end(update);
+    }
+
+    @Test
+    void aSessionThatComesBackAfterItsLeaseLearnsThatItIsAnother() throws Exception {
+        long first = table.grant(B, List.of(FILE), table.stamp(), LEASE_MS).number();
+        assertThat(poll(B, 0).lease().number()).isEqualTo(first);
+        now.addAndGet(2 * LEASE_MS * 1_000_000);
+        long second = table.grant(B, List.of(DIRECTORY), table.stamp(), LEASE_MS).number();
+        assertThat(second).isGreaterThan(first);
+        assertThat(poll(B, 0).lease().number()).isEqualTo(second);
+    }
+
+    @Test
+    void whatAnOperationHoldsIsGivenBackByAllButItsOwnSession() throws Exception {
+        grant(A, FILE, table.stamp());
+        grant(B, FILE, table.stamp());
+        long before = table.stamp();
+        GrantTable.Clearing clearing = table.clear(A, List.of(FILE));
+        assertThat(table.isClear(clearing)).isFalse();
+        assertThat(poll(A, 0).recalled()).isEmpty();
+        assertThat(grant(C, FILE, before)).as("of what was read before").isZero();
+        poll(B, poll(B, 0).number());
+        assertThat(table.isClear(clearing)).isTrue();
+    }
+
+    @Test
+    void aDeadSessionHoldsNothingUpForLongerThanItsLease() throws Exception {
+        grant(B, FILE, table.stamp());
+        GrantTable.Clearing clearing = table.clear(A, List.of(FILE));
+        now.addAndGet(LEASE_MS * 1_000_000);
+        assertThat(table.isClear(clearing)).isTrue();
     }
 
     @Test
@@ -247,6 +299,7 @@ class GrantTableTest {
         private final Map<Long, Long> forgotten = new ConcurrentHashMap<>();
         private final AtomicLong clock = new AtomicLong();
         private volatile long leaseUntilNs = System.nanoTime();
+        private long leaseNumber;
 
         CachingSession(
                 GrantTable table,
@@ -261,20 +314,25 @@ class GrantTableTest {
             this.hits = hits;
         }
 
-        private synchronized void extend(long sentNs, int leaseMs) {
+        private synchronized void extend(long sentNs, GrantTable.Lease lease) {
             long nowNs = System.nanoTime();
-            if (leaseUntilNs - nowNs <= 0) {
-                cache.clear();
+            if (lease.number() < leaseNumber) {
+                return;
             }
-            long untilNs = sentNs + leaseMs * 1_000_000L;
+            if (leaseUntilNs - nowNs <= 0 || lease.number() > leaseNumber) {
+                cache.clear();
+                leaseUntilNs = nowNs;
+            }
+            leaseNumber = lease.number();
+            long untilNs = sentNs + lease.ms() * 1_000_000L;
             leaseUntilNs = Math.max(leaseUntilNs, untilNs);
         }
 
         private synchronized void learn(
-                long ino, long version, long stamp, long sentNs, int leaseMs) {
-            boolean inTime = sentNs + leaseMs * 1_000_000L - System.nanoTime() > 0;
-            if (leaseMs > 0 && inTime) {
-                extend(sentNs, leaseMs);
+                long ino, long version, long stamp, long sentNs, GrantTable.Lease lease) {
+            boolean inTime = sentNs + lease.ms() * 1_000_000L - System.nanoTime() > 0;
+            if (lease.ms() > 0 && inTime && lease.number() >= leaseNumber) {
+                extend(sentNs, lease);
                 if (forgotten.getOrDefault(ino, 0L) <= stamp) {
                     cache.merge(ino, version, Math::max);
                 }
@@ -293,8 +351,8 @@ class GrantTableTest {
                         table.poll(id, number, () -> SHORT_LEASE_MS, sentNs + 50_000_000);
                 synchronized (this) {
                     recalls.recalled().forEach(this::forget);
-                    if (recalls.leaseMs() > 0) {
-                        extend(sentNs, recalls.leaseMs());
+                    if (recalls.lease().ms() > 0) {
+                        extend(sentNs, recalls.lease());
                     }
                 }
                 number = Math.max(number, recalls.number());
@@ -341,9 +399,9 @@ class GrantTableTest {
             GrantTable.Update update = table.begin(id, change(ino), name -> 0, deadlineNs);
             assertThat(table.awaitRecalled(update, deadlineNs)).isTrue();
             long version = state.incrementAndGet((int) ino);
-            int leaseMs = table.grantResult(update, List.of(ino), SHORT_LEASE_MS);
+            GrantTable.Lease lease = table.grantResult(update, List.of(ino), SHORT_LEASE_MS);
             table.end(update);
-            learn(ino, version, stamp, sentNs, leaseMs);
+            learn(ino, version, stamp, sentNs, lease);
             if (cache.getOrDefault(ino, 0L) < version) {
                 // A read of before the update may be under way still.
                 forget(ino);
