@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.globalfs.multicast.Entry;
@@ -27,6 +26,7 @@ import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.model.Effect;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Verdict;
+import org.globalfs.replica.state.operations.Held;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -208,8 +208,8 @@ final class Grants {
 
     /** Whether a coordinated operation that is not decided here may change one of them. */
     private boolean isHeld(List<Long> inodes) {
-        Map<Long, Set<Long>> held = partition.use(PartitionState::held);
-        return held.values().stream().anyMatch(own -> inodes.stream().anyMatch(own::contains));
+        return partition.use(PartitionState::held).values().stream()
+                .anyMatch(held -> inodes.stream().anyMatch(held.inodes()::contains));
     }
 
     private List<Long> seen(ReadRequest request, ReadReply reply) {
@@ -289,10 +289,11 @@ final class Grants {
         switch (verdict) {
             case Verdict.Prepare prepare -> {
                 long transaction = prepare.transaction();
-                Set<Long> held =
-                        partition.use(PartitionState::held).getOrDefault(transaction, Set.of());
-                long session = CommandBytes.session(prepare.command());
-                clearings.put(transaction, table.clear(session, held));
+                Held held = partition.use(PartitionState::held).get(transaction);
+                if (held != null) {
+                    long session = CommandBytes.session(prepare.command());
+                    clearings.put(transaction, table.clear(session, held.inodes()));
+                }
             }
             case Verdict.Commit commit -> {
                 clearings.remove(commit.transaction());

@@ -1,6 +1,10 @@
 package org.globalfs.replica.service;
 
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -8,9 +12,12 @@ import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.LockState;
 import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.Status;
+import org.globalfs.replica.state.PartitionState;
+import org.globalfs.replica.state.operations.Held;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,12 +28,18 @@ final class Reads {
 
     private static final long LAST_LOOK_NS = 1_000_000_000L;
 
+    /** As long as a vote may take. */
+    private static final long DECISION_WAIT_NS = 10_000_000_000L;
+
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
     private final RingPeers rings;
     private final int home;
     private final Grants grants;
     private final Multicast multicast;
+
+    /** By coordinated operation that a read has waited for. */
+    private final Map<Long, Long> awaitedUntilNs = new ConcurrentHashMap<>();
 
     Reads(
             Map<Integer, HostedPartition> partitions,
@@ -95,7 +108,70 @@ final class Reads {
             return refuse(number, Status.RETRY);
         }
         ReadReply reply = partition.use(state -> state.read(request));
-        return ticket == null ? reply : grants.grant(request, reply, ticket);
+        if (ticket == null) {
+            return reply;
+        }
+        if (awaitDecisions(partition, request, reply, deadlineNs)) {
+            if (System.nanoTime() - deadlineNs >= 0) {
+                return refuse(number, Status.RETRY);
+            }
+            reply = partition.use(state -> state.read(request));
+        }
+        return grants.grant(request, reply, ticket);
+    }
+
+    /**
+     * A coordinated operation may have been decided, and answered, before this read was asked
+     * though its import is not here yet: waits for those that were prepared by now and may change
+     * what the reply says. True: there were some.
+     *
+     * <p>A region that is cut off does not hear decisions. So no operation is waited for longer
+     * than {@link #DECISION_WAIT_NS} in all; then who asks is shown what was before it. Nobody
+     * there can know better: whoever does waits for the import by what his session has seen.
+     */
+    private boolean awaitDecisions(
+            HostedPartition partition, ReadRequest request, ReadReply reply, long deadlineNs)
+            throws InterruptedException {
+        Map<Long, Held> held = partition.use(PartitionState::held);
+        if (!awaitedUntilNs.isEmpty()) {
+            awaitedUntilNs.keySet().retainAll(held.keySet());
+        }
+        Set<Long> open = new HashSet<>();
+        long untilNs = System.nanoTime();
+        for (Map.Entry<Long, Held> each : held.entrySet()) {
+            if (concerns(each.getValue(), request.getOp(), reply)) {
+                open.add(each.getKey());
+                long nowNs = System.nanoTime();
+                long ownNs =
+                        awaitedUntilNs.computeIfAbsent(
+                                each.getKey(), key -> nowNs + DECISION_WAIT_NS);
+                untilNs = ownNs - untilNs > 0 ? ownNs : untilNs;
+            }
+        }
+        if (open.isEmpty()) {
+            return false;
+        }
+        var _ =
+                partition.progress.await(
+                        () ->
+                                Collections.disjoint(
+                                        partition.use(PartitionState::held).keySet(), open),
+                        untilNs - deadlineNs < 0 ? untilNs : deadlineNs);
+        return true;
+    }
+
+    /** Names and attributes; content does not change with a name. */
+    private static boolean concerns(Held held, ReadOp op, ReadReply reply) {
+        boolean told =
+                reply.isSetAttributes() && held.inodes().contains(reply.getAttributes().getIno());
+        return switch (op.getSetField()) {
+            case LOOKUP ->
+                    told
+                            || held.hasName(
+                                    op.getLookup().getParent(), op.getLookup().bufferForName());
+            case GET_ATTRIBUTES, READ_DIRECTORY -> told;
+            default -> false;
+        };
     }
 
     /** Without a lease a round trip to a majority tells that this is still the coordinator. */

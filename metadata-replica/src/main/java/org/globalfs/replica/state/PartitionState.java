@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.wire.MembershipCodec;
@@ -28,6 +27,7 @@ import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Verdict;
 import org.globalfs.replica.state.model.VerdictCodec;
+import org.globalfs.replica.state.operations.Held;
 import org.globalfs.replica.state.operations.Machine;
 import org.globalfs.replica.state.operations.Quotas;
 import org.globalfs.replica.state.operations.Reads;
@@ -83,7 +83,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
             Counters counters,
             List<PendingTransaction> pending,
             List<VoteOp> votes,
-            Map<Long, Set<Long>> held,
+            Map<Long, Held> held,
             List<Sessions.Lease> leases,
             int sessions) {}
 
@@ -406,10 +406,10 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
     }
 
     /**
-     * Regional partition: the inodes that each coordinated operation may change, from its prepare
-     * to the import of its decision.
+     * Regional partition: what each coordinated operation may change, from its prepare to the
+     * import of its decision.
      */
-    public Map<Long, Set<Long>> held() {
+    public Map<Long, Held> held() {
         return visible.held;
     }
 

@@ -4,12 +4,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.globalfs.protocol.wire.VoteOp;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Table;
 
 /**
@@ -56,18 +54,14 @@ final class Intents {
         }
     }
 
-    /** The inodes here that each undecided operation may change. */
-    Map<Long, Set<Long>> inodes(int partition) {
+    /** What each undecided operation may change here. */
+    Map<Long, Held> held(int partition) {
         if (prepared.isEmpty()) {
             return Map.of();
         }
-        Map<Long, Set<Long>> inodes = new HashMap<>();
-        prepared.forEach((transaction, share) -> {
-            Set<Long> own = share.inodes();
-            own.removeIf(ino -> Partitions.of(ino) != partition);
-            inodes.put(transaction, own);
-        });
-        return inodes;
+        Map<Long, Held> held = new HashMap<>();
+        prepared.forEach((transaction, share) -> held.put(transaction, Held.of(share, partition)));
+        return held;
     }
 
     /** This partition's votes on what it has not heard the decision of. */

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.apache.thrift.TException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.HybridClock;
@@ -423,9 +422,9 @@ public final class Machine {
                         .toList();
     }
 
-    /** The inodes of a regional partition that each undecided operation may change. */
-    public Map<Long, Set<Long>> held() {
-        return coordinator == null ? intents.inodes(counters.partition) : Map.of();
+    /** What each undecided operation may change in a regional partition. */
+    public Map<Long, Held> held() {
+        return coordinator == null ? intents.held(counters.partition) : Map.of();
     }
 
     public List<VoteOp> votes() {

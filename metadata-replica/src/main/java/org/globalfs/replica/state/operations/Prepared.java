@@ -1,7 +1,6 @@
 package org.globalfs.replica.state.operations;
 
 import java.nio.ByteBuffer;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.globalfs.replica.state.model.CorruptRecordException;
@@ -22,29 +21,6 @@ record Prepared(Facts facts, Set<Lock> locks) {
     private static final int ENTRY = 1;
     private static final int INODE = 2;
     private static final int MOVES = 3;
-
-    /** What the operation may change, here and elsewhere: nothing after a no. */
-    Set<Long> inodes() {
-        Set<Long> inodes = new HashSet<>();
-        if (facts.refusal() != 0) {
-            return inodes;
-        }
-        for (Lock lock : locks) {
-            switch (lock) {
-                case EntryLock entry -> inodes.add(entry.parent());
-                case InodeLock inode -> inodes.add(inode.ino());
-                case DirectoryMoves _ -> {}
-            }
-        }
-        if (facts.source() != null) {
-            inodes.add(facts.source().ino());
-        }
-        if (facts.target() != null) {
-            inodes.add(facts.target().ino());
-        }
-        facts.inodes().forEach(inode -> inodes.add(inode.ino()));
-        return inodes;
-    }
 
     byte[] encode() {
         Packer out = new Packer(96).u8(FORMAT).blob(facts.encode()).varint(locks.size());
