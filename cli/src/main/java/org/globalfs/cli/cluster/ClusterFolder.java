@@ -53,16 +53,16 @@ public final class ClusterFolder {
     }
 
     /**
-     * @param hosts each region's address, for configurations that are not there yet
+     * @param hosts each region's address, or ZooKeeper's and each datacenter's, for configurations
+     *     that are not there yet
      */
     public static ClusterFolder openOrCreate(Path given, int basePort, List<String> hosts)
             throws Failure, ConfigException, IOException {
-        if (hosts.size() != LocalTopology.REGIONS.size()) {
+        if (!LocalTopology.fits(hosts)) {
             throw new Failure(
                     ExitCode.USAGE,
-                    "there are "
-                            + LocalTopology.REGIONS.size()
-                            + " regions: name as many addresses, not "
+                    "there are 3 regions of 3 datacenters: name 3 addresses, one a region, or 10,"
+                            + " ZooKeeper's and one a datacenter, not "
                             + hosts);
         }
         ClusterFolder folder = new ClusterFolder(given.toAbsolutePath().normalize());

@@ -23,12 +23,23 @@ final class LocalTopology {
     private final List<String> hosts;
 
     /**
-     * @param hosts each region's address; ZooKeeper is in the first region
+     * @param hosts each region's address, with ZooKeeper in the first; or ZooKeeper's address, and
+     *     each datacenter's
      */
     LocalTopology(String cluster, int basePort, List<String> hosts) {
         this.cluster = cluster;
         this.basePort = basePort;
         this.hosts = hosts;
+    }
+
+    /** Whether there are as many addresses as a cluster can be made for. */
+    static boolean fits(List<String> hosts) {
+        return hosts.size() == REGIONS.size()
+                || hosts.size() == 1 + REGIONS.size() * DATACENTERS.size();
+    }
+
+    private String host(int region, int datacenter) {
+        return hosts.get(hosts.size() == REGIONS.size() ? region : replica(region, datacenter));
     }
 
     /** The server processes of the cluster, ZooKeeper first. */
@@ -90,7 +101,7 @@ final class LocalTopology {
                                 cluster,
                                 hosts.getFirst(),
                                 basePort,
-                                hosts.get(region),
+                                host(region, datacenter),
                                 REGIONS.get(region),
                                 DATACENTERS.get(datacenter),
                                 name,
@@ -129,8 +140,8 @@ final class LocalTopology {
             yaml.append("  - region: ").append(REGIONS.get(region)).append('\n');
             yaml.append("    partition: ").append(region + 1).append('\n');
             yaml.append("    replicas:\n");
-            String host = hosts.get(region);
             for (int datacenter = 0; datacenter < DATACENTERS.size(); datacenter++) {
+                String host = host(region, datacenter);
                 int id = replica(region, datacenter);
                 yaml.append("      - id: ").append(id).append('\n');
                 yaml.append("        datacenter: ")

@@ -26,8 +26,9 @@ final class UpCommand implements Callable<Integer> {
             paramLabel = "ADDRESS",
             split = ",",
             description =
-                    "Start nothing: only make the folder, for regions at these three addresses."
-                            + " 'globalfs start', in each region's network, then starts processes.")
+                    "Start nothing: only make the folder, for regions at these three addresses; or for"
+                            + " ZooKeeper and the nine datacenters at these ten. 'globalfs start', in"
+                            + " each one's network, then starts processes.")
     private List<String> hosts = List.of();
 
     @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -13,6 +14,7 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ClientConfig;
+import org.globalfs.protocol.config.Roles;
 import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.config.Topology;
@@ -99,6 +101,25 @@ class ClusterFolderTest {
         assertThat(run.isReady()).isFalse();
         run.end();
         assertThat(run.path()).doesNotExist();
+    }
+
+    @Test
+    void writesEachDatacentersAddress() throws Exception {
+        List<String> hosts = new ArrayList<>(List.of("10.77.1.1"));
+        for (int replica = 1; replica <= 9; replica++) {
+            hosts.add("10.77.9." + replica);
+        }
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 12_000, hosts);
+        for (String name : folder.servers()) {
+            ServerConfig config = ServerConfig.read(folder.config(name));
+            assertThat(config.zookeeper()).isEqualTo("10.77.1.1:12000");
+            int id = config.roles().replica().map(Roles.ReplicaRole::id).orElse(0);
+            assertThat(config.bind()).isEqualTo(hosts.get(id));
+            for (Topology.ReplicaSite site : config.topology().replicas()) {
+                assertThat(site.ring().host()).isEqualTo(hosts.get(site.id()));
+                assertThat(site.rpc().host()).isEqualTo(hosts.get(site.id()));
+            }
+        }
     }
 
     @Test

@@ -53,7 +53,11 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks, Optional
         return new Surroundings(
                 noLab.isPresent()
                         ? Optional.empty()
-                        : Optional.of(new WanLab(home, TestedCluster.REGIONS)),
+                        : Optional.of(
+                                new WanLab(
+                                        home,
+                                        TestedCluster.REGIONS,
+                                        TestedCluster.regionsOfServers())),
                 noDisks.isPresent()
                         ? Optional.empty()
                         : Optional.of(

@@ -16,7 +16,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -41,7 +40,10 @@ public final class TestedCluster implements AutoCloseable {
     private final Surroundings around;
     private final Set<String> damagedBlocks = new HashSet<>();
     private final Set<String> mortal = ConcurrentHashMap.newKeySet();
-    private final List<String> added = new CopyOnWriteArrayList<>();
+
+    /** Servers that came later, with those whose network they share. */
+    private final Map<String, String> added = new ConcurrentHashMap<>();
+
     private int newestReplica = REGIONS.size() * DATACENTERS.size();
 
     /**
@@ -59,9 +61,14 @@ public final class TestedCluster implements AutoCloseable {
 
     /** Makes it and starts every process; returns once it serves. */
     public void up() throws IOException {
+        List<String> places = new ArrayList<>(REGIONS);
+        if (around.lab().isPresent()) {
+            places = new ArrayList<>(List.of(REGIONS.getFirst()));
+            places.addAll(allServers());
+        }
         List<String> hosts =
-                REGIONS.stream()
-                        .map(r -> around.lab().map(lab -> lab.address(r)).orElse("127.0.0.1"))
+                places.stream()
+                        .map(p -> around.lab().map(lab -> lab.address(p)).orElse("127.0.0.1"))
                         .toList();
         globalfs(LIMIT, List.of(), "up", "--configure-for", String.join(",", hosts));
         if (around.disks().isPresent()) {
@@ -104,6 +111,13 @@ public final class TestedCluster implements AutoCloseable {
     /** The servers of all regions. */
     public static List<String> allServers() {
         return REGIONS.stream().flatMap(region -> servers(region).stream()).toList();
+    }
+
+    /** Each server, with its region. */
+    public static Map<String, String> regionsOfServers() {
+        Map<String, String> regions = new LinkedHashMap<>();
+        REGIONS.forEach(region -> servers(region).forEach(server -> regions.put(server, region)));
+        return regions;
     }
 
     /** A region's servers, one a datacenter. */
@@ -151,7 +165,7 @@ public final class TestedCluster implements AutoCloseable {
         String yaml = Files.readString(config(like));
         AddedServer server = AddedServer.like(like, region, yaml, ++newestReplica);
         Files.writeString(config(server.name()), server.yaml());
-        added.add(server.name());
+        added.put(server.name(), like);
         return server;
     }
 
@@ -190,6 +204,10 @@ public final class TestedCluster implements AutoCloseable {
             return List.of();
         }
         WanLab lab = around.lab().get();
+        String server = added.getOrDefault(process, process);
+        if (allServers().contains(server)) {
+            return lab.prefix(server);
+        }
         for (String region : REGIONS) {
             if (process.startsWith(region) || process.equals(mountProcess(region))) {
                 return lab.prefix(region);
@@ -370,7 +388,7 @@ public final class TestedCluster implements AutoCloseable {
             globalfs(LIMIT, List.of(), "stop");
         } finally {
             kill(everything());
-            kill(added);
+            kill(List.copyOf(added.keySet()));
             for (String region : REGIONS) {
                 String detach =
                         "if mountpoint -q '%1$s'; then umount -l '%1$s'; fi"

@@ -43,6 +43,10 @@ public enum FaultKind {
     BRIDGE(2_000, 8_000),
     /** Each region hears one of the others, and is heard by the other. */
     CUT_RING(2_000, 6_000),
+    /** Nothing goes into one datacenter, or out of it. */
+    ISOLATE_DATACENTER(2_000, 8_000),
+    /** One server reaches no other any more, clients still do. */
+    CUT_SERVER(2_000, 8_000),
     /** A link has ten times its delay. */
     SLOW_LINK(2_000, 8_000),
     /** A link loses every tenth packet. */
@@ -110,6 +114,7 @@ public enum FaultKind {
     public Need needs() {
         return switch (this) {
             case ISOLATE, CUT_ONE_WAY, BRIDGE, CUT_RING, SLOW_LINK, LOSSY_LINK -> Need.NETWORK;
+            case ISOLATE_DATACENTER, CUT_SERVER -> Need.NETWORK;
             case CUT_POWER, CUT_ALL_POWER, FILL_DISK, FILL_REGION, SLOW_DISK -> Need.DISK;
             case CLOCK_JUMP, CLOCK_STROBE -> Need.CLOCK;
             default -> Need.NOTHING;
@@ -157,6 +162,8 @@ public enum FaultKind {
             case DAMAGE_STATE -> damaged(cluster, ServerFiles.STATE, servers, random);
             case DAMAGE_CHUNKS -> damaged(cluster, ServerFiles.CHUNKS, servers, random);
             case CHANGE_MEMBERS -> new MemberChange(label(), cluster, servers.getFirst());
+            case ISOLATE_DATACENTER -> ServerCut.ofAll(label(), cluster, servers.getFirst());
+            case CUT_SERVER -> ServerCut.ofServers(label(), cluster, servers.getFirst());
             default -> inNetwork(cluster.around().lab().orElseThrow(), regions);
         };
     }

@@ -105,6 +105,8 @@ class DisksTest {
         assertThatThrownBy(() -> Files.write(folder.resolve("file"), new byte[1 << 20]))
                 .hasMessageContaining("No space left");
         disks.free(SERVER);
+        disks.cutPower(SERVER);
+        disks.restorePower(SERVER);
         Files.write(folder.resolve("file"), new byte[1 << 20]);
     }
 }

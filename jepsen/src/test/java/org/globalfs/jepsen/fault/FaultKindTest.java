@@ -25,7 +25,11 @@ class FaultKindTest {
                     List.of(),
                     none,
                     new Surroundings(
-                            Optional.of(new WanLab(Path.of(".."), TestedCluster.REGIONS)),
+                            Optional.of(
+                                    new WanLab(
+                                            Path.of(".."),
+                                            TestedCluster.REGIONS,
+                                            TestedCluster.regionsOfServers())),
                             Optional.of(new Disks(none, none, List.of())),
                             Optional.of(new Clocks(none, none, List.of()))));
 

@@ -1,0 +1,51 @@
+package org.globalfs.replica.state.operations;
+
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.operations.Locks.EntryLock;
+import org.globalfs.replica.state.operations.Locks.InodeLock;
+import org.globalfs.replica.state.operations.Locks.Lock;
+
+/**
+ * What an undecided coordinated operation may change in a partition; nothing after a no.
+ *
+ * @param inodes those whose attributes it may change, and the directories of its names
+ * @param entries names that it may make, remove or repoint
+ */
+public record Held(Set<Long> inodes, Set<EntryLock> entries) {
+
+    static Held of(Prepared share, int partition) {
+        Set<Long> inodes = new HashSet<>();
+        Set<EntryLock> entries = new HashSet<>();
+        Facts facts = share.facts();
+        if (facts.refusal() != 0) {
+            return new Held(inodes, entries);
+        }
+        for (Lock lock : share.locks()) {
+            switch (lock) {
+                case EntryLock entry -> {
+                    inodes.add(entry.parent());
+                    entries.add(entry);
+                }
+                case InodeLock inode -> inodes.add(inode.ino());
+                case Locks.DirectoryMoves _ -> {}
+            }
+        }
+        if (facts.source() != null) {
+            inodes.add(facts.source().ino());
+        }
+        if (facts.target() != null) {
+            inodes.add(facts.target().ino());
+        }
+        facts.inodes().forEach(inode -> inodes.add(inode.ino()));
+        inodes.removeIf(ino -> Partitions.of(ino) != partition);
+        return new Held(inodes, entries);
+    }
+
+    /** Whether it may change what a name points to. */
+    public boolean hasName(long parent, ByteBuffer name) {
+        return entries.contains(new EntryLock(parent, name));
+    }
+}
