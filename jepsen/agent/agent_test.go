@@ -157,7 +157,6 @@ func TestMarks(t *testing.T) {
 	folder := t.TempDir()
 	c := connect(t, agentFor(t, folder))
 	c.ask(`{"f":"mkdir","dir":"w"}`)
-	c.expect(`{"type":"ok"}`, `{"f":"wait","value":1}`)
 	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"mark.read","path":"w/3.1"}`)
 	c.expect(`{"type":"ok"}`, `{"f":"mark.place","dir":"w","path":"w/3.1","value":3}`)
 	c.expect(`{"type":"ok","value":{"mark":3}}`, `{"f":"mark.read","path":"w/3.1"}`)

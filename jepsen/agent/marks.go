@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"strconv"
-	"time"
 )
 
 // markPlace makes a file whose content is the number, in one step, in its folder.
@@ -22,10 +21,4 @@ func markRead(c *client, r *request) (interface{}, error) {
 		mark = -1
 	}
 	return map[string]int64{"mark": mark}, nil
-}
-
-// wait does nothing for so many milliseconds.
-func wait(c *client, r *request) (interface{}, error) {
-	time.Sleep(time.Duration(r.Value) * time.Millisecond)
-	return nil, nil
 }

@@ -65,7 +65,7 @@ var operations = map[string]operation{
 	"counter.add": counterAdd, "counter.read": counterRead,
 	"content.write": contentWrite, "content.read": contentRead, "large.write": largeWrite,
 	"mark.place": markPlace, "mark.read": markRead,
-	"mkdir": makeDirectory, "wait": wait,
+	"mkdir": makeDirectory,
 }
 
 // place opens the root of what is served.

@@ -38,12 +38,11 @@ var refused = map[string]bool{"ENOSPC": true, "EDQUOT": true, "EMFILE": true, "E
 
 // Workloads by name.
 var Workloads = map[string]Workload{
-	"register":         register,
-	"append":           appendList,
-	"namespace":        namespace,
-	"lock":             lock,
-	"wandering":        wandering,
-	"wandering-strong": wanderingStrong,
+	"register":  register,
+	"append":    appendList,
+	"namespace": namespace,
+	"lock":      lock,
+	"wandering": wandering,
 }
 
 // step is an operation as the models see it.

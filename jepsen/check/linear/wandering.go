@@ -2,7 +2,6 @@ package linear
 
 import (
 	"fmt"
-	"reflect"
 	"sort"
 	"strconv"
 	"strings"
@@ -13,69 +12,50 @@ import (
 )
 
 // wandering: files move between folders. place {:file n :path}, once a file; rename {:file n :path :to};
-// read {:file n :path} → {:mark n}, which the file's content is; readdir {:path} → {:entries [names]}; settle.
+// read {:file n :path} → {:mark n}, which the file's content is; readdir {:path} → {:entries [names]}.
 // The last part of a file's path is its number, a dot, and what makes the name unique: no name is ever
 // given twice.
 //
-// Each file is judged by itself, as the sequence of its names. Placing and renaming are linearizable: a
-// rename that succeeds finds the file under its newest name and appends one. Reads are not, when the name
-// was changed from another partition: a session may be shown the past for a moment, but never what lies
-// before what it has done, or was shown in folders of the same partition; what a mount knows by grant of
-// another partition may be older. A file is never twice in a listing. A listing is, for each file at one moment, under which name it is in that folder, or that it is
-// not there. After settle, which waits until no answer of before can still be in use, reads show the
-// newest name: who lists all folders then sees each file once. A rename of unknown outcome that is done
-// still later ends that.
+// Each file is judged by itself. Its state is its newest name: a rename that succeeds finds the file under
+// that name and gives it the next, and reads show that name and no other. A listing is, for each file at one
+// moment, under which name it is in that folder, or that it is not there; a file is never twice in it.
 //
 // Names are unique for the kernel's sake too: rename(2) looks both names up, one after the other, and
 // does nothing, with success, when it finds the same file under both.
-var wandering = wanderers(false)
-
-// wanderingStrong is the same with reads that always show the newest name.
-var wanderingStrong = wanderers(true)
-
-func wanderers(strong bool) Workload {
-	return Workload{
-		reads: map[string]bool{"read": true, "readdir": true},
-		observed: map[string]map[string]bool{
-			"place": {}, "rename": errors("ENOENT"), "read": errors("ENOENT"), "readdir": {}, "settle": {}},
-		prepare: prepareWandering,
-		model: func(*history.History) porcupine.Model {
-			return porcupine.Model{
-				Partition: byFile,
-				Init:      func() interface{} { return wanderer{names: []string{nowhere}, settled: strong} },
-				Step: func(state, input, _ interface{}) (bool, interface{}) {
-					return stepWandering(state.(wanderer), input.(*step), strong)
-				},
-				Equal:         func(a, b interface{}) bool { return reflect.DeepEqual(a, b) },
-				DescribeState: func(state interface{}) string { return fmt.Sprint(state) },
-			}
-		},
-	}
+var wandering = Workload{
+	reads: map[string]bool{"read": true, "readdir": true},
+	observed: map[string]map[string]bool{
+		"place": {}, "rename": errors("ENOENT"), "read": errors("ENOENT"), "readdir": {}},
+	prepare: prepareWandering,
+	model: func(*history.History) porcupine.Model {
+		return porcupine.Model{
+			Partition: byFile,
+			Init:      func() interface{} { return nowhere },
+			Step:      stepWandering,
+		}
+	},
 }
 
-// nowhere is a file's name before it is placed.
+// nowhere is a file's newest name before it is placed.
 const nowhere = ""
 
 type wanderingArguments struct {
 	file     int64
 	path, to string
 	mark     int64
-	// everyFile: a listing, whose entries are the paths that it shows, by file; or settle.
-	everyFile bool
-	entries   map[int64][]string
+	// listing: of every file; its entries are the paths that it shows, by file.
+	listing bool
+	entries map[int64][]string
 }
 
 func prepareWandering(op *history.Operation) (interface{}, error) {
 	var a wanderingArguments
 	var err error
-	a.everyFile = op.F == "readdir" || op.F == "settle"
-	if op.F == "settle" {
-		return a, nil
-	}
+	a.listing = op.F == "readdir"
 	if a.path, err = history.Text(op.Input, "path"); err != nil {
 		return nil, err
 	}
-	if op.F == "readdir" {
+	if a.listing {
 		a.entries, err = listed(a.path, op.Output)
 		return a, err
 	}
@@ -109,12 +89,12 @@ func listed(folder string, value interface{}) (map[int64][]string, error) {
 	return entries, nil
 }
 
-// byFile gives each file its own operations, and those that are about every file.
+// byFile gives each file its own operations, and all listings.
 func byFile(operations []porcupine.Operation) [][]porcupine.Operation {
 	parts := map[int64][]porcupine.Operation{}
 	for _, operation := range operations {
 		a := operation.Input.(*step).arguments.(wanderingArguments)
-		if !a.everyFile {
+		if !a.listing {
 			parts[a.file] = nil
 		}
 		for file := range a.entries {
@@ -132,7 +112,7 @@ func byFile(operations []porcupine.Operation) [][]porcupine.Operation {
 		for _, operation := range operations {
 			s := operation.Input.(*step)
 			a := s.arguments.(wanderingArguments)
-			if a.everyFile {
+			if a.listing {
 				a.file = file
 				operation.Input = &step{s.Operation, a}
 			}
@@ -145,87 +125,30 @@ func byFile(operations []porcupine.Operation) [][]porcupine.Operation {
 	return all
 }
 
-// wanderer is a file: all names that it has had, and which of them each process was shown last in each
-// partition.
-type wanderer struct {
-	names   []string
-	seen    map[view]int
-	settled bool
-}
-
-// view is what a process has of a partition.
-type view struct {
-	process   int64
-	partition string
-}
-
-func viewOf(process int64, path string) view {
-	partition, _, _ := strings.Cut(path, "/")
-	return view{process, partition}
-}
-
-// shows tells whether a name of that kind may be shown there now, the earliest that may be.
-func (w wanderer) shows(there view, kind func(name string) bool) (bool, wanderer) {
-	from := w.seen[there]
-	if w.settled {
-		from = len(w.names) - 1
+// shows tells whether a listing shows the file as it is under that name.
+func (a wanderingArguments) shows(name string) bool {
+	shown := a.entries[a.file]
+	if strings.HasPrefix(name, a.path+"/") {
+		return len(shown) == 1 && shown[0] == name
 	}
-	for at := from; at < len(w.names); at++ {
-		if kind(w.names[at]) {
-			return true, w.shown(there, at)
-		}
-	}
-	return false, w
+	return len(shown) == 0
 }
 
-func (w wanderer) shown(there view, at int) wanderer {
-	if w.seen[there] == at {
-		return w
-	}
-	seen := map[view]int{there: at}
-	for other, last := range w.seen {
-		if other != there {
-			seen[other] = last
-		}
-	}
-	w.seen = seen
-	return w
-}
-
-// named is told in both partitions: where the file was, and where it is.
-func (w wanderer) named(process int64, name string) wanderer {
-	before := w.names[len(w.names)-1]
-	w.names = append(append([]string{}, w.names...), name)
-	newest := len(w.names) - 1
-	return w.shown(viewOf(process, before), newest).shown(viewOf(process, name), newest)
-}
-
-func stepWandering(w wanderer, s *step, strong bool) (bool, wanderer) {
+func stepWandering(state, input, _ interface{}) (bool, interface{}) {
+	newest, s := state.(string), input.(*step)
 	a := s.arguments.(wanderingArguments)
-	newest := w.names[len(w.names)-1]
 	switch {
-	case s.F == "settle":
-		w.settled = w.settled || s.Outcome == history.OK
-		return true, w
 	case s.F == "readdir":
-		shown := a.entries[a.file]
-		return w.shows(viewOf(s.Process, a.path), func(name string) bool {
-			if strings.HasPrefix(name, a.path+"/") {
-				return len(shown) == 1 && shown[0] == name
-			}
-			return len(shown) == 0
-		})
+		return a.shows(newest), newest
 	case s.Outcome == history.Fail:
-		return w.shows(viewOf(s.Process, a.path), func(name string) bool { return name != a.path })
+		return newest != a.path, newest
 	case s.F == "read":
-		there, after := w.shows(viewOf(s.Process, a.path), func(name string) bool { return name == a.path })
-		return there && a.mark == a.file, after
+		return newest == a.path && a.mark == a.file, newest
 	case s.F == "place" && newest == nowhere:
-		return true, w.named(s.Process, a.path)
+		return true, a.path
 	case s.F == "rename" && newest == a.path:
-		w.settled = w.settled && (strong || s.Outcome == history.OK)
-		return true, w.named(s.Process, a.to)
+		return true, a.to
 	default:
-		return s.Outcome == history.Info, w
+		return s.Outcome == history.Info, newest
 	}
 }

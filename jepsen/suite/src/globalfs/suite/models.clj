@@ -95,25 +95,9 @@
             :crashed (set (map :process (filter (comp #{:unknown} :outcome) operations)))})
    :step lock-step})
 
-(defn- view
-  "What a process has of the partition that a path is in."
-  [process path]
-  [process (first (str/split path #"/"))])
-
-(defn- shows
-  "The state once the earliest name of that kind was shown which may be shown there now."
-  [{:keys [names seen settled] :as state} there kind]
-  (let [from (if settled (dec (count names)) (get seen there 0))]
-    (when-let [at (first (filter (comp kind names) (range from (count names))))]
-      (assoc-in state [:seen there] at))))
-
-(defn- named
-  "Told in both partitions: where the file was, and where it is."
-  [{:keys [names] :as state} process path]
-  (-> state
-      (assoc :names (conj names path))
-      (assoc-in [:seen (view process (peek names))] (count names))
-      (assoc-in [:seen (view process path)] (count names))))
+(def ^:private nowhere
+  "A file's newest name before it is placed."
+  "")
 
 (defn- listed-as [{:keys [asked returned file]} path]
   (let [folder (:path asked)
@@ -122,21 +106,20 @@
       (= [path] (map (partial str folder "/") shown))
       (empty? shown))))
 
-(defn- wandering-step [{:keys [names] :as state} {:keys [f process asked returned outcome file] :as operation}]
-  (let [newest (peek names)
-        path (:path asked)]
+(defn- wandering-step [newest {:keys [f asked returned outcome file] :as operation}]
+  (let [{:keys [path to]} asked
+        there (= path newest)]
     (cond
-      (= :settle f) (if (= :ok outcome) (assoc state :settled true) state)
-      (= :readdir f) (shows state (view process path) (partial listed-as operation))
-      (= :saw outcome) (shows state (view process path) (partial not= path))
-      (= :read f) (when (= file (:mark returned)) (shows state (view process path) #{path}))
-      (and (= :place f) (= "" newest)) (named state process path)
-      (and (= :rename f) (= path newest)) (cond-> (named state process (:to asked))
-                                            (= :unknown outcome) (assoc :settled false))
-      (= :unknown outcome) state)))
+      (= :readdir f) (when-possible (listed-as operation newest) newest)
+      (= :saw outcome) (when-possible (not there) newest)
+      (= :read f) (when-possible (and there (= file (:mark returned))) newest)
+      (and (= :place f) (= nowhere newest)) path
+      (and (= :rename f) there) to
+      (= :unknown outcome) newest)))
 
+;; of one file: its newest name
 (def ^:private wandering
-  {:init (constantly {:names [""] :seen {} :settled false})
+  {:init (constantly nowhere)
    :step wandering-step})
 
 (def models
@@ -149,7 +132,7 @@
 (defn- files-of [{:keys [f asked returned]}]
   (if (= :readdir f)
     (map (fn [entry] (parse-long (first (str/split entry #"\.")))) (:entries returned))
-    (keep :file [asked])))
+    [(:file asked)]))
 
 (defn parts
   "The operations of which each group is judged by itself."

@@ -46,11 +46,6 @@
   (vec (map-indexed (fn [i place] (str (folders-by-place place) "/" run "-" (:name workload) "-" i))
                     (:places workload))))
 
-(def settle-ms
-  "Longer than any lease under which a client answers from what it was told before, and than a region takes
-  to catch up."
-  5000)
-
 (defn content-bytes
   "How long the content of a file is."
   [file]
@@ -73,7 +68,6 @@
     :else (case source
             :folder (first run-folders)
             :kind (:kind workload)
-            :settle-ms settle-ms
             :parent (str/replace (:path value) #"/[^/]*$" "")
             :bytes (content-bytes (:file value))
             :large-bytes (large-bytes (:file value))

@@ -115,8 +115,7 @@
                      state)
                    state))
         :last (fn [{:keys [folders known]}]
-                (concat [{:f :settle :value nil}]
-                        (for [folder folders] {:f :readdir :value {:path folder}})
+                (concat (for [folder folders] {:f :readdir :value {:path folder}})
                         (for [[file path] known] {:f :read :value {:file file :path path}})))))
 
 (def ^:private lock

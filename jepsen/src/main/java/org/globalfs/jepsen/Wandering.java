@@ -19,12 +19,6 @@ final class Wandering implements Workload {
     /** So that a file's own operations and all listings are not too many for the checker. */
     private static final long OPERATIONS = 350;
 
-    /**
-     * Longer than any lease under which a client answers from what it was told before, and than a
-     * region takes to catch up.
-     */
-    private static final long SETTLE_MS = 5_000;
-
     private final List<String> folders;
     private final AtomicLong files = new AtomicLong();
     private final AtomicLong names = new AtomicLong();
@@ -131,7 +125,6 @@ final class Wandering implements Workload {
     @Override
     public List<Step> last() {
         List<Step> all = new ArrayList<>();
-        all.add(Step.update("settle", null, Workloads.request("wait", "value", SETTLE_MS)));
         folders.forEach(folder -> all.add(listing(folder)));
         known.forEach((file, path) -> all.add(reading(file, path)));
         return all;
