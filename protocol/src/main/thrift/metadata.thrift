@@ -340,6 +340,7 @@ struct UpdateReply {
   19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning
   25: optional bool movesDirectory;      // ESCALATE: copy into the coordinated command
   26: optional i64 lease;                // with leaseMs: which of the session's leases at this replica; nothing granted under another holds any more
+  27: optional bool cutOff;              // the replica hears of no coordinator: another one may do better
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */
@@ -498,6 +499,7 @@ struct ReadReply {
   21: optional LockState lockState;        // getLock with `request`
   26: optional list<Quota> quotas;         // quota; with `last`
   27: optional i64 lease;                  // as UpdateReply's
+  28: optional bool cutOff;                // likewise; of partition 0
 }
 
 // ---------------------------------------------------------------- grants, status

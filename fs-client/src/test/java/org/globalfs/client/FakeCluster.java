@@ -57,6 +57,9 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
     /** They take calls and say nothing. */
     public final Set<Integer> silent = ConcurrentHashMap.newKeySet();
 
+    /** Replicas that hear of no coordinator of partition 0. */
+    public final Set<Integer> cutOff = ConcurrentHashMap.newKeySet();
+
     /** So many next updates are executed and their replies lost. */
     public final AtomicInteger lostReplies = new AtomicInteger();
 
@@ -191,6 +194,9 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
         if (elsewhere != null) {
             return new UpdateReply(Status.REDIRECT, 0).setCoordinator(elsewhere);
         }
+        if (partition == 0 && cutOff.contains(replica.id())) {
+            return new UpdateReply(Status.RETRY, 0).setCutOff(true);
+        }
         if (retries.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             return new UpdateReply(Status.RETRY, 0);
         }
@@ -294,7 +300,8 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
             if (leaseMs > 0 && request.getPartition() != 0) {
                 grantRead(request.getSession(), reply);
             }
-            return reply;
+            boolean alone = request.getPartition() == 0 && cutOff.contains(replica.id());
+            return alone ? reply.setCutOff(true) : reply;
         }
     }
 

@@ -39,6 +39,9 @@ public final class MetadataClient {
 
     private static final int RETRIES_AT_ONE = 4;
 
+    /** A replica that could not bring an update into order for so long may be cut off. */
+    private static final long SLOW_NS = 500_000_000L;
+
     private final Session session;
     private final ReplicaCalls calls;
     private final Routes routes;
@@ -253,6 +256,8 @@ public final class MetadataClient {
 
         abstract int coordinator(R reply);
 
+        abstract boolean cutOff(R reply);
+
         abstract R failure();
 
         Answer<R> run(Retry retry) {
@@ -276,6 +281,10 @@ public final class MetadataClient {
                     continue;
                 }
                 routes.worked(target);
+                boolean cutOff = cutOff(reply);
+                if (cutOff) {
+                    routes.cutOff(target);
+                }
                 switch (status(reply)) {
                     case DONE, ESCALATE -> {
                         if (partition != 0) {
@@ -287,7 +296,8 @@ public final class MetadataClient {
                         MetadataClient.this.retries.increment();
                         retry.pause();
                         retries++;
-                        if (retries % RETRIES_AT_ONE == 0) {
+                        boolean slow = System.nanoTime() - sentNs > SLOW_NS;
+                        if (cutOff || slow || retries % RETRIES_AT_ONE == 0) {
                             // It may be cut off from the majority that others can reach.
                             target = routes.after(partition, target);
                         }
@@ -373,6 +383,11 @@ public final class MetadataClient {
         }
 
         @Override
+        boolean cutOff(UpdateReply reply) {
+            return reply.isCutOff();
+        }
+
+        @Override
         UpdateReply failure() {
             return gaveUp(partition).reply();
         }
@@ -402,6 +417,11 @@ public final class MetadataClient {
         @Override
         int coordinator(ReadReply reply) {
             return reply.isSetCoordinator() ? reply.getCoordinator() : -1;
+        }
+
+        @Override
+        boolean cutOff(ReadReply reply) {
+            return reply.isCutOff();
         }
 
         @Override
@@ -457,6 +477,11 @@ public final class MetadataClient {
         @Override
         int coordinator(RecallReply reply) {
             return reply.isSetCoordinator() ? reply.getCoordinator() : -1;
+        }
+
+        @Override
+        boolean cutOff(RecallReply reply) {
+            return false;
         }
 
         @Override

@@ -24,6 +24,9 @@ final class Routes {
     private final ConcurrentMap<Integer, Integer> coordinators = new ConcurrentHashMap<>();
     private final ConcurrentMap<Integer, Suspicion> suspicions = new ConcurrentHashMap<>();
 
+    /** Until when others of the same region are preferred. */
+    private final ConcurrentMap<Integer, Long> cutOff = new ConcurrentHashMap<>();
+
     private record Suspicion(long untilNs, NoReplyException.Kind kind) {}
 
     Routes(ReplicaDirectory directory, String region, @Nullable String datacenter) {
@@ -42,6 +45,8 @@ final class Routes {
         }
         result.sort(
                 Comparator.comparingInt((Replica replica) -> suspected(replica.id()) ? 1 : 0)
+                        .thenComparingInt(replica -> replica.region().equals(region) ? 0 : 1)
+                        .thenComparingInt(replica -> isCutOff(replica.id()) ? 1 : 0)
                         .thenComparingInt(this::distance)
                         .thenComparingInt(Replica::id));
         return result;
@@ -98,7 +103,8 @@ final class Routes {
             if (candidates.get(i).id() == tried.id()) {
                 Replica next = candidates.get((i + 1) % candidates.size());
                 Replica best = candidates.getFirst();
-                return suspected(next.id()) && !suspected(best.id()) ? best : next;
+                boolean bestIsGood = !suspected(best.id()) && !isCutOff(best.id());
+                return bestIsGood && (suspected(next.id()) || isCutOff(tried.id())) ? best : next;
             }
         }
         return candidates.getFirst();
@@ -106,6 +112,19 @@ final class Routes {
 
     void failed(Replica replica, NoReplyException.Kind kind) {
         suspicions.put(replica.id(), new Suspicion(System.nanoTime() + SUSPICION_NS, kind));
+    }
+
+    /**
+     * It serves, but hears of no coordinator: for a while others of its region come first, and none
+     * of another region, which may be what it is cut off from.
+     */
+    void cutOff(Replica replica) {
+        cutOff.put(replica.id(), System.nanoTime() + SUSPICION_NS);
+    }
+
+    private boolean isCutOff(int id) {
+        Long untilNs = cutOff.get(id);
+        return untilNs != null && untilNs - System.nanoTime() > 0;
     }
 
     void worked(Replica replica) {

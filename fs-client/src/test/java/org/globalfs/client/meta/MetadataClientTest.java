@@ -150,6 +150,22 @@ class MetadataClientTest {
     }
 
     @Test
+    void aReplicaThatIsCutOffIsAskedOnlyWhenAllAre() {
+        cluster.cutOff.add(1);
+        assertThat(update(0, create(1, "d", DIRECTORY)).getErrno()).isZero();
+        assertThat(cluster.asked).containsExactly(1, 2);
+        cluster.asked.clear();
+        assertThat(errno(0, ReadOp.getAttributes(new GetAttributesOp(1)))).isZero();
+        assertThat(cluster.asked).as("left alone for a while").containsExactly(2);
+        cluster.cutOff.addAll(List.of(2, 3));
+        cluster.asked.clear();
+        for (int i = 0; i < 8; i++) {
+            assertThat(errno(0, ReadOp.getAttributes(new GetAttributesOp(1)))).isZero();
+        }
+        assertThat(cluster.asked).as("no other region is asked").isSubsetOf(1, 2, 3);
+    }
+
+    @Test
     void theGlobalPartitionIsServedByOtherRegionsWhenTheOwnIsDown() {
         cluster.dead.addAll(List.of(1, 2, 3));
         assertThat(update(0, create(1, "far", DIRECTORY)).getErrno()).isZero();

@@ -105,11 +105,12 @@ final class Reads {
             ticket = number == home ? grants.ticket() : null;
         }
         if (!wait.await(seen, request.getGlobalSeen(), deadlineNs)) {
-            return refuse(number, Status.RETRY);
+            ReadReply refusal = refuse(number, Status.RETRY);
+            return number == 0 ? orCutOff(refusal) : refusal;
         }
         ReadReply reply = partition.use(state -> state.read(request));
         if (ticket == null) {
-            return reply;
+            return number == 0 ? orCutOff(reply) : reply;
         }
         if (awaitDecisions(partition, request, reply, deadlineNs)) {
             if (System.nanoTime() - deadlineNs >= 0) {
@@ -158,6 +159,11 @@ final class Reads {
                                         partition.use(PartitionState::held).keySet(), open),
                         untilNs - deadlineNs < 0 ? untilNs : deadlineNs);
         return true;
+    }
+
+    /** Here partition 0 may be far behind: whoever has the choice should ask elsewhere. */
+    private ReadReply orCutOff(ReadReply reply) {
+        return multicast.coordinator(0) == Multicast.NONE ? reply.setCutOff(true) : reply;
     }
 
     /** Names and attributes; content does not change with a name. */

@@ -31,6 +31,9 @@ final class Updates {
 
     private static final long REPROPOSE_GLOBAL_NS = 2_000_000_000L;
 
+    /** A client that knows other replicas need not wait here for longer. */
+    private static final long CUT_OFF_NS = 300_000_000L;
+
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
     private final RingPeers rings;
@@ -173,6 +176,7 @@ final class Updates {
             HostedPartition partition, Command command, byte[] value, long deadlineNs)
             throws InterruptedException {
         int[] destinations = destinations(command);
+        long cutOffNs = System.nanoTime() + CUT_OFF_NS;
         try (Waiters.Waiter waiter =
                 partition.waiters.enter(command.getSession(), command.getSequence())) {
             while (System.nanoTime() - deadlineNs < 0 && !shutdown.begun()) {
@@ -180,6 +184,10 @@ final class Updates {
                         attempt(0, value, destinations, waiter, REPROPOSE_GLOBAL_NS, deadlineNs);
                 if (reply != null) {
                     return reply;
+                }
+                boolean cutOff = multicast.coordinator(0) == Multicast.NONE;
+                if (cutOff && System.nanoTime() - cutOffNs >= 0) {
+                    return retry().setCutOff(true);
                 }
             }
             return retry();
