@@ -19,6 +19,7 @@ import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
 import org.globalfs.jepsen.cluster.Surroundings;
 import org.globalfs.jepsen.cluster.TestedCluster;
+import org.globalfs.jepsen.cluster.WanLab;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Verdict;
 import org.junit.jupiter.api.Test;
@@ -51,27 +52,57 @@ final class MutantsIT {
      * What brings a mutant's fault to light.
      *
      * @param blow done again and again, beside the faults
+     * @param apart whether servers need networks of their own
      */
-    private record Hunt(String workload, int seconds, Optional<Blow> blow, FaultKind... faults) {
-        Hunt(String workload, int seconds, FaultKind... faults) {
-            this(workload, seconds, Optional.empty(), faults);
+    private record Hunt(
+            String workload,
+            int seconds,
+            Optional<Blow> blow,
+            boolean apart,
+            List<FaultKind> faults) {
+
+        static Hunt of(String workload, int seconds, FaultKind... faults) {
+            return new Hunt(workload, seconds, Optional.empty(), false, List.of(faults));
+        }
+
+        static Hunt with(Blow blow, String workload, int seconds) {
+            return new Hunt(workload, seconds, Optional.of(blow), false, List.of());
+        }
+
+        static Hunt apart(Blow blow, String workload, int seconds) {
+            return new Hunt(workload, seconds, Optional.of(blow), true, List.of());
+        }
+
+        Surroundings around() {
+            return apart
+                    ? new Surroundings(
+                            Optional.of(
+                                    new WanLab(
+                                            HOME,
+                                            TestedCluster.REGIONS,
+                                            TestedCluster.regionsOfServers())),
+                            Optional.empty(),
+                            Optional.empty())
+                    : Surroundings.none();
         }
     }
 
     private static final Map<String, Hunt> HUNTS =
             Map.of(
                     "stale-strong-read",
-                    new Hunt("register", 10),
+                    Hunt.of("register", 10),
                     "rename-in-two-steps",
-                    new Hunt("names", 10),
+                    Hunt.of("names", 10),
                     "fsync-before-majority",
-                    new Hunt("fsync-set", 60, Optional.of(MutantsIT::leaveOneAlone)),
+                    Hunt.with(MutantsIT::leaveOneAlone, "fsync-set", 60),
                     "retry-applied-twice",
-                    new Hunt("names", 60, Optional.of(MutantsIT::stopCoordinator)),
+                    Hunt.with(MutantsIT::stopCoordinator, "names", 60),
                     "lease-kept",
-                    new Hunt("register", 80, FaultKind.PAUSE_SERVER),
+                    Hunt.of("register", 80, FaultKind.PAUSE_SERVER),
                     "import-out-of-order",
-                    new Hunt("wandering", 20));
+                    Hunt.of("wandering", 20),
+                    "causal-vector-ignored",
+                    Hunt.apart(MutantsIT::cutNearest, "comments", 60));
 
     @TempDir private Path folder;
 
@@ -99,19 +130,23 @@ final class MutantsIT {
                 built.exitCode() == 0,
                 "SKIPPED: needs Go 1.19 and its module proxy: " + built.output());
         Hunt hunt = Objects.requireNonNull(HUNTS.get(name), name);
+        Optional<String> noLab = hunt.apart ? WanLab.missing() : Optional.empty();
+        assumeTrue(noLab.isEmpty(), () -> "SKIPPED: " + noLab.orElseThrow());
         Path jar = Mutant.read(name).build(PROGRAM, folder);
         long seed = Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff);
         System.out.println("mutant " + name + ": seed " + seed);
         Path output = OUTPUT.resolve(name);
         TestedCluster.remove(output);
-        try (TestedCluster cluster =
-                new TestedCluster(
-                        TestedCluster.program(jar), folder.resolve("data"), Surroundings.none())) {
+        try (Surroundings around = hunt.around();
+                TestedCluster cluster =
+                        new TestedCluster(
+                                TestedCluster.program(jar), folder.resolve("data"), around)) {
+            around.up();
             cluster.up();
             FaultyRun.Settings settings =
                     new FaultyRun.Settings(
                             List.of(hunt.workload),
-                            List.of(hunt.faults),
+                            hunt.faults,
                             Duration.ofSeconds(hunt.seconds),
                             Duration.ZERO,
                             seed);
@@ -170,6 +205,30 @@ final class MutantsIT {
         } finally {
             cluster.resume(coordinator);
         }
+    }
+
+    /**
+     * The replicas that two regions' mounts ask of the global partition hear nothing of it for a
+     * while, but answer.
+     */
+    private static void cutNearest(TestedCluster cluster) throws IOException {
+        WanLab lab = cluster.around().lab().orElseThrow();
+        List<String> nearest = List.of("us-west-a", "eu-west-a");
+        for (String server : nearest) {
+            lab.cutOff(server, othersThan(server));
+        }
+        try {
+            letPass(PAUSE_MS);
+        } finally {
+            for (String server : nearest) {
+                lab.rejoin(server, othersThan(server));
+            }
+        }
+        letPass(PAUSE_MS);
+    }
+
+    private static List<String> othersThan(String server) {
+        return TestedCluster.allServers().stream().filter(s -> !s.equals(server)).toList();
     }
 
     /**
