@@ -15,15 +15,15 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * A wall clock for each server that can be wrong, also across a restart: {@code clock.c},
- * preloaded, adds what a file of the server's name says. How fast time passes stays as it is.
+ * A wall clock for each process that can be wrong, also across a restart: {@code clock.c},
+ * preloaded, adds what a file of the process's name says. How fast time passes stays as it is.
  */
 public final class Clocks implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(1);
 
     private final Path source;
     private final Path folder;
-    private final List<String> servers;
+    private final List<String> processes;
     private final Map<String, MappedByteBuffer> offsets = new HashMap<>();
 
     /**
@@ -32,10 +32,10 @@ public final class Clocks implements AutoCloseable {
      * @param source the file {@code clock.c}
      * @param folder where the library and the clocks are
      */
-    public Clocks(Path source, Path folder, List<String> servers) {
+    public Clocks(Path source, Path folder, List<String> processes) {
         this.source = source;
         this.folder = folder;
-        this.servers = servers;
+        this.processes = processes;
     }
 
     /** Why this machine cannot have them; empty: it can. */
@@ -60,16 +60,16 @@ public final class Clocks implements AutoCloseable {
                         source.toString(),
                         "-ldl");
         Command.run(LIMIT, Path.of("/"), Map.of(), compile);
-        for (String server : servers) {
+        for (String process : processes) {
             try (FileChannel file =
                     FileChannel.open(
-                            folder.resolve(server),
+                            folder.resolve(process),
                             StandardOpenOption.CREATE,
                             StandardOpenOption.READ,
                             StandardOpenOption.WRITE)) {
                 MappedByteBuffer mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, Long.BYTES);
                 mapped.order(ByteOrder.nativeOrder());
-                offsets.put(server, mapped);
+                offsets.put(process, mapped);
             }
         }
     }
@@ -78,14 +78,14 @@ public final class Clocks implements AutoCloseable {
         return folder.resolve("clock.so");
     }
 
-    /** What the processes of the servers, or those that start them, have to be started with. */
+    /** What the processes, or those that start them, have to be started with. */
     Map<String, String> environment() {
         return Map.of("LD_PRELOAD", library().toString(), "GLOBALFS_CLOCKS", folder.toString());
     }
 
-    /** From now on the server's clock is so much ahead of what it should be; negative: behind. */
-    public synchronized void set(String server, Duration ahead) {
-        Objects.requireNonNull(offsets.get(server), server).putLong(0, ahead.toNanos());
+    /** From now on the process's clock is so much ahead of what it should be; negative: behind. */
+    public synchronized void set(String process, Duration ahead) {
+        Objects.requireNonNull(offsets.get(process), process).putLong(0, ahead.toNanos());
     }
 
     /** Takes them away; processes that have them keep the last offset. */

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
  *
  * @param lab networks of the regions' own
  * @param disks file systems of the servers' own
- * @param clocks wall clocks of the servers' own
+ * @param clocks wall clocks of the servers' and mounts' own
  */
 public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks, Optional<Clocks> clocks)
         implements AutoCloseable {
@@ -50,6 +50,8 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks, Optional
         Optional<String> noClocks = Clocks.missing();
         noClocks.ifPresent(why -> without.accept("no faults of clocks: " + why));
         List<String> servers = TestedCluster.allServers();
+        List<String> clocks = new ArrayList<>(servers);
+        TestedCluster.REGIONS.forEach(r -> clocks.add(TestedCluster.mountProcess(r)));
         return new Surroundings(
                 noLab.isPresent()
                         ? Optional.empty()
@@ -69,7 +71,7 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks, Optional
                                 new Clocks(
                                         home.resolve("jepsen/clock/clock.c"),
                                         work.resolve("clocks"),
-                                        servers)));
+                                        clocks)));
     }
 
     /** The same without a lab. */

@@ -6,7 +6,7 @@ import java.util.function.IntSupplier;
 import org.globalfs.jepsen.cluster.Clocks;
 import org.globalfs.jepsen.cluster.TestedCluster;
 
-/** A server's wall clock that jumps to and fro, many times a second. */
+/** A process's wall clock that jumps to and fro, many times a second. */
 final class ClockStrobe {
     private static final int LEAST_MS = 50;
     private static final int MOST_MS = 200;
@@ -14,7 +14,7 @@ final class ClockStrobe {
 
     private ClockStrobe() {}
 
-    static Fault of(String name, TestedCluster cluster, String server, Random random) {
+    static Fault of(String name, TestedCluster cluster, String process, Random random) {
         int most = random.nextInt(1, MOST_S + 1);
         int seconds = random.nextBoolean() ? most : -most;
         Clocks clocks = cluster.around().clocks().orElseThrow();
@@ -23,10 +23,10 @@ final class ClockStrobe {
         IntSupplier ms = () -> times.nextInt(LEAST_MS, MOST_MS + 1);
         return new Alternation(
                 name,
-                "%s %+d s".formatted(server, seconds),
-                () -> clocks.set(server, Duration.ofSeconds(seconds)),
+                "%s %+d s".formatted(process, seconds),
+                () -> clocks.set(process, Duration.ofSeconds(seconds)),
                 ms,
-                () -> clocks.set(server, Duration.ZERO),
+                () -> clocks.set(process, Duration.ZERO),
                 ms);
     }
 }

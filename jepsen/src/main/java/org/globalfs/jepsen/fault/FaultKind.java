@@ -61,9 +61,9 @@ public enum FaultKind {
     FILL_REGION(2_000, 8_000),
     /** One server's disk stands still most of the time. */
     SLOW_DISK(2_000, 6_000),
-    /** The wall clock of a server, or of all of a region, jumps by up to ten minutes, and back. */
+    /** The wall clock of a server, a region's servers or a mount jumps by up to ten minutes. */
     CLOCK_JUMP(1_000, 6_000),
-    /** A server's wall clock jumps by some seconds and back, many times a second. */
+    /** A server's or a mount's wall clock jumps by some seconds and back, many times a second. */
     CLOCK_STROBE(1_000, 6_000),
     /** Bytes of one server's log are not what it wrote. */
     DAMAGE_LOG(500, 3_000),
@@ -156,8 +156,11 @@ public enum FaultKind {
             case FILL_DISK -> filled(cluster, servers.subList(0, 1));
             case FILL_REGION -> filled(cluster, servers);
             case SLOW_DISK -> SlowDisk.of(label(), cluster, servers.getFirst());
-            case CLOCK_JUMP -> ClockJump.of(label(), cluster, servers, random);
-            case CLOCK_STROBE -> ClockStrobe.of(label(), cluster, servers.getFirst(), random);
+            case CLOCK_JUMP -> ClockJump.of(label(), cluster, servers, mount.getFirst(), random);
+            case CLOCK_STROBE -> {
+                String process = (random.nextBoolean() ? servers : mount).getFirst();
+                yield ClockStrobe.of(label(), cluster, process, random);
+            }
             case DAMAGE_LOG -> damaged(cluster, ServerFiles.LOG, servers, random);
             case DAMAGE_STATE -> damaged(cluster, ServerFiles.STATE, servers, random);
             case DAMAGE_CHUNKS -> damaged(cluster, ServerFiles.CHUNKS, servers, random);
