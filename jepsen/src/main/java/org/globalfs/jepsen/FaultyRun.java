@@ -126,12 +126,12 @@ public final class FaultyRun {
         cluster.inMount(
                 "us-west",
                 """
-                mkdir at-us-west
+                mkdir -p at-us-west
                 setfattr -n user.globalfs.placement -v inherit .
-                mkdir at-global; setfattr -n user.globalfs.placement -v inherit at-global
+                mkdir -p at-global; setfattr -n user.globalfs.placement -v inherit at-global
                 setfattr -n user.globalfs.placement -v creator .
                 """);
-        cluster.inMount("us-east", "mkdir at-us-east");
+        cluster.inMount("us-east", "mkdir -p at-us-east");
         for (String region : TestedCluster.REGIONS) {
             cluster.inMount(
                     region,
