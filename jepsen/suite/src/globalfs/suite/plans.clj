@@ -191,7 +191,7 @@
    "exchange" exchange
    "append" append
    "names" (names true)
-   "names-across" (names false)
+   "names-across" (names true)
    "global-names" (names false)
    "wandering" wandering
    "flock" lock

@@ -49,7 +49,7 @@ record Campaign(
         plans.put("exchange", all(Workloads.linkedRegister(there + "/exchange")));
         plans.put("append", all(Workloads.appends(here + "/append")));
         plans.put("names", all(Workloads.names(here + "/d", here + "/e", true)));
-        plans.put("names-across", all(Workloads.names(here + "/f", there + "/f", false)));
+        plans.put("names-across", all(Workloads.names(here + "/f", there + "/f", true)));
         plans.put("wandering", all(new Wandering(List.of(here + "/w", here + "/v", there + "/w"))));
         plans.put("flock", all(Workloads.locks(there + "/flock", "flock")));
         plans.put("ofd-lock", all(Workloads.locks(here + "/ofd", "ofd")));
