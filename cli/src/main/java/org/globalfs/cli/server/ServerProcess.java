@@ -39,7 +39,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServerProcess.class);
-    private static final long ZOOKEEPER_TIMEOUT_MS = 10_000;
+    /** A machine whose processes all start at once is slow for a while. */
+    private static final long ZOOKEEPER_TIMEOUT_MS = 30_000;
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
