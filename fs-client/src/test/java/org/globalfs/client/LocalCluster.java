@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ClientConfig;
@@ -67,7 +68,8 @@ final class LocalCluster implements AutoCloseable {
                                 new HostPort("127.0.0.1", 0),
                                 folder.resolve(name),
                                 1L << 30);
-                storage.put(name, StorageNode.start(options, discovery, epochs));
+                storage.put(
+                        name, StorageNode.start(options, discovery, epochs, ScrubOptions.ALONE));
             }
         }
         for (Topology.ReplicaSite site : topology.replicas()) {

@@ -16,6 +16,8 @@ import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.node.ChunkSource;
+import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.oracle.OracleConfig;
 import org.globalfs.oracle.OracleServer;
@@ -39,6 +41,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServerProcess.class);
+
     /** A machine whose processes all start at once is slow for a while. */
     private static final long ZOOKEEPER_TIMEOUT_MS = 30_000;
 
@@ -116,18 +119,18 @@ public final class ServerProcess implements AutoCloseable {
         ServerConfig first = configs.getFirst();
         ZooKeeperDiscovery discovery = connect(first);
         open(discovery);
+        LazyBlockStore blocks =
+                new LazyBlockStore(
+                        () -> new DistributedBlockStore(first.cluster(), discovery, discovery));
+        open(blocks);
         List<Callable<AutoCloseable>> storage = new ArrayList<>();
         for (ServerConfig config : configs) {
             warnOfMemory(config);
             for (StorageRole role : config.roles().storage()) {
-                storage.add(() -> startStorage(config, role, discovery));
+                storage.add(() -> startStorage(config, role, discovery, blocks));
             }
         }
         startAtOnce(storage);
-        LazyBlockDeleter blocks =
-                new LazyBlockDeleter(
-                        () -> new DistributedBlockStore(first.cluster(), discovery, discovery));
-        open(blocks);
         List<Callable<AutoCloseable>> replicas = new ArrayList<>();
         List<Callable<AutoCloseable>> oracles = new ArrayList<>();
         for (ServerConfig config : configs) {
@@ -173,7 +176,8 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     private static AutoCloseable startStorage(
-            ServerConfig config, StorageRole role, ZooKeeperDiscovery discovery) throws Exception {
+            ServerConfig config, StorageRole role, ZooKeeperDiscovery discovery, ChunkSource chunks)
+            throws Exception {
         try {
             return StorageNode.start(
                     new StorageNode.Options(
@@ -187,7 +191,8 @@ public final class ServerProcess implements AutoCloseable {
                                     role.capacityBytes())
                             .reserving(role.reserve()),
                     discovery,
-                    discovery);
+                    discovery,
+                    new ScrubOptions(role.scrubPeriodMs(), role.scrubBytesPerSecond(), chunks));
         } catch (BindException e) {
             throw busy("storage node " + role.id(), "roles.storage.port", config, role.port(), e);
         }

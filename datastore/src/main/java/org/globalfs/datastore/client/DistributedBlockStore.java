@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.placement.Placement;
+import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.PlacementEpochs;
@@ -250,6 +251,29 @@ public final class DistributedBlockStore implements BlockStore {
             lanes.give(lane);
         }
         return new ReadResult(operation.damaged());
+    }
+
+    /**
+     * One chunk of a block, made from others where its node does not serve it.
+     *
+     * @throws BlockStoreException fewer than k of the others can be had now
+     */
+    public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
+        BlockRef ref =
+                new BlockRef(
+                        key.idHigh(),
+                        key.idLow(),
+                        shape.blockBytes(),
+                        shape.region(),
+                        (byte) shape.dataChunks(),
+                        (byte) shape.parityChunks(),
+                        shape.epoch());
+        ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
+        int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
+        byte[] chunks = new byte[chunkBytes * ownCode.chunks()];
+        var _ = read(ref, 0, chunks, 0, shape.blockBytes());
+        ownCode.encode(chunks, chunkBytes);
+        return Arrays.copyOfRange(chunks, key.index() * chunkBytes, (key.index() + 1) * chunkBytes);
     }
 
     List<StorageSite> homes(BlockRef ref) throws IOException {

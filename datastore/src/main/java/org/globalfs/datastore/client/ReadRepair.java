@@ -6,7 +6,6 @@ import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.StorageConnection;
@@ -81,22 +80,13 @@ final class ReadRepair implements AutoCloseable {
         BlockRef ref = work.ref;
         List<StorageSite> homes = store.homes(ref);
         StorageSite home = homes.get(work.chunk);
-        ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
-        int chunkBytes = code.chunkBytes(ref.getLength());
-        byte[] chunks = new byte[chunkBytes * code.chunks()];
-        store.read(ref, 0, chunks, 0, ref.getLength());
-        code.encode(chunks, chunkBytes);
         ChunkKey key = new ChunkKey(ref.getIdHigh(), ref.getIdLow(), work.chunk);
+        byte[] bytes = store.chunk(key, DistributedBlockStore.shape(ref));
         try (StorageConnection connection =
                 new StorageConnection(directory.address(home), cluster, home.id(), TIMEOUT_MS)) {
             ChunkStatus status =
                     connection.put(
-                            key,
-                            DistributedBlockStore.shape(ref),
-                            "",
-                            chunks,
-                            work.chunk * chunkBytes,
-                            chunkBytes);
+                            key, DistributedBlockStore.shape(ref), "", bytes, 0, bytes.length);
             LOG.info("chunk {} written again to {}: {}", key, home.id(), status);
         }
     }

@@ -66,6 +66,7 @@ final class SegmentStore implements AutoCloseable {
             int offset,
             int recordBytes,
             int dataBytes,
+            ChunkShape shape,
             @Nullable String home) {}
 
     /** A completed write: wait for `ticket` before acknowledging. */
@@ -136,6 +137,7 @@ final class SegmentStore implements AutoCloseable {
                             record.offset(),
                             record.recordBytes(),
                             record.dataBytes(),
+                            record.shape(),
                             record.home());
             Location old = index.put(record.key(), location);
             noteAdded(record.key(), location);
@@ -202,7 +204,9 @@ final class SegmentStore implements AutoCloseable {
             if (segment == null) {
                 return new Written(ChunkStatus.NO_SPACE, 0);
             }
-            location = new Location(segment, segment.tail(), recordBytes, data.remaining(), home);
+            location =
+                    new Location(
+                            segment, segment.tail(), recordBytes, data.remaining(), shape, home);
             ChunkRecord record =
                     new ChunkRecord(
                             true,
@@ -476,6 +480,16 @@ final class SegmentStore implements AutoCloseable {
             found.add(entry);
         }
         return found;
+    }
+
+    /** Chunks that were found damaged and are not mended yet. */
+    Set<ChunkKey> corrupt() {
+        return corrupt;
+    }
+
+    /** Bytes of chunks that can be read. */
+    long liveBytes() {
+        return liveBytes.get();
     }
 
     /** Nodes that chunks are kept for, and those chunks. */

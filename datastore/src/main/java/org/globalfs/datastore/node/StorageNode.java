@@ -25,6 +25,7 @@ public final class StorageNode implements AutoCloseable {
     private final SegmentStore store;
     private final StorageServer server;
     private final HandoffReturn handoffs;
+    private final Scrub scrub;
 
     /**
      * What a node is started with.
@@ -96,7 +97,9 @@ public final class StorageNode implements AutoCloseable {
             DataFolder folder,
             SegmentStore store,
             StorageServer server,
-            HandoffReturn handoffs) {
+            HandoffReturn handoffs,
+            Scrub scrub) {
+        this.scrub = scrub;
         this.options = options;
         this.folder = folder;
         this.store = store;
@@ -107,9 +110,10 @@ public final class StorageNode implements AutoCloseable {
     /**
      * Opens the folder, serves, and joins the cluster. Everything wrong is one clear IOException.
      */
-    public static StorageNode start(Options options, Discovery discovery, PlacementEpochs placement)
+    public static StorageNode start(
+            Options options, Discovery discovery, PlacementEpochs placement, ScrubOptions scrubbing)
             throws IOException {
-        StorageNode node = open(options, discovery);
+        StorageNode node = open(options, discovery, scrubbing);
         try {
             StorageSite site =
                     new StorageSite(
@@ -130,6 +134,7 @@ public final class StorageNode implements AutoCloseable {
                             node.address(),
                             Map.of("capacity", Long.toString(node.statistics().capacityBytes()))));
             node.handoffs.start();
+            node.scrub.start();
             LOG.info("storage node {} serves {} at {}", options.id, options.data, node.address());
             return node;
         } catch (IOException | RuntimeException e) {
@@ -138,7 +143,8 @@ public final class StorageNode implements AutoCloseable {
         }
     }
 
-    private static StorageNode open(Options options, Discovery discovery) throws IOException {
+    private static StorageNode open(Options options, Discovery discovery, ScrubOptions scrubbing)
+            throws IOException {
         DataFolder folder = DataFolder.open(options.data, options.cluster, options.id);
         try {
             SegmentStore store =
@@ -163,7 +169,8 @@ public final class StorageNode implements AutoCloseable {
                                 options.id,
                                 discovery,
                                 options.handoffBytesPerSecond);
-                return new StorageNode(options, folder, store, server, handoffs);
+                Scrub scrub = new Scrub(store, options.id, scrubbing);
+                return new StorageNode(options, folder, store, server, handoffs, scrub);
             } catch (IOException | RuntimeException e) {
                 store.close();
                 throw e;
@@ -190,6 +197,7 @@ public final class StorageNode implements AutoCloseable {
     /** Stops serving; what was acknowledged is on disk. The node stays in the placement epochs. */
     @Override
     public void close() throws IOException {
+        scrub.close();
         handoffs.close();
         server.close();
         store.close();

@@ -9,12 +9,16 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
 import org.globalfs.protocol.discovery.Role;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Storage nodes of one region on loopback with real disks: datacenters a, b, c with two nodes each.
@@ -29,6 +33,11 @@ final class StorageCluster implements AutoCloseable {
 
     /** Of nodes that are started from now on. */
     long capacityBytes;
+
+    /** Likewise. */
+    long scrubPeriodMs;
+
+    private @Nullable DistributedBlockStore others;
 
     private final Map<String, StorageNode> nodes = new LinkedHashMap<>();
     private final Map<String, HostPort> addresses = new LinkedHashMap<>();
@@ -61,7 +70,8 @@ final class StorageCluster implements AutoCloseable {
                                 1,
                                 1L << 30),
                         discovery,
-                        epochs);
+                        epochs,
+                        new ScrubOptions(scrubPeriodMs, Long.MAX_VALUE, this::chunk));
         addresses.put(id, node.address());
         nodes.put(id, node);
     }
@@ -114,6 +124,17 @@ final class StorageCluster implements AutoCloseable {
         return count;
     }
 
+    private byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
+        DistributedBlockStore store;
+        synchronized (this) {
+            if (others == null) {
+                others = client();
+            }
+            store = others;
+        }
+        return store.chunk(key, shape);
+    }
+
     /** Patient, so that a busy machine is not taken for a hung node. */
     DistributedBlockStore client() {
         return client(15_000);
@@ -127,6 +148,9 @@ final class StorageCluster implements AutoCloseable {
     public void close() throws IOException {
         for (StorageNode node : nodes.values()) {
             node.close();
+        }
+        if (others != null) {
+            others.close();
         }
     }
 }

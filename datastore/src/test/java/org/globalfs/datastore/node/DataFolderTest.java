@@ -27,7 +27,8 @@ class DataFolderTest {
                         folder.resolve("data"),
                         0),
                 new InMemoryDiscovery(),
-                new InMemoryPlacementEpochs());
+                new InMemoryPlacementEpochs(),
+                ScrubOptions.ALONE);
     }
 
     @Test
@@ -66,7 +67,8 @@ class DataFolderTest {
                                             other,
                                             0),
                                     new InMemoryDiscovery(),
-                                    new InMemoryPlacementEpochs()))
+                                    new InMemoryPlacementEpochs(),
+                                    ScrubOptions.ALONE))
                     .hasMessageContaining("s2 cannot listen on 127.0.0.1:" + port);
         }
     }
@@ -87,7 +89,8 @@ class DataFolderTest {
                                 folder.resolve("data"),
                                 1 << 30),
                         discovery,
-                        epochs)) {
+                        epochs,
+                        ScrubOptions.ALONE)) {
             assertThat(discovery.members(Role.STORAGE)).hasSize(1);
             assertThat(discovery.members(Role.STORAGE).getFirst().address())
                     .isEqualTo(node.address());

@@ -51,7 +51,8 @@ class StorageServerTest {
                                 folder.resolve("data"),
                                 0),
                         new InMemoryDiscovery(),
-                        new InMemoryPlacementEpochs());
+                        new InMemoryPlacementEpochs(),
+                        ScrubOptions.ALONE);
     }
 
     @AfterEach

@@ -26,11 +26,24 @@ public record Roles(
     public record OracleRole(int port) {}
 
     /**
-     * A storage node: a name unique in the cluster, its folder, how much it may hold, and how much
-     * of its disk it leaves free.
+     * A storage node.
+     *
+     * @param id a name unique in the cluster
+     * @param capacityBytes how much it may hold
+     * @param reserve how much of its disk it leaves free
+     * @param scrubPeriodMs time in which it reads all its chunks once; 0: never
+     * @param scrubBytesPerSecond the most that it reads for that
      */
     public record StorageRole(
-            String id, int port, Path data, long capacityBytes, DiskReserve reserve) {
+            String id,
+            int port,
+            Path data,
+            long capacityBytes,
+            DiskReserve reserve,
+            long scrubPeriodMs,
+            long scrubBytesPerSecond) {
+        public static final long DEFAULT_SCRUB_PERIOD_MS = 7 * 24 * 3_600_000L;
+        public static final long DEFAULT_SCRUB_BYTES_PER_SECOND = 32L << 20;
         public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(2L << 30, 10);
     }
 

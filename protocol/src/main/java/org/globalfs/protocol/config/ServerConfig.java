@@ -135,7 +135,10 @@ public record ServerConfig(
                             port,
                             folder,
                             node.sizeBytes("capacity", DEFAULT_CAPACITY_BYTES),
-                            reserve(node, StorageRole.DEFAULT_RESERVE)));
+                            reserve(node, StorageRole.DEFAULT_RESERVE),
+                            node.durationMs("scrubPeriod", StorageRole.DEFAULT_SCRUB_PERIOD_MS),
+                            node.sizeBytes(
+                                    "scrubBandwidth", StorageRole.DEFAULT_SCRUB_BYTES_PER_SECOND)));
             node.finish();
         }
         roles.finish();

@@ -1,0 +1,56 @@
+package org.globalfs.cli.server;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Supplier;
+import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.node.ChunkSource;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.replica.service.BlockDeleter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Deletes blocks, and makes chunks anew, through a client of the datastore that is made when it is
+ * needed first: making one warms its erasure code up, which no server should wait for at start.
+ */
+final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
+    private final Supplier<DistributedBlockStore> open;
+    private @Nullable DistributedBlockStore store;
+    private boolean closed;
+
+    LazyBlockStore(Supplier<DistributedBlockStore> open) {
+        this.open = open;
+    }
+
+    @Override
+    public List<BlockRef> delete(List<BlockRef> blocks) throws IOException {
+        return store().deleteAll(blocks);
+    }
+
+    @Override
+    public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
+        return store().chunk(key, shape);
+    }
+
+    private synchronized DistributedBlockStore store() throws IOException {
+        if (closed) {
+            throw new IOException("this server is stopping");
+        }
+        DistributedBlockStore made = store;
+        if (made == null) {
+            made = open.get();
+            store = made;
+        }
+        return made;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (store != null) {
+            store.close();
+        }
+    }
+}
