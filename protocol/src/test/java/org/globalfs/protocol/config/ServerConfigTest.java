@@ -40,6 +40,8 @@ class ServerConfigTest {
                   data: /srv/s2
                   capacity: 2GiB
                   reserve: 500MiB
+                  scrubPeriod: 24h
+                  scrubBandwidth: 8MiB
             topology:
               - region: us-west
                 partition: 1
@@ -79,6 +81,9 @@ class ServerConfigTest {
                 .isEqualTo(Roles.StorageRole.DEFAULT_RESERVE);
         assertThat(config.roles().storage().get(1).reserve())
                 .isEqualTo(DiskReserve.exactly(500 << 20));
+        assertThat(config.roles().storage().get(0).scrubPeriodMs()).isEqualTo(168 * 3_600_000L);
+        assertThat(config.roles().storage().get(1).scrubPeriodMs()).isEqualTo(24 * 3_600_000L);
+        assertThat(config.roles().storage().get(1).scrubBytesPerSecond()).isEqualTo(8L << 20);
         assertThat(config.topology().members(0)).containsExactly(1, 2, 7);
         assertThat(config.topology().members(1)).containsExactly(1, 2);
         assertThat(config.topology().regionOf(7).name()).isEqualTo("eu-west");
