@@ -7,13 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
@@ -40,9 +39,7 @@ final class HandoffReturn implements AutoCloseable {
     private final Discovery discovery;
     private final long bytesPerSecond;
     private final Map<String, Long> notBefore = new HashMap<>();
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition stop = lock.newCondition();
-    private boolean stopped;
+    private final Shutdown shutdown = new Shutdown();
     private final Thread thread;
 
     HandoffReturn(
@@ -68,7 +65,7 @@ final class HandoffReturn implements AutoCloseable {
     }
 
     private void run() {
-        while (pause(PERIOD_MS)) {
+        while (!shutdown.await(PERIOD_MS, TimeUnit.MILLISECONDS)) {
             store.tick();
             store.handoffs()
                     .forEach((home, keys) -> {
@@ -82,22 +79,6 @@ final class HandoffReturn implements AutoCloseable {
     private boolean due(String home) {
         Long time = notBefore.get(home);
         return time == null || System.nanoTime() - time >= 0;
-    }
-
-    /** False once stopped. */
-    private boolean pause(long ms) {
-        lock.lock();
-        try {
-            long left = TimeUnit.MILLISECONDS.toNanos(ms);
-            while (!stopped && left > 0) {
-                left = stop.awaitNanos(left);
-            }
-            return !stopped;
-        } catch (InterruptedException e) {
-            return false;
-        } finally {
-            lock.unlock();
-        }
     }
 
     private void returnTo(String home, NavigableSet<ChunkKey> keys) {
@@ -123,7 +104,7 @@ final class HandoffReturn implements AutoCloseable {
                     break;
                 }
                 returned++;
-                if (returned % BATCH == 0 && !pause(0)) {
+                if (returned % BATCH == 0 && shutdown.begun()) {
                     return;
                 }
             }
@@ -160,7 +141,10 @@ final class HandoffReturn implements AutoCloseable {
             return false;
         }
         store.delete(List.of(key));
-        pause(TimeUnit.SECONDS.toMillis(data.length) / bytesPerSecond);
+        var _ =
+                shutdown.await(
+                        TimeUnit.SECONDS.toMillis(data.length) / bytesPerSecond,
+                        TimeUnit.MILLISECONDS);
         return true;
     }
 
@@ -175,13 +159,7 @@ final class HandoffReturn implements AutoCloseable {
 
     @Override
     public void close() {
-        lock.lock();
-        try {
-            stopped = true;
-            stop.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        shutdown.begin();
         try {
             thread.join(2L * TIMEOUT_MS + 1_000);
         } catch (InterruptedException e) {

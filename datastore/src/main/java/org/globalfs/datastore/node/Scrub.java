@@ -7,12 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.protocol.Shutdown;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,9 +42,7 @@ final class Scrub implements AutoCloseable {
     private final String node;
     private final ScrubOptions options;
     private final Map<ChunkKey, Long> notBefore = new HashMap<>();
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition stop = lock.newCondition();
-    private boolean stopped;
+    private final Shutdown shutdown = new Shutdown();
     private final Thread thread;
 
     /** The next chunk to read is the first one behind it; null: the first of all. */
@@ -73,7 +70,7 @@ final class Scrub implements AutoCloseable {
 
     private void run() {
         long lastNs = System.nanoTime();
-        while (pause()) {
+        while (!shutdown.await(TURN_MS, TimeUnit.MILLISECONDS)) {
             try {
                 mend();
                 long nowNs = System.nanoTime();
@@ -93,7 +90,7 @@ final class Scrub implements AutoCloseable {
     }
 
     private void readOn() throws IOException {
-        while (credit > 0 && !stopping()) {
+        while (credit > 0 && !shutdown.begun()) {
             List<Map.Entry<ChunkKey, SegmentStore.Location>> next = store.list(cursor, BATCH);
             if (next.isEmpty()) {
                 boolean all = cursor == null;
@@ -104,7 +101,7 @@ final class Scrub implements AutoCloseable {
                 continue;
             }
             for (Map.Entry<ChunkKey, SegmentStore.Location> entry : next) {
-                if (credit <= 0 || stopping()) {
+                if (credit <= 0 || shutdown.begun()) {
                     return;
                 }
                 cursor = entry.getKey();
@@ -128,7 +125,9 @@ final class Scrub implements AutoCloseable {
         for (ChunkKey key : store.corrupt()) {
             SegmentStore.Location location = store.location(key);
             Long time = notBefore.get(key);
-            if (stopping() || location == null || time != null && System.nanoTime() - time < 0) {
+            if (shutdown.begun()
+                    || location == null
+                    || time != null && System.nanoTime() - time < 0) {
                 continue;
             }
             try {
@@ -168,40 +167,9 @@ final class Scrub implements AutoCloseable {
         }
     }
 
-    private boolean stopping() {
-        lock.lock();
-        try {
-            return stopped;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** False once stopped. */
-    private boolean pause() {
-        lock.lock();
-        try {
-            long left = TimeUnit.MILLISECONDS.toNanos(TURN_MS);
-            while (!stopped && left > 0) {
-                left = stop.awaitNanos(left);
-            }
-            return !stopped;
-        } catch (InterruptedException e) {
-            return false;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     @Override
     public void close() {
-        lock.lock();
-        try {
-            stopped = true;
-            stop.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        shutdown.begin();
         try {
             // It may wait for other nodes; what it finds then is nobody's business any more.
             thread.join(CLOSE_MS);

@@ -3,6 +3,7 @@ package org.globalfs.replica.service;
 import java.io.IOException;
 import java.util.List;
 import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.BlocksDeletedOp;
 import org.globalfs.protocol.wire.UpdateOp;

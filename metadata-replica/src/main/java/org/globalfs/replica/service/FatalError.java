@@ -3,6 +3,7 @@ package org.globalfs.replica.service;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.apache.thrift.TSerializable;
+import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.rpc.RpcHandler;
 import org.globalfs.replica.state.store.StateException;
 import org.slf4j.Logger;

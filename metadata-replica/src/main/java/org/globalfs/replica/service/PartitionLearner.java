@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Learner;
 import org.globalfs.multicast.Membership;
+import org.globalfs.protocol.Shutdown;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.VerdictsTrimmedException;
 import org.jspecify.annotations.Nullable;

@@ -22,6 +22,7 @@ import org.globalfs.multicast.runtime.LogFolder;
 import org.globalfs.multicast.runtime.MulticastNode;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.Dissemination;
+import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.Discovery;

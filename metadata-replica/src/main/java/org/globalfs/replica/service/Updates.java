@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.Status;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.globalfs.protocol.Shutdown;
 
 /** Runs a replica's recurring work, each kind at its period, on one thread. */
 final class Upkeep implements AutoCloseable {

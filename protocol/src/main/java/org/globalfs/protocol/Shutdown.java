@@ -1,23 +1,23 @@
-package org.globalfs.replica.service;
+package org.globalfs.protocol;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Says that the replica stops. */
-final class Shutdown {
+/** Says that something stops; its threads wait here for whatever they wait for. Thread-safe. */
+public final class Shutdown {
 
     private final CountDownLatch begun = new CountDownLatch(1);
 
-    void begin() {
+    public void begin() {
         begun.countDown();
     }
 
-    boolean begun() {
+    public boolean begun() {
         return begun.getCount() == 0;
     }
 
-    /** Pauses, but not into the shutdown. */
-    boolean await(long time, TimeUnit unit) {
+    /** Pauses, but not into the shutdown; true: it has begun. */
+    public boolean await(long time, TimeUnit unit) {
         try {
             return begun.await(time, unit);
         } catch (InterruptedException e) {
