@@ -100,9 +100,15 @@ final class Nemesis {
         try {
             fault.begin();
             boolean _ = ends(end, FaultKind.of(fault.name()).holdMs(random));
-        } finally {
-            fault.end();
+        } catch (IOException e) {
+            try {
+                fault.end();
+            } catch (IOException alsoThat) {
+                e.addSuppressed(alsoThat);
+            }
+            throw e;
         }
+        fault.end();
         note(fault, false);
         return fault.name() + " " + fault.target();
     }
