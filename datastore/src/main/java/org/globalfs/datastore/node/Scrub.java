@@ -36,6 +36,7 @@ final class Scrub implements AutoCloseable {
     private static final long AGAIN_NS = TimeUnit.MINUTES.toNanos(1);
 
     private static final long CLOSE_MS = 3_000;
+    private static final long MOST_CREDITED_NS = TimeUnit.SECONDS.toNanos(5);
     private static final int BATCH = 256;
 
     private final SegmentStore store;
@@ -74,7 +75,8 @@ final class Scrub implements AutoCloseable {
             try {
                 mend();
                 long nowNs = System.nanoTime();
-                credit += bytesPerSecond() * (nowNs - lastNs) / 1e9;
+                // What stood still does not catch up: the disk would be taken from others.
+                credit += bytesPerSecond() * Math.min(nowNs - lastNs, MOST_CREDITED_NS) / 1e9;
                 lastNs = nowNs;
                 readOn();
             } catch (IOException e) {

@@ -38,10 +38,13 @@ final class Leases {
                                 return new Lease(replica, number, 1, untilNs);
                             }
                             boolean same = old.replica == replica;
-                            if (same && number < old.number) {
-                                return old; // overtaken by a later lease
+                            boolean over = old.untilNs - now <= 0;
+                            // Overtaken by a later lease. One that is over tells nothing: a
+                            // coordinator that was restarted numbers from anywhere.
+                            if (same && !over && number < old.number) {
+                                return old;
                             }
-                            if (!same || number != old.number || old.untilNs - now <= 0) {
+                            if (!same || over || number != old.number) {
                                 return new Lease(replica, number, old.epoch + 1, untilNs);
                             }
                             return old.untilNs - untilNs >= 0

@@ -61,6 +61,15 @@ class MetadataCacheTest {
         assertThat(version(DIRECTORY)).isEqualTo(1);
     }
 
+    @Test
+    void aRestartedCoordinatorsLeasesCountWhateverTheirNumbers() {
+        cache.learn(attributes(FILE, 1), numbered(9), cache.stamp());
+        cache.endLease(1);
+        cache.learn(attributes(DIRECTORY, 1), numbered(7), cache.stamp());
+        assertThat(version(DIRECTORY)).isEqualTo(1);
+        assertThat(cache.attributes(FILE)).isNull();
+    }
+
     private @Nullable Validity numbered(long lease) {
         return cache.validity(1, new LeaseOffer(1, lease, System.nanoTime(), 60_000), -1);
     }
