@@ -309,10 +309,14 @@ final class Grants {
      * this replica cannot know, because others may be granting.
      */
     boolean cleared(long transaction) {
-        GrantTable.Clearing clearing = clearings.get(transaction);
-        // Prepared before this process began, it had granted nothing by then.
-        boolean clear = clearing == null || table.isClear(clearing);
-        return clear && multicast.leaseRemainingMs(partition.partition()) > 0;
+        Held held = partition.use(PartitionState::held).get(transaction);
+        if (held == null) {
+            return true; // decided meanwhile
+        }
+        // Prepared before this process began; or just now, and its delivery has not come here yet.
+        GrantTable.Clearing clearing =
+                clearings.computeIfAbsent(transaction, key -> table.clear(0, held.inodes()));
+        return table.isClear(clearing) && multicast.leaseRemainingMs(partition.partition()) > 0;
     }
 
     /** To be run when {@link #cleared} may have become true. */
