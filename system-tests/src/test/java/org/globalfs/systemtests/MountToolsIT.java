@@ -126,18 +126,25 @@ final class MountToolsIT {
             bash(
                     "here=$PWD/pair; there="
                             + point
-                            + "/pair; for i in $(seq 50); do"
-                            + " echo $i > $here/f; [ $(cat $there/f) = $i ];"
-                            + " echo -$i > $there/f; [ $(cat $here/f) = -$i ];"
-                            + " mv $there/f $there/g; [ ! -e $here/f ]; mv $here/g $here/f;"
-                            + " [ ! -e $there/g ]; done");
+                            + """
+                            /pair
+                            is() { [ "$2" = "$3" ] || { echo "round $i: $1 has '$2', not '$3'"; exit 1; }; }
+                            gone() { [ ! -e $1 ] || { echo "round $i: $1 is there"; stat $here/* $there/*; exit 1; }; }
+                            for i in $(seq 50); do
+                                echo $i > $here/f; is $there "$(cat $there/f)" $i
+                                echo -$i > $there/f; is $here "$(cat $here/f)" -$i
+                                mv $there/f $there/g; gone $here/f
+                                mv $here/g $here/f; gone $there/g
+                            done""");
             bash(
                     "here=$PWD/pair; cd "
                             + point
                             + "/pair; mkdir tree; for i in $(seq 20); do head -c 70000 /dev/urandom > tree/$i; done;"
                             + " tar cf tree.tar tree; mkdir copy; tar xf tree.tar -C copy; diff -r tree copy/tree;"
-                            + " if flock -n tree.tar flock -n $here/tree.tar true; then exit 1; fi;"
-                            + " flock -n $here/tree.tar true; rm -r tree copy");
+                            + " if flock -n tree.tar flock -n $here/tree.tar true;"
+                            + " then echo both have the lock; exit 1; fi;"
+                            // the kernel does not wait for a close to be through
+                            + " flock -w 30 $here/tree.tar true; rm -r tree copy");
             assertThat(bash("ls pair")).isEqualTo("f\ntree.tar\n");
             Map<?, ?> stats = stats(point);
             assertThat(LocalCluster.number(operation(stats, "MKDIR"), "requests")).isEqualTo(3);

@@ -74,11 +74,13 @@ final class Grants {
     final class Permit {
         private final GrantTable.Update update;
         private final long leaseUntilNs;
+        private final long appliedThrough;
         private final long sinceNs = System.nanoTime();
 
-        Permit(GrantTable.Update update, long leaseUntilNs) {
+        Permit(GrantTable.Update update, long leaseUntilNs, long appliedThrough) {
             this.update = update;
             this.leaseUntilNs = leaseUntilNs;
+            this.appliedThrough = appliedThrough;
         }
 
         /** The update was executed, or will never be. */
@@ -89,6 +91,10 @@ final class Grants {
         /** Executed: what is granted with the answer. */
         UpdateReply executed(UpdateReply reply, long deadlineNs) throws InterruptedException {
             if (reply.getStatus() != Status.DONE || reply.getErrno() != 0) {
+                return reply;
+            }
+            if (reply.getPosition().getInstance() <= appliedThrough) {
+                // Executed by an earlier attempt: others may have changed since what it says.
                 return reply;
             }
             List<Long> touched = new ArrayList<>(4);
@@ -151,14 +157,16 @@ final class Grants {
             return null;
         }
         boolean admitted = false;
+        long appliedThrough;
         try {
+            appliedThrough = partition.applied();
             admitted = table.awaitRecalled(update, deadlineNs);
         } finally {
             if (!admitted) {
                 table.end(update);
             }
         }
-        return admitted ? new Permit(update, leaseUntilNs) : null;
+        return admitted ? new Permit(update, leaseUntilNs, appliedThrough) : null;
     }
 
     private long child(Footprint.Name name) {

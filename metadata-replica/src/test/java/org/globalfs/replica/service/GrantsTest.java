@@ -17,6 +17,7 @@ import java.util.concurrent.TimeoutException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.ReadOp;
@@ -35,6 +36,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class GrantsTest {
+
+    private static final long PATIENCE_NS = 20_000_000_000L;
 
     @TempDir Path folder;
     private ReplicaCluster cluster;
@@ -168,6 +171,23 @@ class GrantsTest {
         RecallReply poll = recalls(writer, 0);
         assertThat(poll.isSetNumber()).isFalse();
         assertThat(poll.getLeaseMs()).isPositive();
+    }
+
+    /** What it says is of when it was executed, and others may have changed the file since. */
+    @Test
+    void theAnswerToARepeatedUpdateGrantsNothing() throws Exception {
+        Command command =
+                writer.command(
+                        UpdateOp.setAttributes(new SetAttributesOp(file).setMode(0100600)));
+        UpdateReply first = writer.send(1, command, PATIENCE_NS);
+        assertThat(first.getLeaseMs()).isPositive();
+        recalls(writer, 0);
+        assertThat(chmod(holder, 0100640).getErrno()).isZero();
+        recalls(writer, 0);
+        UpdateReply again = writer.send(1, command, PATIENCE_NS);
+        assertThat(again.getAttributes().getMode()).isEqualTo(0100600);
+        assertThat(again.getLeaseMs()).isZero();
+        assertThat(chmod(writer, 0100644).getLeaseMs()).as("of a new one").isPositive();
     }
 
     @Test
