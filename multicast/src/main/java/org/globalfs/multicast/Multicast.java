@@ -25,6 +25,13 @@ public interface Multicast extends AutoCloseable {
     boolean propose(int ring, byte[] value, int[] destinations);
 
     /**
+     * As {@link #propose}, for what its proposer may order only as the ring's coordinator: if this
+     * process is not, or stops to be before the value has its place, the value is dropped and not
+     * handed on.
+     */
+    boolean proposeHere(int ring, byte[] value);
+
+    /**
      * Has every learner of a group follow a further ring, from the same place of the merged order
      * on. Like a proposed value, it may be lost, and be asked for again.
      *

@@ -135,7 +135,8 @@ final class MountToolsIT {
                                 echo -$i > $there/f; is $here "$(cat $here/f)" -$i
                                 mv $there/f $there/g; gone $here/f
                                 mv $here/g $here/f; gone $there/g
-                            done""");
+                            done\
+                            """);
             bash(
                     "here=$PWD/pair; cd "
                             + point

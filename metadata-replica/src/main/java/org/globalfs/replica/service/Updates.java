@@ -3,6 +3,7 @@ package org.globalfs.replica.service;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.Errno;
@@ -165,7 +166,12 @@ final class Updates {
                 && System.nanoTime() - deadlineNs < 0
                 && !shutdown.begun()) {
             UpdateReply reply =
-                    attempt(ring, value, new int[0], waiter, REPROPOSE_REGIONAL_NS, deadlineNs);
+                    attempt(
+                            // A later coordinator has given grants that nobody asked back.
+                            () -> multicast.proposeHere(ring, value),
+                            waiter,
+                            REPROPOSE_REGIONAL_NS,
+                            deadlineNs);
             if (reply != null) {
                 return reply;
             }
@@ -182,7 +188,11 @@ final class Updates {
                 partition.waiters.enter(command.getSession(), command.getSequence())) {
             while (System.nanoTime() - deadlineNs < 0 && !shutdown.begun()) {
                 UpdateReply reply =
-                        attempt(0, value, destinations, waiter, REPROPOSE_GLOBAL_NS, deadlineNs);
+                        attempt(
+                                () -> multicast.propose(0, value, destinations),
+                                waiter,
+                                REPROPOSE_GLOBAL_NS,
+                                deadlineNs);
                 if (reply != null) {
                     return reply;
                 }
@@ -196,16 +206,11 @@ final class Updates {
     }
 
     /** One proposal and a wait for its execution; null: not executed yet. */
-    private @Nullable UpdateReply attempt(
-            int ring,
-            byte[] value,
-            int[] destinations,
-            Waiters.Waiter waiter,
-            long patienceNs,
-            long deadlineNs)
+    private static @Nullable UpdateReply attempt(
+            BooleanSupplier proposal, Waiters.Waiter waiter, long patienceNs, long deadlineNs)
             throws InterruptedException {
         long leftNs = deadlineNs - System.nanoTime();
-        boolean taken = multicast.propose(ring, value, destinations);
+        boolean taken = proposal.getAsBoolean();
         return waiter.await(Math.min(leftNs, taken ? patienceNs : PROPOSE_PAUSE_NS));
     }
 

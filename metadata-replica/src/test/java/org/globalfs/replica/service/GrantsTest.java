@@ -177,8 +177,7 @@ class GrantsTest {
     @Test
     void theAnswerToARepeatedUpdateGrantsNothing() throws Exception {
         Command command =
-                writer.command(
-                        UpdateOp.setAttributes(new SetAttributesOp(file).setMode(0100600)));
+                writer.command(UpdateOp.setAttributes(new SetAttributesOp(file).setMode(0100600)));
         UpdateReply first = writer.send(1, command, PATIENCE_NS);
         assertThat(first.getLeaseMs()).isPositive();
         recalls(writer, 0);

@@ -237,26 +237,32 @@ public final class MulticastNode implements Multicast {
 
     @Override
     public boolean propose(int ring, byte[] value, int[] destinations) {
-        return propose(ring, new Entry.Command(0, value, destinations));
+        return propose(ring, new Entry.Command(0, value, destinations), true);
+    }
+
+    @Override
+    public boolean proposeHere(int ring, byte[] value) {
+        return propose(ring, new Entry.Command(0, value, new int[0]), false);
     }
 
     @Override
     public boolean subscribe(int through, int group, RingPosition from) {
         return propose(
                 through,
-                new Entry.Subscription(group, from.ring(), true, from.instance(), from.position()));
+                new Entry.Subscription(group, from.ring(), true, from.instance(), from.position()),
+                true);
     }
 
     @Override
     public boolean unsubscribe(int through, int group, int ring) {
-        return propose(through, new Entry.Subscription(group, ring, false, 0, 0));
+        return propose(through, new Entry.Subscription(group, ring, false, 0, 0), true);
     }
 
-    private boolean propose(int ring, Entry proposal) {
+    private boolean propose(int ring, Entry proposal, boolean handOn) {
         Ring target = ring(ring);
         int to = target.proposalsGoTo();
         boolean reachable = to == self || transport.connected().contains(to);
-        boolean taken = reachable && phase.get() == Phase.RUNNING && target.offer(proposal);
+        boolean taken = reachable && phase.get() == Phase.RUNNING && target.offer(proposal, handOn);
         if (taken) {
             loop.wakeup();
         }

@@ -40,7 +40,13 @@ final class Ring {
     final RingCore core;
     final RingInput input;
     final Effects effects = new Effects();
-    private final MpscArrayQueue<Entry> proposals = new MpscArrayQueue<>(PROPOSALS);
+
+    /**
+     * @param handOn to the coordinator, when that is another process
+     */
+    private record Proposal(Entry entry, boolean handOn) {}
+
+    private final MpscArrayQueue<Proposal> proposals = new MpscArrayQueue<>(PROPOSALS);
 
     /** Events came in since the last flush of the core. */
     boolean touched;
@@ -77,9 +83,11 @@ final class Ring {
 
     // ---- any thread
 
-    boolean offer(Entry proposal) {
+    boolean offer(Entry entry, boolean handOn) {
         boolean swamped = leading && decided - input.delivered() > MOST_UNDELIVERED;
-        return !swamped && proposalsGoTo != Multicast.NONE && proposals.offer(proposal);
+        return !swamped
+                && proposalsGoTo != Multicast.NONE
+                && proposals.offer(new Proposal(entry, handOn));
     }
 
     int coordinator() {
@@ -173,21 +181,25 @@ final class Ring {
     void propose() {
         stalled = false;
         int bytes = 0;
-        for (Entry next = proposals.peek();
+        for (Proposal next = proposals.peek();
                 next != null && bytes < PROPOSED_BYTES_A_TURN;
                 next = proposals.peek()) {
-            boolean taken =
-                    next instanceof Entry.Command command
-                            ? core.onPropose(command.value(), command.destinations(), effects)
-                            : core.onPropose(next, effects);
-            if (!taken) {
-                stalled = true;
-                return;
+            if (next.handOn || core.leading()) {
+                if (!taken(next.entry)) {
+                    stalled = true;
+                    return;
+                }
+                bytes += next.entry instanceof Entry.Command command ? command.value().length : 0;
+                touched = true;
             }
             proposals.poll();
-            bytes += next instanceof Entry.Command command ? command.value().length : 0;
-            touched = true;
         }
+    }
+
+    private boolean taken(Entry entry) {
+        return entry instanceof Entry.Command command
+                ? core.onPropose(command.value(), command.destinations(), effects)
+                : core.onPropose(entry, effects);
     }
 
     boolean hasNewProposals() {

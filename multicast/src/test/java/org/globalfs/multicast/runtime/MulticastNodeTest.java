@@ -106,6 +106,30 @@ class MulticastNodeTest {
                 });
     }
 
+    /** A coordinator that takes over has given grants that the proposer knows nothing of. */
+    @Test
+    void whatIsProposedHereIsNotHandedOn() throws Exception {
+        try (Cluster cluster = new Cluster(folder, ONE_RING)) {
+            cluster.startAll();
+            int coordinator = cluster.awaitCoordinator(1);
+            int follower = coordinator % 3 + 1;
+            await().atMost(Cluster.LONG)
+                    .until(() ->
+                            cluster.running
+                                    .get(follower)
+                                    .proposeHere(1, "nowhere".getBytes(UTF_8)));
+            proposeUntilDelivered(cluster, follower, 1, "handed on");
+            await().atMost(Cluster.LONG)
+                    .until(() -> {
+                        cluster.running
+                                .get(cluster.awaitCoordinator(1))
+                                .proposeHere(1, "led".getBytes(UTF_8));
+                        return cluster.learner(follower, 1).has("led");
+                    });
+            assertThat(cluster.learner(follower, 1).has("nowhere")).isFalse();
+        }
+    }
+
     @Test
     void aReadIndexIsConfirmedByAMajorityOrGivenUp() throws Exception {
         try (Cluster cluster = new Cluster(folder, Map.of(1, List.of(1, 2, 3)))) {
