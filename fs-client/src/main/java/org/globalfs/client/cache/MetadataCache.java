@@ -43,6 +43,9 @@ public final class MetadataCache {
 
     private static final long CONTENDED_S = 5;
 
+    /** The kernel counts from when an answer reaches it, in ticks of its clock, and rounds up. */
+    private static final long KERNEL_MARGIN_NS = 20_000_000;
+
     /** Each is taken back when the global partition moves, while somebody waits. */
     private static final int GLOBAL_IN_KERNEL = 2_000;
 
@@ -116,7 +119,7 @@ public final class MetadataCache {
 
     private void evicted(long ino, Node node) {
         forgotten.put(ino, clock.incrementAndGet());
-        dropped.dropped(ino, node.kernelNames(), false);
+        dropped.dropped(ino, node.forgotten(), false);
     }
 
     /** To be taken before a request is sent. */
@@ -204,7 +207,7 @@ public final class MetadataCache {
             return 0;
         }
         Node node = nodes.getIfPresent(ino);
-        return node == null ? 0 : leftNs(node.validity());
+        return node == null ? 0 : Math.max(0, leftNs(node.validity()) - KERNEL_MARGIN_NS);
     }
 
     /** Whether somebody else wanted the inode to himself a moment ago. */
@@ -307,12 +310,13 @@ public final class MetadataCache {
         }
     }
 
-    /** The kernel is told of this name and may remember it. */
-    public void nameInKernel(long parent, byte[] name) {
+    /**
+     * To be called before the kernel is told of a name that it may remember; false: it may not, as
+     * the directory was forgotten in the meantime.
+     */
+    public boolean nameInKernel(long parent, byte[] name) {
         Node node = nodes.getIfPresent(parent);
-        if (node != null) {
-            node.nameInKernel(ByteBuffer.wrap(name));
-        }
+        return node != null && node.nameInKernel(ByteBuffer.wrap(name.clone()));
     }
 
     /**
@@ -431,7 +435,7 @@ public final class MetadataCache {
     public void forget(long ino) {
         Node gone = remove(ino);
         if (gone != null) {
-            dropped.dropped(ino, gone.kernelNames(), false);
+            dropped.dropped(ino, gone.forgotten(), false);
         }
     }
 
@@ -439,7 +443,7 @@ public final class MetadataCache {
     public void recalled(long ino) {
         contended.put(ino, true);
         Node gone = remove(ino);
-        dropped.dropped(ino, gone == null ? List.of() : gone.kernelNames(), true);
+        dropped.dropped(ino, gone == null ? List.of() : gone.forgotten(), true);
     }
 
     private @Nullable Node remove(long ino) {

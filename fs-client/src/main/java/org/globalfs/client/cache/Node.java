@@ -31,6 +31,8 @@ final class Node {
     /** Names that are not in {@code names} do not exist. */
     private boolean complete;
 
+    private boolean forgotten;
+
     Node(Validity validity) {
         this.validity = validity;
     }
@@ -121,20 +123,29 @@ final class Node {
         }
     }
 
-    synchronized void nameInKernel(ByteBuffer key) {
+    /** The kernel is told of the name; false: it must not be, as nobody would take it back. */
+    synchronized boolean nameInKernel(ByteBuffer key) {
+        NameAt known = names.get(key);
+        if (forgotten || known == null && !complete) {
+            return false;
+        }
         if (names.isEmpty()) {
             names = new HashMap<>();
         }
-        NameAt known = names.get(key);
-        if (known != null) {
-            names.put(key, new NameAt(known.name, known.version, true));
-        } else if (complete) {
-            names.put(key, new NameAt(Name.ABSENT, 0, true));
-        }
+        names.put(
+                key,
+                known == null
+                        ? new NameAt(Name.ABSENT, 0, true)
+                        : new NameAt(known.name, known.version, true));
+        return true;
     }
 
-    /** Names that the kernel was told of and may still remember. */
-    synchronized Iterable<byte[]> kernelNames() {
+    /**
+     * The cache has let go of this: names that the kernel was told of and may still remember. It is
+     * told of no more.
+     */
+    synchronized Iterable<byte[]> forgotten() {
+        forgotten = true;
         List<byte[]> result = new ArrayList<>();
         names.forEach((key, known) -> {
             if (known.inKernel) {

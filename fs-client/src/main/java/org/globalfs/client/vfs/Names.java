@@ -71,10 +71,9 @@ final class Names {
     private Entry absent(long parent, byte[] name) throws FsException {
         long timeoutNs = cache.kernelTimeoutNs(parent);
         Name known = timeoutNs > 0 ? cache.name(parent, name) : null;
-        if (known == null || !known.absent()) {
+        if (known == null || !known.absent() || !cache.nameInKernel(parent, name)) {
             throw FsException.of(Errno.ENOENT);
         }
-        cache.nameInKernel(parent, name);
         return Entry.absent(timeoutNs);
     }
 
@@ -159,9 +158,9 @@ final class Names {
         long entryTimeoutNs = 0;
         Name known = cache.name(parent, name);
         if (known != null && known.ino() == ino) {
-            entryTimeoutNs = cache.kernelTimeoutNs(parent);
-            if (entryTimeoutNs > 0) {
-                cache.nameInKernel(parent, name);
+            long timeoutNs = cache.kernelTimeoutNs(parent);
+            if (timeoutNs > 0 && cache.nameInKernel(parent, name)) {
+                entryTimeoutNs = timeoutNs;
             }
         }
         AttributesReply reply = reply(attributes);

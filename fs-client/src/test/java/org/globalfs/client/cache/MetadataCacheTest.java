@@ -2,6 +2,7 @@ package org.globalfs.client.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -204,6 +205,19 @@ class MetadataCacheTest {
         cache.recalled(DIRECTORY);
         assertThat(dropped).containsExactly(DIRECTORY + "/n", "recalled " + DIRECTORY);
         assertThat(cache.kernelTimeoutNs(DIRECTORY)).isZero();
+    }
+
+    @Test
+    void theKernelIsToldNoMoreOfADirectoryThatIsBeingForgotten() {
+        Node node = new Node(Objects.requireNonNull(granted(1, 60_000)));
+        ByteBuffer told = ByteBuffer.wrap(NAME);
+        ByteBuffer late = ByteBuffer.wrap(new byte[] {'l'});
+        node.name(told, Name.ABSENT, 1);
+        node.name(late, Name.ABSENT, 1);
+        assertThat(node.nameInKernel(told)).isTrue();
+        assertThat(node.nameInKernel(ByteBuffer.wrap(new byte[] {'u'}))).as("unknown").isFalse();
+        assertThat(node.forgotten()).containsExactly(NAME);
+        assertThat(node.nameInKernel(late)).isFalse();
     }
 
     @Test
