@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.globalfs.datastore.node.ChunkSource;
+import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.HostPort;
@@ -69,7 +71,14 @@ final class LocalCluster implements AutoCloseable {
                                 folder.resolve(name),
                                 1L << 30);
                 storage.put(
-                        name, StorageNode.start(options, discovery, epochs, ScrubOptions.ALONE));
+                        name,
+                        StorageNode.start(
+                                options,
+                                discovery,
+                                epochs,
+                                ScrubOptions.NEVER,
+                                RepairOptions.NEVER,
+                                ChunkSource.NONE));
             }
         }
         for (Topology.ReplicaSite site : topology.replicas()) {

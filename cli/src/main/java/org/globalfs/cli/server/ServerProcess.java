@@ -17,6 +17,7 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.ChunkSource;
+import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.oracle.OracleConfig;
@@ -43,6 +44,8 @@ public final class ServerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServerProcess.class);
 
     /** A machine whose processes all start at once is slow for a while. */
+    private static final long REPAIR_QUIET_MS = 30_000;
+
     private static final long ZOOKEEPER_TIMEOUT_MS = 30_000;
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -192,7 +195,10 @@ public final class ServerProcess implements AutoCloseable {
                             .reserving(role.reserve()),
                     discovery,
                     discovery,
-                    new ScrubOptions(role.scrubPeriodMs(), role.scrubBytesPerSecond(), chunks));
+                    new ScrubOptions(role.scrubPeriodMs(), role.scrubBytesPerSecond()),
+                    new RepairOptions(
+                            role.repairGraceMs(), role.repairBytesPerSecond(), REPAIR_QUIET_MS),
+                    chunks);
         } catch (BindException e) {
             throw busy("storage node " + role.id(), "roles.storage.port", config, role.port(), e);
         }

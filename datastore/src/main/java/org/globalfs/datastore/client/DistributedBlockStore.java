@@ -23,6 +23,7 @@ import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -231,6 +232,9 @@ public final class DistributedBlockStore implements BlockStore {
         }
         long deadline = System.nanoTime() + context.options().deadlineNs();
         GetOperation operation;
+        List<StorageSite> homes = homes(ref);
+        List<StorageSite> former =
+                ref.getEpoch() == directory.newestEpoch() ? homes : formerHomes(ref);
         Lane lane = lanes.take(deadline);
         try {
             operation =
@@ -239,8 +243,9 @@ public final class DistributedBlockStore implements BlockStore {
                             lane,
                             ref,
                             ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks()),
-                            homes(ref),
-                            holders(ref),
+                            homes,
+                            former,
+                            directory.holders(ref.getRegion()),
                             offset,
                             length,
                             into,
@@ -276,14 +281,16 @@ public final class DistributedBlockStore implements BlockStore {
         return Arrays.copyOfRange(chunks, key.index() * chunkBytes, (key.index() + 1) * chunkBytes);
     }
 
+    /** Where the block's chunks belong now. */
     List<StorageSite> homes(BlockRef ref) throws IOException {
+        List<StorageSite> homes = homes(ref, directory.newest(ref.getRegion()));
+        return homes != null ? homes : formerHomes(ref);
+    }
+
+    /** Where they were written, and are until they have been moved. */
+    private List<StorageSite> formerHomes(BlockRef ref) throws IOException {
         Placement placement = directory.placement(ref.getEpoch(), ref.getRegion());
-        List<StorageSite> homes =
-                placement.homes(
-                        ref.getIdHigh(),
-                        ref.getIdLow(),
-                        ref.getDataChunks(),
-                        ref.getParityChunks());
+        List<StorageSite> homes = homes(ref, placement);
         if (homes == null) {
             throw new BlockStoreException(
                     BlockStoreException.Reason.UNPLACEABLE,
@@ -294,17 +301,9 @@ public final class DistributedBlockStore implements BlockStore {
         return homes;
     }
 
-    /** Every node that may hold a chunk of the block: those of its epoch and those of today. */
-    private List<StorageSite> holders(BlockRef ref) throws IOException {
-        Placement then = directory.placement(ref.getEpoch(), ref.getRegion());
-        Placement now = directory.newest(ref.getRegion());
-        if (then == now) {
-            return then.nodes();
-        }
-        Map<String, StorageSite> union = new LinkedHashMap<>();
-        then.nodes().forEach(site -> union.put(site.id(), site));
-        now.nodes().forEach(site -> union.put(site.id(), site));
-        return List.copyOf(union.values());
+    private static @Nullable List<StorageSite> homes(BlockRef ref, Placement placement) {
+        return placement.homes(
+                ref.getIdHigh(), ref.getIdLow(), ref.getDataChunks(), ref.getParityChunks());
     }
 
     @Override
@@ -324,7 +323,7 @@ public final class DistributedBlockStore implements BlockStore {
         Map<String, List<BlockRef>> bySite = new HashMap<>();
         Map<BlockRef, List<StorageSite>> byRef = new HashMap<>();
         for (BlockRef ref : refs) {
-            List<StorageSite> holders = holders(ref);
+            List<StorageSite> holders = directory.holders(ref.getRegion());
             byRef.put(ref, holders);
             for (StorageSite site : holders) {
                 sites.put(site.id(), site);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.erasure.ReedSolomon;
@@ -34,6 +35,7 @@ final class GetOperation {
     private final ReedSolomon code;
     private final int chunkBytes;
     private final List<StorageSite> homes;
+    private final List<StorageSite> formerHomes;
     private final List<StorageSite> nodes;
     private final byte[] into;
     private final int intoAt;
@@ -45,6 +47,10 @@ final class GetOperation {
     private final @Nullable Piece[] pieces;
 
     private final List<Integer> damaged = new ArrayList<>();
+
+    /** By chunk: not at its home, which it may not have been moved to yet. */
+    private final boolean[] homeLacks;
+
     private @Nullable Columns columns;
     private boolean unsure;
     private boolean hedged;
@@ -72,6 +78,7 @@ final class GetOperation {
             BlockRef ref,
             ReedSolomon code,
             List<StorageSite> homes,
+            List<StorageSite> formerHomes,
             List<StorageSite> nodes,
             int offset,
             int length,
@@ -84,6 +91,8 @@ final class GetOperation {
         this.code = code;
         this.chunkBytes = code.chunkBytes(ref.getLength());
         this.homes = homes;
+        this.formerHomes = formerHomes;
+        this.homeLacks = new boolean[homes.size()];
         this.nodes = nodes;
         this.offset = offset;
         this.length = length;
@@ -166,7 +175,7 @@ final class GetOperation {
         piece.current =
                 fetch(
                         chunk,
-                        homes.get(chunk),
+                        homeLacks[chunk] ? formerHomes.get(chunk) : homes.get(chunk),
                         chunk,
                         piece.from,
                         piece.to - piece.from,
@@ -243,7 +252,10 @@ final class GetOperation {
             fetchPiece(chunk, piece);
             return;
         }
-        noteFailure(exchange, chunk);
+        if (noteFailure(exchange, chunk)) {
+            fetchPiece(chunk, piece);
+            return;
+        }
         Columns open = columns;
         if (open == null) {
             open = startColumns();
@@ -255,21 +267,30 @@ final class GetOperation {
         return exchange.status() == ChunkStatus.OK && exchange.replyBytes() == bytes;
     }
 
-    private void noteFailure(Exchange exchange, int chunk) {
+    /** True: the chunk is not at its home, and may be where it was before. */
+    private boolean noteFailure(Exchange exchange, int chunk) {
         ChunkStatus status = exchange.status();
         if (status == null) {
             unsure = true;
             context.detector().unreachable(exchange.node, String.valueOf(exchange.failure()));
-            return;
+            return false;
         }
         context.detector().answered(exchange.node);
-        boolean gone = status == ChunkStatus.NOT_FOUND || status == ChunkStatus.CORRUPT;
-        if (gone && homes.get(chunk).id().equals(exchange.node) && !damaged.contains(chunk)) {
+        if (status != ChunkStatus.NOT_FOUND && status != ChunkStatus.CORRUPT) {
+            unsure = true;
+            return false;
+        }
+        boolean atHome = homes.get(chunk).id().equals(exchange.node);
+        StorageSite former = formerHomes.get(chunk);
+        if (atHome && !homeLacks[chunk] && !former.id().equals(exchange.node)) {
+            homeLacks[chunk] = true;
+            return !context.detector().isSuspect(former.id());
+        }
+        boolean atLast = former.id().equals(exchange.node) || atHome;
+        if (atLast && !damaged.contains(chunk)) {
             damaged.add(chunk);
         }
-        if (!gone) {
-            unsure = true;
-        }
+        return false;
     }
 
     private void expire(long now) {
@@ -318,7 +339,8 @@ final class GetOperation {
 
     /** Everything was tried. Again, if a node that did not answer may have what is missing. */
     private void startOver(long now) throws IOException {
-        if (!unsure) {
+        // Once more in any case: chunks that are being moved can be missed where they were and are.
+        if (!unsure && round > 0) {
             throw new BlockStoreException(
                     BlockStoreException.Reason.LOST,
                     "fewer than "
@@ -336,6 +358,7 @@ final class GetOperation {
         round++;
         unsure = false;
         columns = null;
+        Arrays.fill(homeLacks, false);
         for (Piece piece : pieces) {
             if (piece != null) {
                 piece.stale = false;
@@ -518,15 +541,15 @@ final class GetOperation {
                         ask(chunk, site);
                     }
                 }
-            } else {
-                noteFailure(exchange, chunk);
+            } else if (noteFailure(exchange, chunk)) {
+                ask(chunk, formerHomes.get(chunk));
             }
         }
 
         private void searchAnswered(Exchange exchange) {
             int number = exchange.tag - SEARCH_TAG;
             if (!ok(exchange, code.chunks())) {
-                noteFailure(exchange, 0);
+                var _ = noteFailure(exchange, 0);
                 return;
             }
             StorageSite site = searchedNodes.get(number);

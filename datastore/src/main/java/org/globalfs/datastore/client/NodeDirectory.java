@@ -2,6 +2,7 @@ package org.globalfs.datastore.client;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.globalfs.datastore.placement.Placement;
@@ -20,7 +21,7 @@ final class NodeDirectory {
     private final PlacementEpochs epochs;
     private final Discovery discovery;
     private final Map<PlacementKey, Placement> placements = new ConcurrentHashMap<>();
-    private volatile Map<String, HostPort> members = Map.of();
+    private volatile Map<String, Member> members = Map.of();
 
     NodeDirectory(Discovery discovery, PlacementEpochs epochs) {
         this.discovery = discovery;
@@ -30,9 +31,9 @@ final class NodeDirectory {
     }
 
     private void refresh() {
-        Map<String, HostPort> found = new LinkedHashMap<>();
+        Map<String, Member> found = new LinkedHashMap<>();
         for (Member member : discovery.members(Role.STORAGE)) {
-            found.put(member.id(), member.address());
+            found.put(member.id(), member);
         }
         members = Map.copyOf(found);
     }
@@ -60,9 +61,9 @@ final class NodeDirectory {
      * one.
      */
     HostPort address(String node) throws IOException {
-        HostPort announced = members.get(node);
+        Member announced = members.get(node);
         if (announced != null) {
-            return announced;
+            return announced.address();
         }
         for (StorageSite site : epochs.newest().nodes()) {
             if (site.id().equals(node)) {
@@ -73,7 +74,32 @@ final class NodeDirectory {
     }
 
     HostPort address(StorageSite site) {
-        HostPort announced = members.get(site.id());
-        return announced != null ? announced : site.address();
+        Member announced = members.get(site.id());
+        return announced != null ? announced.address() : site.address();
+    }
+
+    /**
+     * Every node that may hold chunks of a region's blocks: those of the newest epoch, and those
+     * that are announced without having a place in it, because they are being drained.
+     */
+    List<StorageSite> holders(int region) throws IOException {
+        Map<String, StorageSite> found = new LinkedHashMap<>();
+        for (StorageSite site : newest(region).nodes()) {
+            found.put(site.id(), site);
+        }
+        for (Member member : members.values()) {
+            if (region == 0 || member.partition() == region) {
+                found.putIfAbsent(
+                        member.id(),
+                        new StorageSite(
+                                member.id(),
+                                member.region(),
+                                member.partition(),
+                                member.datacenter(),
+                                member.address(),
+                                1));
+            }
+        }
+        return List.copyOf(found.values());
     }
 }

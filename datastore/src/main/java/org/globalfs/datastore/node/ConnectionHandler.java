@@ -155,7 +155,7 @@ final class ConnectionHandler implements Runnable {
             switch (opcode) {
                 case GET -> get(header, meta);
                 case DELETE -> delete(header, payload);
-                case HAS -> has(header, payload);
+                case HAS -> has(header, meta, payload);
                 case LIST -> list(header, meta);
                 case STATS ->
                         reply(
@@ -306,10 +306,18 @@ final class ConnectionHandler implements Runnable {
         reply(Opcode.DELETE, ChunkStatus.OK, header.request(), to -> to.putInt(deleted), NOTHING);
     }
 
-    private void has(Frame.Header header, ByteBuffer payload) throws IOException {
+    private void has(Frame.Header header, ByteBuffer meta, ByteBuffer payload)
+            throws IOException, StoreFailure {
         ByteBuffer answers = ByteBuffer.allocate(payload.remaining() / ChunkKey.BYTES);
         while (answers.hasRemaining()) {
             answers.put((byte) (store.has(ChunkKey.read(payload)) ? 1 : 0));
+        }
+        if (meta.hasRemaining() && meta.get() == 1) {
+            try {
+                store.sync();
+            } catch (IOException e) {
+                throw new StoreFailure(e);
+            }
         }
         reply(Opcode.HAS, ChunkStatus.OK, header.request(), to -> {}, answers.flip());
     }

@@ -123,6 +123,11 @@ final class HandoffReturn implements AutoCloseable {
         if (record == null || !home.equals(record.home())) {
             return store.location(key) == null;
         }
+        if (connection.has(List.of(key))[0] == 1) {
+            // Made anew here while its home was away.
+            store.delete(List.of(key));
+            return true;
+        }
         byte[] data = new byte[record.dataBytes()];
         ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(data.length));
         try {

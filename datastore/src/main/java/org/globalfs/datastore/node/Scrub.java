@@ -42,6 +42,7 @@ final class Scrub implements AutoCloseable {
     private final SegmentStore store;
     private final String node;
     private final ScrubOptions options;
+    private final ChunkSource source;
     private final Map<ChunkKey, Long> notBefore = new HashMap<>();
     private final Shutdown shutdown = new Shutdown();
     private final Thread thread;
@@ -52,7 +53,8 @@ final class Scrub implements AutoCloseable {
     /** Bytes that may be read by now and have not been. */
     private double credit;
 
-    Scrub(SegmentStore store, String node, ScrubOptions options) {
+    Scrub(SegmentStore store, String node, ScrubOptions options, ChunkSource source) {
+        this.source = source;
         this.store = store;
         this.node = node;
         this.options = options;
@@ -145,7 +147,7 @@ final class Scrub implements AutoCloseable {
 
     private void mend(ChunkKey key, SegmentStore.Location location) throws IOException {
         ChunkShape shape = location.shape();
-        byte[] bytes = options.source().chunk(key, shape);
+        byte[] bytes = source.chunk(key, shape);
         if (bytes.length != location.dataBytes()) {
             throw new IOException(
                     "it has "

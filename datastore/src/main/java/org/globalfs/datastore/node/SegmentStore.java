@@ -89,6 +89,8 @@ final class SegmentStore implements AutoCloseable {
     private int nextSegment = 1;
     private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
     private boolean preparing;
+    private volatile long misplaced;
+    private volatile long missing;
     private boolean closed;
 
     private SegmentStore(Path folder, Options options, Disk disk) {
@@ -461,6 +463,11 @@ final class SegmentStore implements AutoCloseable {
         }
     }
 
+    /** Returns once everything that was written before is on disk. */
+    void sync() throws IOException {
+        groupSync.await(groupSync.latest());
+    }
+
     boolean has(ChunkKey key) {
         return index.containsKey(key) && !corrupt.contains(key);
     }
@@ -563,6 +570,12 @@ final class SegmentStore implements AutoCloseable {
         }
     }
 
+    /** What the last pass of {@link Repair} left. */
+    void leftToRepair(long toMove, long toRebuild) {
+        misplaced = toMove;
+        missing = toRebuild;
+    }
+
     NodeStatistics statistics() throws IOException {
         int count;
         appendLock.lock();
@@ -585,7 +598,9 @@ final class SegmentStore implements AutoCloseable {
                 handoffChunks,
                 corrupt.size(),
                 count,
-                groupSync.failure() == null);
+                groupSync.failure() == null,
+                misplaced,
+                missing);
     }
 
     @Override

@@ -26,6 +26,7 @@ public final class StorageNode implements AutoCloseable {
     private final StorageServer server;
     private final HandoffReturn handoffs;
     private final Scrub scrub;
+    private final Repair repair;
 
     /**
      * What a node is started with.
@@ -75,6 +76,10 @@ public final class StorageNode implements AutoCloseable {
                     DEFAULT_HANDOFF_BYTES_PER_SECOND);
         }
 
+        private StorageSite site(HostPort address) {
+            return new StorageSite(id, region, partition, datacenter, address, weight);
+        }
+
         /** The same, leaving so much to others. */
         public Options reserving(DiskReserve other) {
             return new Options(
@@ -98,8 +103,10 @@ public final class StorageNode implements AutoCloseable {
             SegmentStore store,
             StorageServer server,
             HandoffReturn handoffs,
-            Scrub scrub) {
+            Scrub scrub,
+            Repair repair) {
         this.scrub = scrub;
+        this.repair = repair;
         this.options = options;
         this.folder = folder;
         this.store = store;
@@ -111,19 +118,16 @@ public final class StorageNode implements AutoCloseable {
      * Opens the folder, serves, and joins the cluster. Everything wrong is one clear IOException.
      */
     public static StorageNode start(
-            Options options, Discovery discovery, PlacementEpochs placement, ScrubOptions scrubbing)
+            Options options,
+            Discovery discovery,
+            PlacementEpochs placement,
+            ScrubOptions scrubbing,
+            RepairOptions repairs,
+            ChunkSource source)
             throws IOException {
-        StorageNode node = open(options, discovery, scrubbing);
+        StorageNode node = open(options, discovery, placement, scrubbing, repairs, source);
         try {
-            StorageSite site =
-                    new StorageSite(
-                            options.id,
-                            options.region,
-                            options.partition,
-                            options.datacenter,
-                            node.address(),
-                            options.weight);
-            placement.join(site);
+            placement.join(options.site(node.address()));
             discovery.register(
                     new Member(
                             Role.STORAGE,
@@ -135,6 +139,7 @@ public final class StorageNode implements AutoCloseable {
                             Map.of("capacity", Long.toString(node.statistics().capacityBytes()))));
             node.handoffs.start();
             node.scrub.start();
+            node.repair.start();
             LOG.info("storage node {} serves {} at {}", options.id, options.data, node.address());
             return node;
         } catch (IOException | RuntimeException e) {
@@ -143,7 +148,13 @@ public final class StorageNode implements AutoCloseable {
         }
     }
 
-    private static StorageNode open(Options options, Discovery discovery, ScrubOptions scrubbing)
+    private static StorageNode open(
+            Options options,
+            Discovery discovery,
+            PlacementEpochs placement,
+            ScrubOptions scrubbing,
+            RepairOptions repairs,
+            ChunkSource source)
             throws IOException {
         DataFolder folder = DataFolder.open(options.data, options.cluster, options.id);
         try {
@@ -169,8 +180,17 @@ public final class StorageNode implements AutoCloseable {
                                 options.id,
                                 discovery,
                                 options.handoffBytesPerSecond);
-                Scrub scrub = new Scrub(store, options.id, scrubbing);
-                return new StorageNode(options, folder, store, server, handoffs, scrub);
+                Scrub scrub = new Scrub(store, options.id, scrubbing, source);
+                Repair repair =
+                        new Repair(
+                                store,
+                                options.site(server.address()),
+                                placement,
+                                repairs,
+                                source,
+                                new Peers(
+                                        options.cluster, options.id, discovery, repairs.graceMs()));
+                return new StorageNode(options, folder, store, server, handoffs, scrub, repair);
             } catch (IOException | RuntimeException e) {
                 store.close();
                 throw e;
@@ -197,6 +217,7 @@ public final class StorageNode implements AutoCloseable {
     /** Stops serving; what was acknowledged is on disk. The node stays in the placement epochs. */
     @Override
     public void close() throws IOException {
+        repair.close();
         scrub.close();
         handoffs.close();
         server.close();

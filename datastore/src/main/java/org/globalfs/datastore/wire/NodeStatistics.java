@@ -10,6 +10,9 @@ import java.nio.ByteBuffer;
  * @param liveBytes bytes of chunks that can be read
  * @param handoffChunks chunks kept for another node that was down
  * @param writable false once the disk failed
+ * @param misplacedChunks held here, belonging elsewhere by the newest placement epoch, and not to
+ *     be moved yet
+ * @param missingChunks that this node is to make anew, and could not yet
  */
 public record NodeStatistics(
         long capacityBytes,
@@ -19,16 +22,21 @@ public record NodeStatistics(
         long handoffChunks,
         long corruptChunks,
         long segments,
-        boolean writable) {
-    public static final int BYTES = 57;
+        boolean writable,
+        long misplacedChunks,
+        long missingChunks) {
+    public static final int BYTES = 73;
 
     public void write(ByteBuffer to) {
         to.putLong(capacityBytes).putLong(usedBytes).putLong(liveBytes).putLong(chunks);
         to.putLong(handoffChunks).putLong(corruptChunks).putLong(segments);
         to.put((byte) (writable ? 1 : 0));
+        to.putLong(misplacedChunks).putLong(missingChunks);
     }
 
+    /** A node of an earlier version says less. */
     public static NodeStatistics read(ByteBuffer from) {
+        boolean all = from.remaining() >= BYTES;
         return new NodeStatistics(
                 from.getLong(),
                 from.getLong(),
@@ -37,6 +45,8 @@ public record NodeStatistics(
                 from.getLong(),
                 from.getLong(),
                 from.getLong(),
-                from.get() != 0);
+                from.get() != 0,
+                all ? from.getLong() : 0,
+                all ? from.getLong() : 0);
     }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.globalfs.protocol.HostPort;
 
 /**
@@ -130,6 +131,24 @@ public final class StorageConnection implements Closeable {
                         at,
                         length)
                 .status;
+    }
+
+    /**
+     * Which of the chunks the node holds: a byte each, 1 for one that is on disk and not known to
+     * be damaged.
+     *
+     * @throws IOException also when the node refuses
+     */
+    public byte[] has(List<ChunkKey> keys) throws IOException {
+        ByteBuffer asked = ByteBuffer.allocate(keys.size() * ChunkKey.BYTES);
+        keys.forEach(key -> key.write(asked));
+        Reply reply =
+                request(Opcode.HAS, to -> to.put((byte) 1), asked.array(), 0, asked.capacity());
+        if (reply.status != ChunkStatus.OK || reply.payload.length != keys.size()) {
+            throw new IOException(
+                    "storage node " + node + " does not say what it holds: " + reply.status);
+        }
+        return reply.payload;
     }
 
     /** Reads a range of a chunk. */

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -36,6 +37,9 @@ final class StorageCluster implements AutoCloseable {
 
     /** Likewise. */
     long scrubPeriodMs;
+
+    /** Likewise. */
+    RepairOptions repairs = RepairOptions.NEVER;
 
     private @Nullable DistributedBlockStore others;
 
@@ -71,7 +75,9 @@ final class StorageCluster implements AutoCloseable {
                                 1L << 30),
                         discovery,
                         epochs,
-                        new ScrubOptions(scrubPeriodMs, Long.MAX_VALUE, this::chunk));
+                        new ScrubOptions(scrubPeriodMs, Long.MAX_VALUE),
+                        repairs,
+                        this::chunk);
         addresses.put(id, node.address());
         nodes.put(id, node);
     }

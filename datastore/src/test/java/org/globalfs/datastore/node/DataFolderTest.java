@@ -28,7 +28,9 @@ class DataFolderTest {
                         0),
                 new InMemoryDiscovery(),
                 new InMemoryPlacementEpochs(),
-                ScrubOptions.ALONE);
+                ScrubOptions.NEVER,
+                RepairOptions.NEVER,
+                ChunkSource.NONE);
     }
 
     @Test
@@ -68,7 +70,9 @@ class DataFolderTest {
                                             0),
                                     new InMemoryDiscovery(),
                                     new InMemoryPlacementEpochs(),
-                                    ScrubOptions.ALONE))
+                                    ScrubOptions.NEVER,
+                                    RepairOptions.NEVER,
+                                    ChunkSource.NONE))
                     .hasMessageContaining("s2 cannot listen on 127.0.0.1:" + port);
         }
     }
@@ -90,7 +94,9 @@ class DataFolderTest {
                                 1 << 30),
                         discovery,
                         epochs,
-                        ScrubOptions.ALONE)) {
+                        ScrubOptions.NEVER,
+                        RepairOptions.NEVER,
+                        ChunkSource.NONE)) {
             assertThat(discovery.members(Role.STORAGE)).hasSize(1);
             assertThat(discovery.members(Role.STORAGE).getFirst().address())
                     .isEqualTo(node.address());

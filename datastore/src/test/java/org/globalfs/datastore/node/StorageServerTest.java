@@ -52,7 +52,9 @@ class StorageServerTest {
                                 0),
                         new InMemoryDiscovery(),
                         new InMemoryPlacementEpochs(),
-                        ScrubOptions.ALONE);
+                        ScrubOptions.NEVER,
+                        RepairOptions.NEVER,
+                        ChunkSource.NONE);
     }
 
     @AfterEach

@@ -33,6 +33,8 @@ public record Roles(
      * @param reserve how much of its disk it leaves free
      * @param scrubPeriodMs time in which it reads all its chunks once; 0: never
      * @param scrubBytesPerSecond the most that it reads for that
+     * @param repairGraceMs how long another node has to be away before its chunks are made anew
+     * @param repairBytesPerSecond the most that it sends to others for that, and for moving chunks
      */
     public record StorageRole(
             String id,
@@ -41,7 +43,11 @@ public record Roles(
             long capacityBytes,
             DiskReserve reserve,
             long scrubPeriodMs,
-            long scrubBytesPerSecond) {
+            long scrubBytesPerSecond,
+            long repairGraceMs,
+            long repairBytesPerSecond) {
+        public static final long DEFAULT_REPAIR_GRACE_MS = 600_000;
+        public static final long DEFAULT_REPAIR_BYTES_PER_SECOND = 64L << 20;
         public static final long DEFAULT_SCRUB_PERIOD_MS = 7 * 24 * 3_600_000L;
         public static final long DEFAULT_SCRUB_BYTES_PER_SECOND = 32L << 20;
         public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(2L << 30, 10);

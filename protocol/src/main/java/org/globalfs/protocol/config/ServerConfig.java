@@ -138,7 +138,11 @@ public record ServerConfig(
                             reserve(node, StorageRole.DEFAULT_RESERVE),
                             node.durationMs("scrubPeriod", StorageRole.DEFAULT_SCRUB_PERIOD_MS),
                             node.sizeBytes(
-                                    "scrubBandwidth", StorageRole.DEFAULT_SCRUB_BYTES_PER_SECOND)));
+                                    "scrubBandwidth", StorageRole.DEFAULT_SCRUB_BYTES_PER_SECOND),
+                            node.durationMs("repairGrace", StorageRole.DEFAULT_REPAIR_GRACE_MS),
+                            node.sizeBytes(
+                                    "repairBandwidth",
+                                    StorageRole.DEFAULT_REPAIR_BYTES_PER_SECOND)));
             node.finish();
         }
         roles.finish();

@@ -2,8 +2,8 @@ package org.globalfs.protocol.discovery;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** Placement epochs within one process, for tests and tools. */
 public final class InMemoryPlacementEpochs implements PlacementEpochs {
@@ -23,17 +23,12 @@ public final class InMemoryPlacementEpochs implements PlacementEpochs {
     }
 
     @Override
-    public synchronized Epoch join(StorageSite site) {
+    public synchronized Epoch change(UnaryOperator<Epoch> change) {
         Epoch last = newest();
-        if (last.nodes().contains(site)) {
-            return last;
+        Epoch next = change.apply(last);
+        if (!next.equals(last)) {
+            epochs.add(next);
         }
-        List<StorageSite> nodes = new ArrayList<>(last.nodes());
-        nodes.removeIf(node -> node.id().equals(site.id()));
-        nodes.add(site);
-        nodes.sort(Comparator.comparing(StorageSite::id));
-        Epoch next = new Epoch(last.number() + 1, nodes);
-        epochs.add(next);
         return next;
     }
 }

@@ -1,6 +1,7 @@
 package org.globalfs.protocol.discovery;
 
 import java.io.IOException;
+import java.util.function.UnaryOperator;
 
 /** The placement epochs of the cluster; known ones are kept for ever. Thread-safe. */
 public interface PlacementEpochs {
@@ -11,8 +12,18 @@ public interface PlacementEpochs {
     Epoch epoch(int number) throws IOException;
 
     /**
-     * Sees to it that the newest epoch lists exactly this site under its id, making the next epoch
-     * if need be; returns that epoch.
+     * Makes what the change makes of the newest epoch the next one, unless that is the same; the
+     * change may be asked several times.
+     *
+     * @return the newest epoch then
      */
-    Epoch join(StorageSite site) throws IOException;
+    Epoch change(UnaryOperator<Epoch> change) throws IOException;
+
+    /**
+     * Sees to it that the newest epoch lists exactly this site under its id, or keeps it out,
+     * making the next epoch if need be; returns that epoch.
+     */
+    default Epoch join(StorageSite site) throws IOException {
+        return change(epoch -> epoch.with(site));
+    }
 }

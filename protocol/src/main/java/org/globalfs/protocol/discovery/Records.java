@@ -2,8 +2,10 @@ package org.globalfs.protocol.discovery;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +68,9 @@ final class Records {
         Map<String, Object> map = new TreeMap<>();
         map.put("format", FORMAT);
         map.put("nodes", sites);
+        if (!epoch.drained().isEmpty()) {
+            map.put("drained", epoch.drained().stream().sorted().toList());
+        }
         return dump(map);
     }
 
@@ -89,7 +94,11 @@ final class Records {
                             address(site),
                             weight.doubleValue()));
         }
-        return new Epoch(number, sites);
+        Set<String> drained = new HashSet<>();
+        if (map.get("drained") instanceof List<?> ids) {
+            ids.forEach(id -> drained.add(String.valueOf(id)));
+        }
+        return new Epoch(number, sites, drained);
     }
 
     private static String dump(Map<String, Object> map) {

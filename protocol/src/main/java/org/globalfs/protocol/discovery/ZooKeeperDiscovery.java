@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.ChildData;
@@ -240,14 +241,14 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     }
 
     @Override
-    public Epoch join(StorageSite site) throws IOException {
+    public Epoch change(UnaryOperator<Epoch> change) throws IOException {
         while (true) {
             try {
                 Epoch newest = newestStored();
-                if (newest.nodes().contains(site)) {
+                Epoch next = change.apply(newest);
+                if (next.equals(newest)) {
                     return newest;
                 }
-                Epoch next = with(newest, site);
                 client.create()
                         .creatingParentsIfNeeded()
                         .withMode(CreateMode.PERSISTENT)
@@ -255,7 +256,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
                 epochs.put(next.number(), next);
                 return next;
             } catch (KeeperException.NodeExistsException e) {
-                LOG.debug("another storage node published an epoch first; joining the next", e);
+                LOG.debug("another process published an epoch first; changing that", e);
             } catch (IOException e) {
                 throw e;
             } catch (Exception e) {
@@ -275,15 +276,6 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
         epochCache.close();
         memberCache.close();
         client.close();
-    }
-
-    /** The list with one site added or replaced, as the next epoch. */
-    private static Epoch with(Epoch epoch, StorageSite site) {
-        List<StorageSite> nodes = new ArrayList<>(epoch.nodes());
-        nodes.removeIf(node -> node.id().equals(site.id()));
-        nodes.add(site);
-        nodes.sort(Comparator.comparing(StorageSite::id));
-        return new Epoch(epoch.number() + 1, nodes);
     }
 
     private void changed() {

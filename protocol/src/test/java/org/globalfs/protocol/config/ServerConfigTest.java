@@ -42,6 +42,8 @@ class ServerConfigTest {
                   reserve: 500MiB
                   scrubPeriod: 24h
                   scrubBandwidth: 8MiB
+                  repairGrace: 30s
+                  repairBandwidth: 16MiB
             topology:
               - region: us-west
                 partition: 1
@@ -83,6 +85,9 @@ class ServerConfigTest {
                 .isEqualTo(DiskReserve.exactly(500 << 20));
         assertThat(config.roles().storage().get(0).scrubPeriodMs()).isEqualTo(168 * 3_600_000L);
         assertThat(config.roles().storage().get(1).scrubPeriodMs()).isEqualTo(24 * 3_600_000L);
+        assertThat(config.roles().storage().get(0).repairGraceMs()).isEqualTo(600_000);
+        assertThat(config.roles().storage().get(1).repairGraceMs()).isEqualTo(30_000);
+        assertThat(config.roles().storage().get(1).repairBytesPerSecond()).isEqualTo(16 << 20);
         assertThat(config.roles().storage().get(1).scrubBytesPerSecond()).isEqualTo(8L << 20);
         assertThat(config.topology().members(0)).containsExactly(1, 2, 7);
         assertThat(config.topology().members(1)).containsExactly(1, 2);

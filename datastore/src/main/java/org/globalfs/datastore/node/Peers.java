@@ -1,0 +1,126 @@
+package org.globalfs.datastore.node;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Epoch;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The other storage nodes as this one sees them: who is announced, who has been away for how long,
+ * and a connection to each. Of one thread.
+ */
+final class Peers implements Closeable {
+    private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+    private static final int TIMEOUT_MS = 5_000;
+
+    private final String cluster;
+    private final String self;
+    private final Discovery discovery;
+    private final long graceNs;
+    private final Map<String, Member> announced = new TreeMap<>();
+    private final Map<String, Long> absentSinceNs = new HashMap<>();
+    private final Map<String, StorageConnection> connections = new HashMap<>();
+
+    /**
+     * What a pass depends on.
+     *
+     * @param present ids of announced nodes
+     * @param dead ids of nodes in the epoch that were away for the grace
+     */
+    record View(int epoch, Set<String> present, Set<String> dead) {}
+
+    Peers(String cluster, String self, Discovery discovery, long graceMs) {
+        this.cluster = cluster;
+        this.self = self;
+        this.discovery = discovery;
+        this.graceNs = TimeUnit.MILLISECONDS.toNanos(graceMs);
+    }
+
+    /** Looks who is there now. */
+    View look(Epoch epoch) {
+        announced.clear();
+        for (Member member : discovery.members(Role.STORAGE)) {
+            announced.put(member.id(), member);
+        }
+        long nowNs = System.nanoTime();
+        Set<String> listed = new HashSet<>();
+        NavigableSet<String> dead = new TreeSet<>();
+        for (StorageSite site : epoch.nodes()) {
+            listed.add(site.id());
+            if (isPresent(site.id())) {
+                absentSinceNs.remove(site.id());
+            } else if (nowNs - absentSinceNs.computeIfAbsent(site.id(), id -> nowNs) >= graceNs) {
+                dead.add(site.id());
+            }
+        }
+        absentSinceNs.keySet().retainAll(listed);
+        return new View(epoch.number(), Set.copyOf(announced.keySet()), dead);
+    }
+
+    /** Whether it is announced; this node is there for itself. */
+    boolean isPresent(String id) {
+        return id.equals(self) || announced.containsKey(id);
+    }
+
+    /** Announced nodes that may hold chunks of a region's blocks, without this one. */
+    NavigableSet<String> ofRegion(int region) {
+        NavigableSet<String> ids = new TreeSet<>();
+        for (Member member : announced.values()) {
+            if ((region == 0 || member.partition() == region) && !member.id().equals(self)) {
+                ids.add(member.id());
+            }
+        }
+        return ids;
+    }
+
+    /** An open connection to the node. */
+    StorageConnection connection(String id) throws IOException {
+        StorageConnection open = connections.get(id);
+        if (open == null) {
+            Member member = announced.get(id);
+            if (member == null) {
+                throw new IOException("storage node " + id + " is away");
+            }
+            open = new StorageConnection(member.address(), cluster, id, TIMEOUT_MS);
+            connections.put(id, open);
+        }
+        return open;
+    }
+
+    /** A request on the node's connection failed: the next one opens another. */
+    void failed(String id) {
+        StorageConnection broken = connections.remove(id);
+        if (broken != null) {
+            closeQuietly(id, broken);
+        }
+    }
+
+    private static void closeQuietly(String id, StorageConnection connection) {
+        try {
+            connection.close();
+        } catch (IOException e) {
+            LOG.debug("closing a connection to {}: {}", id, e.toString());
+        }
+    }
+
+    /** Connections are made anew when they are needed. */
+    @Override
+    public void close() {
+        connections.forEach(Peers::closeQuietly);
+        connections.clear();
+    }
+}

@@ -1,0 +1,86 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Who holds which chunks of some blocks, on disk and not known to be damaged: asked of every node
+ * of the region that is announced.
+ */
+final class Survey {
+    private static final Logger LOG = LoggerFactory.getLogger(Survey.class);
+
+    private final Map<ChunkKey, NavigableSet<String>> holders = new HashMap<>();
+    private boolean complete = true;
+
+    private Survey() {}
+
+    /**
+     * @param blocks keys with index 0, and shapes; all of one region
+     */
+    static Survey of(
+            Map<ChunkKey, ChunkShape> blocks,
+            int region,
+            String self,
+            SegmentStore store,
+            Peers peers) {
+        Survey survey = new Survey();
+        List<ChunkKey> keys = new ArrayList<>();
+        new LinkedHashMap<>(blocks)
+                .forEach((block, shape) -> {
+                    for (int i = 0; i < shape.dataChunks() + shape.parityChunks(); i++) {
+                        keys.add(new ChunkKey(block.idHigh(), block.idLow(), i));
+                    }
+                });
+        for (ChunkKey key : keys) {
+            if (store.has(key)) {
+                survey.note(key, self);
+            }
+        }
+        for (String id : peers.ofRegion(region)) {
+            try {
+                byte[] held = peers.connection(id).has(keys);
+                for (int i = 0; i < held.length; i++) {
+                    if (held[i] == 1) {
+                        survey.note(keys.get(i), id);
+                    }
+                }
+            } catch (IOException e) {
+                LOG.debug("{}: {} does not say what it holds: {}", self, id, e.toString());
+                peers.failed(id);
+                survey.complete = false;
+            }
+        }
+        return survey;
+    }
+
+    void note(ChunkKey key, String id) {
+        holders.computeIfAbsent(key, k -> new TreeSet<>()).add(id);
+    }
+
+    void moved(ChunkKey key, String from, String to) {
+        note(key, to);
+        holders(key).remove(from);
+    }
+
+    /** Whether everybody answered: what nobody is known to hold is missing then. */
+    boolean isComplete() {
+        return complete;
+    }
+
+    /** Ids of the chunk's holders, in order. */
+    Collection<String> holders(ChunkKey key) {
+        return holders.getOrDefault(key, new TreeSet<>());
+    }
+}

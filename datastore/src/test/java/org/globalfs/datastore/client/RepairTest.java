@@ -1,0 +1,259 @@
+package org.globalfs.datastore.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.globalfs.datastore.node.RepairOptions;
+import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.globalfs.protocol.wire.BlockRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real nodes come and go; the chunks of their blocks stay complete, and go where they belong. */
+@Timeout(300)
+class RepairTest {
+    private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final int BLOCKS = 40;
+    private static final int CHUNKS = 6;
+
+    @TempDir Path folder;
+    private final Random random = new Random(4711);
+    private final Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private StorageCluster cluster;
+    private DistributedBlockStore store;
+
+    @BeforeEach
+    void start() throws IOException {
+        cluster = new StorageCluster(folder, 0);
+        cluster.repairs = new RepairOptions(1_000, Long.MAX_VALUE, 300);
+        for (String node : List.of("a1", "a2", "b1", "b2", "c1", "c2")) {
+            cluster.stop(node);
+            cluster.start(node);
+        }
+        store = cluster.client();
+        for (int i = 0; i < BLOCKS; i++) {
+            byte[] content = new byte[1 + random.nextInt(200_000)];
+            random.nextBytes(content);
+            blocks.put(store.put(StorageCluster.REGION, ByteBuffer.wrap(content)), content);
+        }
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        threads.shutdownNow();
+        store.close();
+        cluster.close();
+    }
+
+    private List<ChunkKey> held(String node) throws IOException {
+        try (StorageConnection connection =
+                new StorageConnection(
+                        cluster.address(node), StorageCluster.CLUSTER, node, 10_000)) {
+            StorageConnection.Reply reply =
+                    connection.request(
+                            Opcode.LIST, to -> to.put((byte) 0).putInt(10_000), new byte[0], 0, 0);
+            ByteBuffer listing = ByteBuffer.wrap(reply.payload());
+            List<ChunkKey> keys = new ArrayList<>();
+            while (listing.hasRemaining()) {
+                keys.add(ChunkKey.read(listing));
+                listing.getInt();
+                var _ = Frame.readString(listing);
+            }
+            return keys;
+        }
+    }
+
+    private int allHeld() throws IOException {
+        int count = 0;
+        for (StorageNode node : cluster.running()) {
+            count += held(node.id()).size();
+        }
+        return count;
+    }
+
+    private void awaitAllHeld() {
+        await().atMost(LIMIT).until(() -> allHeld() == BLOCKS * CHUNKS && cluster.handoffs() == 0);
+    }
+
+    private void readAll() throws IOException {
+        for (Map.Entry<BlockRef, byte[]> entry : blocks.entrySet()) {
+            byte[] content = entry.getValue();
+            assertThat(store.get(entry.getKey(), 0, content.length).array()).isEqualTo(content);
+        }
+    }
+
+    /** Whether every chunk is where the newest placement epoch wants it, and nowhere else. */
+    private boolean areHome() throws IOException {
+        Map<String, Set<ChunkKey>> held = new HashMap<>();
+        for (StorageNode node : cluster.running()) {
+            held.put(node.id(), Set.copyOf(held(node.id())));
+        }
+        int home = 0;
+        for (BlockRef ref : blocks.keySet()) {
+            List<StorageSite> homes = store.homes(ref);
+            for (int i = 0; i < homes.size(); i++) {
+                ChunkKey key = new ChunkKey(ref.getIdHigh(), ref.getIdLow(), i);
+                home += held.getOrDefault(homes.get(i).id(), Set.of()).contains(key) ? 1 : 0;
+            }
+        }
+        return home == blocks.size() * CHUNKS && allHeld() == home;
+    }
+
+    @Test
+    void aDeadNodesChunksAreMadeAnewAndReturnWithIt() throws IOException {
+        int before = held("a1").size();
+        assertThat(before).isPositive();
+        cluster.stop("a1");
+        await().atMost(LIMIT).until(() -> allHeld() == BLOCKS * CHUNKS);
+        assertThat(cluster.handoffs()).isEqualTo(before);
+        cluster.stop("b2");
+        readAll();
+        cluster.start("b2");
+        cluster.start("a1");
+        awaitAllHeld();
+        assertThat(held("a1")).hasSize(before);
+        assertThat(areHome()).isTrue();
+        readAll();
+    }
+
+    @Test
+    void whoComesBackWithAnEmptyDiskGetsItsChunksAgain() throws IOException {
+        List<ChunkKey> before = held("c2");
+        cluster.stop("c2");
+        try (Stream<Path> files = Files.walk(cluster.folder("c2"))) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+        cluster.start("c2");
+        awaitAllHeld();
+        assertThat(held("c2")).containsExactlyElementsOf(before);
+        cluster.stop("a1", "b1");
+        readAll();
+    }
+
+    @Test
+    void chunksMoveToNewNodesWhileTheyAreRead() throws Exception {
+        AtomicBoolean moved = new AtomicBoolean();
+        Future<?> reader =
+                threads.submit(() -> {
+                    while (!moved.get()) {
+                        readAll();
+                    }
+                    return null;
+                });
+        for (String node : List.of("a3", "b3", "c3")) {
+            cluster.start(node);
+        }
+        await().atMost(LIMIT).until(() -> reader.isDone() || areHome());
+        moved.set(true);
+        reader.get(60, TimeUnit.SECONDS);
+        assertThat(areHome()).isTrue();
+        assertThat(held("b3")).isNotEmpty();
+        cluster.stop("a1", "b1");
+        readAll();
+    }
+
+    @Test
+    void aDrainedNodeEmptiesAndStaysOutUntilItIsReadmitted() throws IOException {
+        cluster.start("a3");
+        await().atMost(LIMIT).until(this::areHome);
+        cluster.epochs.change(epoch -> epoch.drain("a1"));
+        await().atMost(LIMIT).until(() -> held("a1").isEmpty());
+        assertThat(areHome()).isTrue();
+        cluster.stop("a1");
+        readAll();
+        cluster.start("a1");
+        assertThat(cluster.epochs.newest().lists("a1")).isFalse();
+        assertThat(store.deleteAll(blocks.keySet()).size()).isEqualTo(BLOCKS);
+        assertThat(allHeld()).isZero();
+        cluster.epochs.change(epoch -> epoch.readmit("a1"));
+        await().atMost(LIMIT).until(() -> cluster.epochs.newest().lists("a1"));
+    }
+
+    @Test
+    void aDeadNodeThatIsDrainedLeavesNothingToWaitFor() throws IOException {
+        cluster.start("a3");
+        await().atMost(LIMIT).until(this::areHome);
+        cluster.stop("a1");
+        cluster.epochs.change(epoch -> epoch.drain("a1"));
+        await().atMost(LIMIT).until(this::areHome);
+        assertThat(store.deleteAll(blocks.keySet()).size()).isEqualTo(BLOCKS);
+        assertThat(allHeld()).isZero();
+    }
+
+    @Test
+    void nothingIsLostAndNothingLeftWhateverComesAndGoes() throws Exception {
+        long seed = System.nanoTime();
+        Random chance = new Random(seed);
+        cluster.start("a3");
+        cluster.start("b3");
+        cluster.start("c3");
+        List<String> all = List.of("a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3");
+        List<BlockRef> deleted = new ArrayList<>();
+        for (int round = 0; round < 6; round++) {
+            String node = all.get(chance.nextInt(all.size()));
+            boolean drains = chance.nextBoolean();
+            if (drains) {
+                cluster.epochs.change(epoch -> epoch.drain(node));
+            } else {
+                cluster.stop(node);
+            }
+            long untilNs = System.nanoTime() + chance.nextLong(2_000_000_000L);
+            do {
+                byte[] content = new byte[1 + chance.nextInt(100_000)];
+                chance.nextBytes(content);
+                blocks.put(store.put(StorageCluster.REGION, ByteBuffer.wrap(content)), content);
+                List<BlockRef> known = List.copyOf(blocks.keySet());
+                BlockRef ref = known.get(chance.nextInt(known.size()));
+                byte[] expected = blocks.get(ref);
+                assertThat(store.get(ref, 0, expected.length).array())
+                        .as("seed %s, round %s, %s", seed, round, ref)
+                        .isEqualTo(expected);
+                if (chance.nextInt(3) == 0) {
+                    blocks.remove(ref);
+                    deleted.add(ref);
+                    deleted.removeAll(store.deleteAll(deleted));
+                }
+            } while (System.nanoTime() - untilNs < 0);
+            if (drains) {
+                cluster.epochs.change(epoch -> epoch.readmit(node));
+                await().atMost(LIMIT).until(() -> cluster.epochs.newest().lists(node));
+            } else {
+                cluster.start(node);
+            }
+        }
+        deleted.removeAll(store.deleteAll(deleted));
+        assertThat(deleted).as("seed %s", seed).isEmpty();
+        await("seed " + seed).atMost(LIMIT).until(this::areHome);
+        readAll();
+    }
+}
