@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
             StatusCommand.class,
             FsckCommand.class,
             RingCommand.class,
+            DatastoreCommand.class,
             StopCommand.class,
             StartCommand.class,
             KillCommand.class,

@@ -21,14 +21,27 @@ final class KnownTopology {
     /** Of the server's file, or of the local cluster in the folder. */
     static Topology of(DataOption data, @Nullable Path config)
             throws Failure, ConfigException, IOException {
-        ServerConfig server = config == null ? ofFolder(data.open()) : ServerConfig.read(config);
-        try (ZooKeeperDiscovery discovery =
-                ZooKeeperDiscovery.connect(
-                        server.zookeeper(), server.cluster(), ZOOKEEPER_TIMEOUT_MS)) {
-            return server.topology().including(discovery.members(Role.REPLICA));
+        try (ZooKeeperDiscovery discovery = connect(data, config)) {
+            return server(data, config).topology().including(discovery.members(Role.REPLICA));
+        }
+    }
+
+    /** A view of the cluster that the file, or the folder, is of. */
+    static ZooKeeperDiscovery connect(DataOption data, @Nullable Path config)
+            throws Failure, ConfigException, IOException {
+        ServerConfig server = server(data, config);
+        try {
+            return ZooKeeperDiscovery.connect(
+                    server.zookeeper(), server.cluster(), ZOOKEEPER_TIMEOUT_MS);
         } catch (IOException e) {
             throw new Failure(ExitCode.ZOOKEEPER, String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** The file, or that of a server of the local cluster. */
+    static ServerConfig server(DataOption data, @Nullable Path config)
+            throws Failure, ConfigException {
+        return config == null ? ofFolder(data.open()) : ServerConfig.read(config);
     }
 
     private static ServerConfig ofFolder(ClusterFolder folder) throws ConfigException, Failure {

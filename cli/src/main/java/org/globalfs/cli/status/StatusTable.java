@@ -118,9 +118,9 @@ public final class StatusTable {
                                 node.address().toString(),
                                 state(node.alive()),
                                 node.alive()
-                                        ? bytes(node.usedBytes())
+                                        ? Columns.bytes(node.usedBytes())
                                                 + " of "
-                                                + bytes(node.capacityBytes())
+                                                + Columns.bytes(node.capacityBytes())
                                         : ""));
             }
             region.oracle()
@@ -142,9 +142,9 @@ public final class StatusTable {
                 .filter(ClusterStatus.Room::full)
                 .map(disk ->
                         ", DISK FULL: "
-                                + bytes(disk.freeBytes())
+                                + Columns.bytes(disk.freeBytes())
                                 + " free, "
-                                + bytes(disk.reservedBytes())
+                                + Columns.bytes(disk.reservedBytes())
                                 + " reserved")
                 .orElse("");
     }
@@ -168,31 +168,7 @@ public final class StatusTable {
         return alive ? "up" : "DOWN";
     }
 
-    private static String bytes(long bytes) {
-        String[] units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-        double value = bytes;
-        int unit = 0;
-        while (value >= 1024 && unit < units.length - 1) {
-            value /= 1024;
-            unit++;
-        }
-        return unit == 0 ? bytes + " B" : String.format("%.1f %s", value, units[unit]);
-    }
-
     private void print(List<List<String>> rows) {
-        int[] widths = new int[rows.getFirst().size()];
-        for (List<String> row : rows) {
-            for (int i = 0; i < widths.length; i++) {
-                widths[i] = Math.max(widths[i], row.get(i).length());
-            }
-        }
-        for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder();
-            for (int i = 0; i < widths.length; i++) {
-                line.append(String.format("%-" + widths[i] + "s  ", row.get(i)));
-            }
-            out.append(line.toString().stripTrailing()).append('\n');
-        }
-        out.append('\n');
+        out.append(Columns.of(rows)).append('\n');
     }
 }

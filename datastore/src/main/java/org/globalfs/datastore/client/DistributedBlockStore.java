@@ -20,6 +20,7 @@ import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
@@ -140,6 +141,14 @@ public final class DistributedBlockStore implements BlockStore {
             giveArray(chunks);
         }
         return ref;
+    }
+
+    /** Why an epoch could place no block in the region; null: it could. */
+    public static @Nullable String shortage(Epoch epoch, int region) {
+        Placement placement = Placement.of(epoch, region);
+        return placement.homes(0, 0, DATA_CHUNKS, PARITY_CHUNKS) != null
+                ? null
+                : placement.shortage(DATA_CHUNKS, PARITY_CHUNKS);
     }
 
     private void put(

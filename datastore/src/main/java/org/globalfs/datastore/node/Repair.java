@@ -41,6 +41,7 @@ final class Repair implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Repair.class);
     private static final long TURN_MS = 250;
     private static final long PERIOD_NS = TimeUnit.HOURS.toNanos(1);
+    private static final long MOST_QUIET_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_MS = 6_000;
     private static final int BATCH = 128;
@@ -86,7 +87,9 @@ final class Repair implements AutoCloseable {
     }
 
     void start() {
-        thread.start();
+        if (options.bytesPerSecond() > 0) {
+            thread.start();
+        }
     }
 
     private void run() {

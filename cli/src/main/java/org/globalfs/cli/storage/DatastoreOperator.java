@@ -1,0 +1,231 @@
+package org.globalfs.cli.storage;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.cli.status.Columns;
+import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.wire.NodeStatistics;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.Epoch;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
+import org.jspecify.annotations.Nullable;
+
+/** Shows storage nodes, and takes them out of the placement and back in. */
+public final class DatastoreOperator {
+    private static final int ANSWER_MS = 5_000;
+    private static final long LOOK_MS = 1_000;
+
+    private final String cluster;
+    private final ZooKeeperDiscovery discovery;
+    private final Consumer<String> out;
+
+    /** A node: where it was or is, whether it is announced and has a place, what it says. */
+    private record Node(
+            String id,
+            String region,
+            int partition,
+            String datacenter,
+            HostPort address,
+            boolean announced,
+            boolean placed) {}
+
+    /**
+     * @param out told what happens, a line each
+     */
+    public DatastoreOperator(String cluster, ZooKeeperDiscovery discovery, Consumer<String> out) {
+        this.cluster = cluster;
+        this.discovery = discovery;
+        this.out = out;
+    }
+
+    /** Says of each node what it holds, and what is left to do for its chunks. */
+    public void status() {
+        Epoch epoch = discovery.newest();
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(
+                List.of(
+                        "NODE",
+                        "REGION",
+                        "DC",
+                        "STATE",
+                        "CHUNKS",
+                        "DATA",
+                        "USED",
+                        "KEPT FOR OTHERS",
+                        "DAMAGED",
+                        "TO MOVE",
+                        "TO REBUILD"));
+        for (Node node : nodes(epoch).values()) {
+            NodeStatistics said = node.announced ? statistics(node) : null;
+            List<String> row = new ArrayList<>();
+            row.addAll(List.of(node.id, node.region, node.datacenter, state(node, said)));
+            if (said == null) {
+                row.addAll(List.of("", "", "", "", "", "", ""));
+            } else {
+                row.add(Long.toString(said.chunks()));
+                row.add(Columns.bytes(said.liveBytes()));
+                row.add(
+                        Columns.bytes(said.usedBytes())
+                                + " of "
+                                + Columns.bytes(said.capacityBytes()));
+                row.add(Long.toString(said.handoffChunks()));
+                row.add(Long.toString(said.corruptChunks()));
+                row.add(Long.toString(said.misplacedChunks()));
+                row.add(Long.toString(said.missingChunks()));
+            }
+            rows.add(row);
+        }
+        out.accept("placement epoch " + epoch.number() + "\n");
+        out.accept(Columns.of(rows).stripTrailing());
+    }
+
+    private static String state(Node node, @Nullable NodeStatistics said) {
+        if (!node.announced) {
+            return node.placed ? "DOWN" : "drained, down";
+        }
+        if (said == null) {
+            return "SILENT";
+        }
+        if (!said.writable()) {
+            return "DISK FAILED";
+        }
+        return node.placed ? "up" : said.chunks() == 0 ? "drained" : "draining";
+    }
+
+    /**
+     * Takes a node, up or down, out of the placement: others get its chunks.
+     *
+     * @param waits until it holds none any more
+     */
+    public void drain(String id, boolean waits) throws Failure, IOException {
+        Node node = node(id);
+        Epoch next = discovery.newest().drain(id);
+        String shortage = DistributedBlockStore.shortage(next, node.partition);
+        if (shortage != null && node.placed) {
+            throw new Failure(
+                    ExitCode.FAILED, "without " + id + " nothing could be written: " + shortage);
+        }
+        discovery.change(epoch -> epoch.drain(id));
+        out.accept(id + " has no place any more: nothing new goes there");
+        if (!node.announced) {
+            out.accept(
+                    "it is down: the others make its chunks anew ('globalfs datastore status' shows what is left)");
+        } else if (waits) {
+            awaitEmpty(node);
+        }
+    }
+
+    private void awaitEmpty(Node node) throws Failure {
+        long first = -1;
+        long startNs = System.nanoTime();
+        long told = -1;
+        while (true) {
+            NodeStatistics said = statistics(node);
+            if (said == null) {
+                throw new Failure(
+                        ExitCode.FAILED,
+                        node.id
+                                + " does not answer: start it, or let the others make its chunks"
+                                + " anew");
+            }
+            long left = said.chunks();
+            first = first < 0 ? left : first;
+            if (left == 0) {
+                out.accept(node.id + " holds nothing any more: it may be stopped");
+                return;
+            }
+            if (left != told) {
+                told = left;
+                long doneChunks = first - left;
+                long seconds = (System.nanoTime() - startNs) / 1_000_000_000;
+                out.accept(
+                        left
+                                + " chunks, "
+                                + Columns.bytes(said.liveBytes())
+                                + " left"
+                                + (doneChunks > 0
+                                        ? ", about " + seconds * left / doneChunks + " s"
+                                        : ""));
+            }
+            pause();
+        }
+    }
+
+    private static void pause() throws Failure {
+        try {
+            Thread.sleep(LOOK_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Failure(ExitCode.FAILED, "interrupted", e);
+        }
+    }
+
+    /** Lets a drained node take its place again, at once if it runs. */
+    public void readmit(String id) throws Failure, IOException {
+        node(id);
+        discovery.change(epoch -> epoch.readmit(id));
+        out.accept(id + " takes its place again as soon as it runs");
+    }
+
+    private Node node(String id) throws Failure {
+        Map<String, Node> nodes = nodes(discovery.newest());
+        Node node = nodes.get(id);
+        if (node == null) {
+            throw new Failure(
+                    ExitCode.USAGE,
+                    "no storage node '" + id + "' is known: " + String.join(", ", nodes.keySet()));
+        }
+        return node;
+    }
+
+    private Map<String, Node> nodes(Epoch epoch) {
+        Map<String, Node> nodes = new TreeMap<>();
+        for (String id : epoch.drained()) {
+            nodes.put(id, new Node(id, "", 0, "", new HostPort("", 0), false, false));
+        }
+        for (StorageSite site : epoch.nodes()) {
+            nodes.put(
+                    site.id(),
+                    new Node(
+                            site.id(),
+                            site.region(),
+                            site.partition(),
+                            site.datacenter(),
+                            site.address(),
+                            false,
+                            true));
+        }
+        for (Member member : discovery.members(Role.STORAGE)) {
+            nodes.put(
+                    member.id(),
+                    new Node(
+                            member.id(),
+                            member.region(),
+                            member.partition(),
+                            member.datacenter(),
+                            member.address(),
+                            true,
+                            epoch.lists(member.id())));
+        }
+        return nodes;
+    }
+
+    private @Nullable NodeStatistics statistics(Node node) {
+        try (StorageConnection connection =
+                new StorageConnection(node.address, cluster, node.id, ANSWER_MS)) {
+            return connection.statistics();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+}
