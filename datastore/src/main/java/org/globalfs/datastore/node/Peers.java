@@ -27,6 +27,9 @@ final class Peers implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
     private static final int TIMEOUT_MS = 5_000;
 
+    /** Attribute of a member: another one after each start, which may have found an empty disk. */
+    static final String INCARNATION = "incarnation";
+
     private final String cluster;
     private final String self;
     private final Discovery discovery;
@@ -38,10 +41,10 @@ final class Peers implements Closeable {
     /**
      * What a pass depends on.
      *
-     * @param present ids of announced nodes
+     * @param present announced nodes: incarnations by id
      * @param dead ids of nodes in the epoch that were away for the grace
      */
-    record View(int epoch, Set<String> present, Set<String> dead) {}
+    record View(int epoch, Map<String, String> present, Set<String> dead) {}
 
     Peers(String cluster, String self, Discovery discovery, long graceMs) {
         this.cluster = cluster;
@@ -68,7 +71,10 @@ final class Peers implements Closeable {
             }
         }
         absentSinceNs.keySet().retainAll(listed);
-        return new View(epoch.number(), Set.copyOf(announced.keySet()), dead);
+        Map<String, String> present = new TreeMap<>();
+        announced.forEach(
+                (id, member) -> present.put(id, member.attributes().getOrDefault(INCARNATION, "")));
+        return new View(epoch.number(), present, dead);
     }
 
     /** Whether it is announced; this node is there for itself. */

@@ -3,6 +3,7 @@ package org.globalfs.datastore.node;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.UUID;
 import org.globalfs.datastore.wire.NodeStatistics;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskReserve;
@@ -136,7 +137,11 @@ public final class StorageNode implements AutoCloseable {
                             options.partition,
                             options.datacenter,
                             node.address(),
-                            Map.of("capacity", Long.toString(node.statistics().capacityBytes()))));
+                            Map.of(
+                                    "capacity",
+                                    Long.toString(node.statistics().capacityBytes()),
+                                    Peers.INCARNATION,
+                                    UUID.randomUUID().toString())));
             node.handoffs.start();
             node.scrub.start();
             node.repair.start();
