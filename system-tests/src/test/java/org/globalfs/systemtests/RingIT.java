@@ -30,6 +30,9 @@ final class RingIT {
         String yaml =
                 head.replace("us-west-c", "us-west-d").replace("datacenter: c", "datacenter: d")
                         + "roles:\n  replica:\n    id: 10\n"
+                        + "  storage:\n    - id: us-west-d-1\n      port: "
+                        + freePort()
+                        + "\n"
                         + topology.replace("  - region: us-east", site + "  - region: us-east");
         return Files.writeString(cluster.data().resolve("config").resolve("us-west-d.yaml"), yaml);
     }
@@ -97,6 +100,7 @@ final class RingIT {
             FsyncWriter.check(folder, journal);
             FsyncWriter.check(cluster.mount("eu-west").resolve("ring"), journal);
             refusesNonsense(cluster);
+            itsStorageNodeTakesAnothersPlace(cluster, folder);
         } finally {
             if (added != null) {
                 added.destroyForcibly().waitFor();
@@ -120,6 +124,40 @@ final class RingIT {
                                 .matches("(?s).*replica 3 .*not a member.*"),
                 () -> "replica 3 takes itself for a member: " + cluster.status());
         Shell.bash(MINUTES, folder, "cat small").orFail();
+    }
+
+    /** Six nodes are needed; with the seventh one of the others can go. */
+    private static void itsStorageNodeTakesAnothersPlace(LocalCluster cluster, Path folder) {
+        Shell.bash(
+                        MINUTES,
+                        folder,
+                        "head -c 20000000 /dev/urandom > large; sync large; sha256sum large > sum")
+                .orFail();
+        assertThat(cluster.globalfs(MINUTES, "datastore", "drain", "us-west-a-1").orFail())
+                .contains("us-west-a-1 holds nothing any more");
+        assertThat(cluster.globalfs(MINUTES, "datastore", "status").orFail())
+                .containsPattern("us-west-a-1 +us-west +a +drained +0 ")
+                .containsPattern("us-west-d-1 +us-west +d +up +[1-9]");
+        assertThat(cluster.globalfs(MINUTES, "datastore", "drain", "us-west-b-1").output())
+                .contains("RS(4,2) needs 6 storage nodes");
+        assertThat(cluster.globalfs(MINUTES, "datastore", "drain", "nobody").output())
+                .contains("no storage node 'nobody' is known");
+        cluster.kill("us-west-a");
+        Shell.bash(
+                        MINUTES,
+                        cluster.mount("eu-west").resolve("ring"),
+                        "for i in $(seq 100); do [ -e sum ] && break; sleep 0.1; done; sha256sum -c sum")
+                .orFail();
+        cluster.restart("us-west-a");
+        assertThat(cluster.globalfs(MINUTES, "datastore", "readmit", "us-west-a-1").orFail())
+                .contains("takes its place again");
+        LocalCluster.await(
+                MINUTES,
+                () ->
+                        cluster.globalfs(MINUTES, "datastore", "status")
+                                .output()
+                                .matches("(?s).*us-west-a-1 +us-west +a +up +[1-9].*"),
+                () -> "us-west-a-1 gets nothing: " + cluster.status());
     }
 
     private static void refusesNonsense(LocalCluster cluster) {

@@ -5,11 +5,13 @@ import org.globalfs.cli.Failure;
 import org.globalfs.cli.cluster.ClusterFolder;
 import org.globalfs.cli.cluster.LocalCluster;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /** The option that names a local cluster's folder. */
 final class DataOption {
     @Option(
             names = "--data",
+            scope = ScopeType.INHERIT,
             paramLabel = "DIR",
             description = "The cluster's folder (default: ${DEFAULT-VALUE}).",
             defaultValue = "globalfs-data")

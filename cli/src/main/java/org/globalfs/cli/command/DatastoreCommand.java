@@ -14,6 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** Shows storage nodes, and takes them out of service. */
@@ -27,6 +28,7 @@ final class DatastoreCommand implements Runnable {
 
     @Option(
             names = "--config",
+            scope = ScopeType.INHERIT,
             paramLabel = "FILE",
             description = "A server's YAML file, for a cluster that is not in a local folder.")
     private @Nullable Path config;

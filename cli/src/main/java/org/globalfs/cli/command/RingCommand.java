@@ -27,6 +27,7 @@ final class RingCommand implements Runnable {
 
     @Option(
             names = "--config",
+            scope = ScopeType.INHERIT,
             paramLabel = "FILE",
             description = "A server's YAML file, for a cluster that is not in a local folder.")
     private @Nullable Path config;

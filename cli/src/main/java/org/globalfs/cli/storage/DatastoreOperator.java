@@ -126,39 +126,45 @@ public final class DatastoreOperator {
     }
 
     private void awaitEmpty(Node node) throws Failure {
-        long first = -1;
-        long startNs = System.nanoTime();
         long told = -1;
+        long firstBytes = 0;
+        long startNs = 0;
         while (true) {
             NodeStatistics said = statistics(node);
             if (said == null) {
                 throw new Failure(
                         ExitCode.FAILED,
                         node.id
-                                + " does not answer: start it, or let the others make its chunks"
-                                + " anew");
+                                + " does not answer: start it, or let the others make its chunks anew");
             }
-            long left = said.chunks();
-            first = first < 0 ? left : first;
-            if (left == 0) {
+            if (said.chunks() == 0) {
                 out.accept(node.id + " holds nothing any more: it may be stopped");
                 return;
             }
-            if (left != told) {
-                told = left;
-                long doneChunks = first - left;
-                long seconds = (System.nanoTime() - startNs) / 1_000_000_000;
+            if (told < 0 || said.chunks() < told && startNs == 0) {
+                startNs = told < 0 ? 0 : System.nanoTime();
+                firstBytes = said.liveBytes();
+            }
+            if (said.chunks() != told) {
+                told = said.chunks();
                 out.accept(
-                        left
+                        said.chunks()
                                 + " chunks, "
                                 + Columns.bytes(said.liveBytes())
                                 + " left"
-                                + (doneChunks > 0
-                                        ? ", about " + seconds * left / doneChunks + " s"
-                                        : ""));
+                                + timeLeft(startNs, firstBytes - said.liveBytes(), said));
             }
             pause();
         }
+    }
+
+    /** Once it is known how fast they go. */
+    private static String timeLeft(long startNs, long doneBytes, NodeStatistics said) {
+        if (startNs == 0 || doneBytes <= 0) {
+            return "";
+        }
+        double seconds = (System.nanoTime() - startNs) / 1e9;
+        return String.format(", about %.0f s", seconds * said.liveBytes() / doneBytes);
     }
 
     private static void pause() throws Failure {
