@@ -29,14 +29,16 @@ public final class DatastoreOperator {
     private final ZooKeeperDiscovery discovery;
     private final Consumer<String> out;
 
-    /** A node: where it was or is, whether it is announced and has a place, what it says. */
+    /**
+     * @param address where it listens; null: it is not announced
+     * @param placed whether it has a place in the newest epoch
+     */
     private record Node(
             String id,
             String region,
             int partition,
             String datacenter,
-            HostPort address,
-            boolean announced,
+            @Nullable HostPort address,
             boolean placed) {}
 
     /**
@@ -66,7 +68,7 @@ public final class DatastoreOperator {
                         "TO MOVE",
                         "TO REBUILD"));
         for (Node node : nodes(epoch).values()) {
-            NodeStatistics said = node.announced ? statistics(node) : null;
+            NodeStatistics said = statistics(node);
             List<String> row = new ArrayList<>();
             row.addAll(List.of(node.id, node.region, node.datacenter, state(node, said)));
             if (said == null) {
@@ -90,7 +92,7 @@ public final class DatastoreOperator {
     }
 
     private static String state(Node node, @Nullable NodeStatistics said) {
-        if (!node.announced) {
+        if (node.address == null) {
             return node.placed ? "DOWN" : "drained, down";
         }
         if (said == null) {
@@ -117,7 +119,7 @@ public final class DatastoreOperator {
         }
         discovery.change(epoch -> epoch.drain(id));
         out.accept(id + " has no place any more: nothing new goes there");
-        if (!node.announced) {
+        if (node.address == null) {
             out.accept(
                     "it is down: the others make its chunks anew ('globalfs datastore status' shows what is left)");
         } else if (waits) {
@@ -197,7 +199,7 @@ public final class DatastoreOperator {
     private Map<String, Node> nodes(Epoch epoch) {
         Map<String, Node> nodes = new TreeMap<>();
         for (String id : epoch.drained()) {
-            nodes.put(id, new Node(id, "", 0, "", new HostPort("", 0), false, false));
+            nodes.put(id, new Node(id, "", 0, "", null, false));
         }
         for (StorageSite site : epoch.nodes()) {
             nodes.put(
@@ -207,8 +209,7 @@ public final class DatastoreOperator {
                             site.region(),
                             site.partition(),
                             site.datacenter(),
-                            site.address(),
-                            false,
+                            null,
                             true));
         }
         for (Member member : discovery.members(Role.STORAGE)) {
@@ -220,15 +221,18 @@ public final class DatastoreOperator {
                             member.partition(),
                             member.datacenter(),
                             member.address(),
-                            true,
                             epoch.lists(member.id())));
         }
         return nodes;
     }
 
     private @Nullable NodeStatistics statistics(Node node) {
+        HostPort address = node.address;
+        if (address == null) {
+            return null;
+        }
         try (StorageConnection connection =
-                new StorageConnection(node.address, cluster, node.id, ANSWER_MS)) {
+                new StorageConnection(address, cluster, node.id, ANSWER_MS)) {
             return connection.statistics();
         } catch (IOException e) {
             return null;

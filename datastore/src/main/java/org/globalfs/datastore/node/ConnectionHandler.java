@@ -308,11 +308,13 @@ final class ConnectionHandler implements Runnable {
 
     private void has(Frame.Header header, ByteBuffer meta, ByteBuffer payload)
             throws IOException, StoreFailure {
+        boolean keeps = meta.hasRemaining() && meta.get() == 1;
         ByteBuffer answers = ByteBuffer.allocate(payload.remaining() / ChunkKey.BYTES);
         while (answers.hasRemaining()) {
-            answers.put((byte) (store.has(ChunkKey.read(payload)) ? 1 : 0));
+            ChunkKey key = ChunkKey.read(payload);
+            answers.put((byte) ((keeps ? store.keeps(key) : store.has(key)) ? 1 : 0));
         }
-        if (meta.hasRemaining() && meta.get() == 1) {
+        if (keeps) {
             try {
                 store.sync();
             } catch (IOException e) {

@@ -1,15 +1,11 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.concurrent.TimeUnit;
-import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
-import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.Shutdown;
@@ -123,33 +119,13 @@ final class HandoffReturn implements AutoCloseable {
         if (record == null || !home.equals(record.home())) {
             return store.location(key) == null;
         }
-        if (connection.has(List.of(key))[0] == 1) {
-            // Made anew here while its home was away.
-            store.delete(List.of(key));
-            return true;
-        }
-        byte[] data = new byte[record.dataBytes()];
-        ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(data.length));
-        try {
-            ChunkStatus read = store.read(key, 0, data.length, buffer);
-            if (read != ChunkStatus.OK) {
-                LOG.error("{}: chunk {} kept for {} is {}", node, key, home, read);
-                return false;
-            }
-            buffer.get(data);
-        } finally {
-            BufferPool.give(buffer);
-        }
-        ChunkStatus status = connection.put(key, record.shape(), "", data, 0, data.length);
-        if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
-            LOG.warn("{}: {} does not take its chunk {} back: {}", node, home, key, status);
+        int sent = ChunkMove.move(store, connection, key, record.shape(), "");
+        if (sent == ChunkMove.REFUSED) {
             return false;
         }
-        store.delete(List.of(key));
         var _ =
                 shutdown.await(
-                        TimeUnit.SECONDS.toMillis(data.length) / bytesPerSecond,
-                        TimeUnit.MILLISECONDS);
+                        TimeUnit.SECONDS.toMillis(sent) / bytesPerSecond, TimeUnit.MILLISECONDS);
         return true;
     }
 

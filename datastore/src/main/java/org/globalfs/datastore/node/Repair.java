@@ -242,32 +242,19 @@ final class Repair implements AutoCloseable {
                 return;
             }
             try {
-                if (!sighting.survey.holders(key).contains(to)) {
-                    String keptFor = to.equals(home) ? "" : home;
-                    send(key, here.shape(), to, keptFor, bytes(key, here.dataBytes()));
+                String keptFor = to.equals(home) ? "" : home;
+                int sent = ChunkMove.move(store, peers.connection(to), key, here.shape(), keptFor);
+                if (sent == ChunkMove.REFUSED) {
+                    toMove++;
+                    return;
                 }
-                store.delete(List.of(key));
+                pace(sent);
                 sighting.survey.moved(key, self, to);
                 moved++;
             } catch (IOException e) {
                 toMove++;
                 peers.failed(to);
                 LOG.info("{}: chunk {} not moved to {}: {}", self, key, to, e.getMessage());
-            }
-        }
-
-        private byte[] bytes(ChunkKey key, int length) throws IOException {
-            byte[] bytes = new byte[length];
-            ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(length));
-            try {
-                ChunkStatus status = store.read(key, 0, length, buffer);
-                if (status != ChunkStatus.OK) {
-                    throw new IOException("it is " + status + " here");
-                }
-                buffer.get(bytes);
-                return bytes;
-            } finally {
-                BufferPool.give(buffer);
             }
         }
 
@@ -285,9 +272,13 @@ final class Repair implements AutoCloseable {
             if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
                 throw new IOException(to + " does not take it: " + status);
             }
+            pace(bytes.length);
+        }
+
+        private void pace(int bytes) {
             var _ =
                     shutdown.await(
-                            TimeUnit.SECONDS.toMillis(bytes.length) / options.bytesPerSecond(),
+                            TimeUnit.SECONDS.toMillis(bytes) / options.bytesPerSecond(),
                             TimeUnit.MILLISECONDS);
         }
 

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -76,6 +77,10 @@ final class SegmentStore implements AutoCloseable {
     private final Options options;
     private final DiskWatch disk;
     private final ConcurrentSkipListMap<ChunkKey, Location> index = new ConcurrentSkipListMap<>();
+
+    /** Chunks that another node is being given. Guards that none of them goes that is put again. */
+    private final Set<ChunkKey> leaving = new HashSet<>();
+
     private final Set<ChunkKey> corrupt = ConcurrentHashMap.newKeySet();
     private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
     private final GroupSync groupSync = new GroupSync();
@@ -191,8 +196,7 @@ final class SegmentStore implements AutoCloseable {
         if (recentDeletes.contains(key)) {
             return new Written(ChunkStatus.DELETED, 0);
         }
-        Location old = index.get(key);
-        if (old != null && old.dataBytes == data.remaining() && !corrupt.contains(key)) {
+        if (isThere(key, data.remaining())) {
             return new Written(ChunkStatus.OK, groupSync.latest());
         }
         int[] pageCrcs = ChunkRecord.pageCrcs(data);
@@ -225,7 +229,7 @@ final class SegmentStore implements AutoCloseable {
             record.write(recordHeader);
             segment.append(recordHeader.flip(), data, recordBytes);
             usedBytes.addAndGet(recordBytes);
-            old = index.put(key, location);
+            Location old = index.put(key, location);
             noteAdded(key, location);
             if (old != null) {
                 noteRemoved(key, old);
@@ -250,6 +254,18 @@ final class SegmentStore implements AutoCloseable {
             return new Written(ChunkStatus.DELETED, 0);
         }
         return new Written(ChunkStatus.OK, ticket);
+    }
+
+    /** Whether the chunk need not be written; it stays then, wherever it was about to go. */
+    private boolean isThere(ChunkKey key, int bytes) {
+        synchronized (leaving) {
+            Location old = index.get(key);
+            boolean there = old != null && old.dataBytes == bytes && !corrupt.contains(key);
+            if (there) {
+                leaving.remove(key);
+            }
+            return there;
+        }
     }
 
     /** The segment that takes a record of this size, begun if need be; null: no space. */
@@ -472,6 +488,40 @@ final class SegmentStore implements AutoCloseable {
         return index.containsKey(key) && !corrupt.contains(key);
     }
 
+    /** Whether it has the chunk, and is not giving it away. */
+    boolean keeps(ChunkKey key) {
+        synchronized (leaving) {
+            return has(key) && !leaving.contains(key);
+        }
+    }
+
+    /** See {@link ChunkMove}: another node is about to be asked whether it keeps the chunk. */
+    void leaves(ChunkKey key) {
+        synchronized (leaving) {
+            leaving.add(key);
+        }
+    }
+
+    /** It does not: the copy here stays. */
+    void stays(ChunkKey key) {
+        synchronized (leaving) {
+            leaving.remove(key);
+        }
+    }
+
+    /** It does: deletes the copy here, durably, unless it was put here again in the meantime. */
+    void left(ChunkKey key) throws IOException {
+        Location location;
+        synchronized (leaving) {
+            location = leaving.remove(key) ? index.remove(key) : null;
+        }
+        if (location != null) {
+            long ticket = kill(key, location);
+            groupSync.await(ticket);
+            reclaim(List.of(location));
+        }
+    }
+
     @Nullable Location location(ChunkKey key) {
         return index.get(key);
     }
@@ -532,17 +582,22 @@ final class SegmentStore implements AutoCloseable {
             if (location == null) {
                 continue;
             }
-            noteRemoved(key, location);
-            corrupt.remove(key);
             killed.add(location);
-            location.segment.kill(location.offset, location.recordBytes);
-            ticket = groupSync.wrote(location.segment);
+            ticket = kill(key, location);
         }
         if (!killed.isEmpty()) {
             groupSync.await(ticket);
             reclaim(killed);
         }
         return killed.size();
+    }
+
+    /** Of a chunk that is in the index no more; returns the ticket of its durable end. */
+    private long kill(ChunkKey key, Location location) throws IOException {
+        noteRemoved(key, location);
+        corrupt.remove(key);
+        location.segment.kill(location.offset, location.recordBytes);
+        return groupSync.wrote(location.segment);
     }
 
     private void reclaim(List<Location> killed) throws IOException {

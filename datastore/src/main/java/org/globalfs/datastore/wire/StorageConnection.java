@@ -133,9 +133,14 @@ public final class StorageConnection implements Closeable {
                 .status;
     }
 
+    /** As {@link #has(List)}, of one. */
+    public boolean has(ChunkKey key) throws IOException {
+        return has(List.of(key))[0] == 1;
+    }
+
     /**
-     * Which of the chunks the node holds: a byte each, 1 for one that is on disk and not known to
-     * be damaged.
+     * Which of the chunks the node holds and keeps: a byte each, 1 for one that is on disk, not
+     * known to be damaged and not about to go to another node.
      *
      * @throws IOException also when the node refuses
      */

@@ -1,0 +1,85 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.globalfs.datastore.wire.BufferPool;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hands a chunk to another node: the copy here goes once one is on disk there, and stays in any
+ * other case.
+ *
+ * <p>Two nodes that see different epochs may hand the same chunk to each other at the same time. So
+ * a copy is first marked as leaving, and only then the other node is asked: it does not count a
+ * copy of its own that is leaving, and one that is put there again leaves no more. At least one of
+ * the two finds the other's mark, and keeps its copy.
+ */
+final class ChunkMove {
+    static final int REFUSED = -1;
+    private static final Logger LOG = LoggerFactory.getLogger(ChunkMove.class);
+
+    private ChunkMove() {}
+
+    /**
+     * @param keptFor the chunk's home when that is neither of the two, else empty
+     * @return bytes that were sent, 0 when it was there; {@link #REFUSED}: the copy stays, as the
+     *     other node does not take it, or it cannot be read here
+     * @throws IOException the other node does not answer: the copy stays
+     */
+    static int move(
+            SegmentStore store,
+            StorageConnection to,
+            ChunkKey key,
+            ChunkShape shape,
+            String keptFor)
+            throws IOException {
+        store.leaves(key);
+        boolean gone = false;
+        try {
+            int sent = 0;
+            if (!to.has(key)) {
+                byte[] bytes = read(store, key);
+                if (bytes == null) {
+                    return REFUSED;
+                }
+                ChunkStatus status = to.put(key, shape, keptFor, bytes, 0, bytes.length);
+                if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
+                    LOG.warn("{} does not take chunk {}: {}", to.node(), key, status);
+                    return REFUSED;
+                }
+                sent = bytes.length;
+            }
+            store.left(key);
+            gone = true;
+            return sent;
+        } finally {
+            if (!gone) {
+                store.stays(key);
+            }
+        }
+    }
+
+    private static byte @Nullable [] read(SegmentStore store, ChunkKey key) throws IOException {
+        SegmentStore.Location location = store.location(key);
+        int length = location == null ? 0 : location.dataBytes();
+        ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(length));
+        try {
+            ChunkStatus status = store.read(key, 0, length, buffer);
+            if (status != ChunkStatus.OK) {
+                LOG.warn("chunk {}, which belongs to another node, is {} here", key, status);
+                return null;
+            }
+            byte[] bytes = new byte[length];
+            buffer.get(bytes);
+            return bytes;
+        } finally {
+            BufferPool.give(buffer);
+        }
+    }
+}
