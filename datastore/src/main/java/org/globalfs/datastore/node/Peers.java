@@ -32,6 +32,7 @@ final class Peers implements Closeable {
 
     private final String cluster;
     private final String self;
+    private final int region;
     private final Discovery discovery;
     private final long graceNs;
     private final Map<String, Member> announced = new TreeMap<>();
@@ -41,14 +42,18 @@ final class Peers implements Closeable {
     /**
      * What a pass depends on.
      *
-     * @param present announced nodes: incarnations by id
-     * @param dead ids of nodes in the epoch that were away for the grace
+     * @param present announced nodes of the region: incarnations by id
+     * @param dead ids of the region's nodes in the epoch that were away for the grace
      */
     record View(int epoch, Map<String, String> present, Set<String> dead) {}
 
-    Peers(String cluster, String self, Discovery discovery, long graceMs) {
+    /**
+     * @param region this node's, which decides whose coming and going matters
+     */
+    Peers(String cluster, String self, int region, Discovery discovery, long graceMs) {
         this.cluster = cluster;
         this.self = self;
+        this.region = region;
         this.discovery = discovery;
         this.graceNs = TimeUnit.MILLISECONDS.toNanos(graceMs);
     }
@@ -63,6 +68,9 @@ final class Peers implements Closeable {
         Set<String> listed = new HashSet<>();
         NavigableSet<String> dead = new TreeSet<>();
         for (StorageSite site : epoch.nodes()) {
+            if (site.partition() != region) {
+                continue;
+            }
             listed.add(site.id());
             if (isPresent(site.id())) {
                 absentSinceNs.remove(site.id());
@@ -72,8 +80,11 @@ final class Peers implements Closeable {
         }
         absentSinceNs.keySet().retainAll(listed);
         Map<String, String> present = new TreeMap<>();
-        announced.forEach(
-                (id, member) -> present.put(id, member.attributes().getOrDefault(INCARNATION, "")));
+        for (Member member : announced.values()) {
+            if (member.partition() == region) {
+                present.put(member.id(), member.attributes().getOrDefault(INCARNATION, ""));
+            }
+        }
         return new View(epoch.number(), present, dead);
     }
 
@@ -83,10 +94,11 @@ final class Peers implements Closeable {
     }
 
     /** Announced nodes that may hold chunks of a region's blocks, without this one. */
-    NavigableSet<String> ofRegion(int region) {
+    NavigableSet<String> ofRegion(int blocksRegion) {
         NavigableSet<String> ids = new TreeSet<>();
         for (Member member : announced.values()) {
-            if ((region == 0 || member.partition() == region) && !member.id().equals(self)) {
+            boolean may = blocksRegion == 0 || member.partition() == blocksRegion;
+            if (may && !member.id().equals(self)) {
                 ids.add(member.id());
             }
         }

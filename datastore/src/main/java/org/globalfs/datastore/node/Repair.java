@@ -93,6 +93,7 @@ final class Repair implements AutoCloseable {
     }
 
     private void run() {
+        long quietNs = Math.min(MOST_QUIET_NS, TimeUnit.MILLISECONDS.toNanos(options.quietMs()));
         seenSinceNs = System.nanoTime();
         while (!shutdown.await(TURN_MS, TimeUnit.MILLISECONDS)) {
             Epoch epoch = joined(epochs.newest());
@@ -102,7 +103,7 @@ final class Repair implements AutoCloseable {
                 seen = view;
                 seenSinceNs = nowNs;
             }
-            boolean quiet = nowNs - seenSinceNs >= TimeUnit.MILLISECONDS.toNanos(options.quietMs());
+            boolean quiet = nowNs - seenSinceNs >= quietNs;
             if (quiet && (!view.equals(done) || nowNs - nextNs >= 0)) {
                 done = view;
                 boolean clean = new Pass(epoch, view).run();
@@ -146,7 +147,7 @@ final class Repair implements AutoCloseable {
         /** False: something is left that may be possible later. */
         boolean run() {
             ChunkKey cursor = null;
-            while (!shutdown.begun()) {
+            while (!isOver()) {
                 List<Map.Entry<ChunkKey, SegmentStore.Location>> next = store.list(cursor, BATCH);
                 if (next.isEmpty()) {
                     break;
@@ -157,7 +158,7 @@ final class Repair implements AutoCloseable {
                         blocks.putIfAbsent(block(entry.getKey()), entry.getValue().shape()));
                 look(blocks, false);
             }
-            while (!later.isEmpty() && !shutdown.begun()) {
+            while (!later.isEmpty() && !isOver()) {
                 Map<ChunkKey, ChunkShape> blocks = new LinkedHashMap<>();
                 while (blocks.size() < BATCH && !later.isEmpty()) {
                     Map.Entry<ChunkKey, ChunkShape> entry = later.remove();
@@ -169,8 +170,16 @@ final class Repair implements AutoCloseable {
                         .ifPresent(ms -> shutdown.await(ms, TimeUnit.MILLISECONDS));
                 look(blocks, true);
             }
+            if (isOver()) {
+                return false;
+            }
             report();
             return toMove == 0 && toRebuild == 0 && incomplete == 0;
+        }
+
+        /** Another epoch wants chunks elsewhere; or nobody wants anything any more. */
+        private boolean isOver() {
+            return shutdown.begun() || epochs.newest().number() != epoch.number();
         }
 
         private void report() {
@@ -198,10 +207,11 @@ final class Repair implements AutoCloseable {
             blocks.forEach((block, shape) ->
                     byRegion.computeIfAbsent(shape.region(), r -> new LinkedHashMap<>())
                             .put(block, shape));
+            var _ = peers.look(epoch); // who went meanwhile is not asked
             byRegion.forEach((region, theirs) -> {
                 Survey survey = Survey.of(theirs, region, self, store, peers);
                 theirs.forEach((block, shape) -> {
-                    if (!shutdown.begun()) {
+                    if (!isOver()) {
                         look(block, shape, survey, last);
                     }
                 });

@@ -194,7 +194,11 @@ public final class StorageNode implements AutoCloseable {
                                 repairs,
                                 source,
                                 new Peers(
-                                        options.cluster, options.id, discovery, repairs.graceMs()));
+                                        options.cluster,
+                                        options.id,
+                                        options.partition,
+                                        discovery,
+                                        repairs.graceMs()));
                 return new StorageNode(options, folder, store, server, handoffs, scrub, repair);
             } catch (IOException | RuntimeException e) {
                 store.close();
