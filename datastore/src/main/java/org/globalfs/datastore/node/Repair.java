@@ -1,7 +1,6 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,7 +11,6 @@ import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.placement.Placement;
-import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
@@ -277,7 +275,7 @@ final class Repair implements AutoCloseable {
                 throws IOException {
             ChunkStatus status =
                     to.equals(self)
-                            ? keep(key, shape, keptFor, bytes)
+                            ? store.keep(key, shape, keptFor.isEmpty() ? null : keptFor, bytes)
                             : peers.connection(to).put(key, shape, keptFor, bytes, 0, bytes.length);
             if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
                 throw new IOException(to + " does not take it: " + status);
@@ -290,21 +288,6 @@ final class Repair implements AutoCloseable {
                     shutdown.await(
                             TimeUnit.SECONDS.toMillis(bytes) / options.bytesPerSecond(),
                             TimeUnit.MILLISECONDS);
-        }
-
-        private ChunkStatus keep(ChunkKey key, ChunkShape shape, String keptFor, byte[] bytes)
-                throws IOException {
-            ByteBuffer data = BufferPool.take(bytes.length);
-            try {
-                data.clear();
-                data.put(bytes).flip();
-                SegmentStore.Written written =
-                        store.put(key, shape, keptFor.isEmpty() ? null : keptFor, data);
-                store.sync(written.ticket());
-                return written.status();
-            } finally {
-                BufferPool.give(data);
-            }
         }
 
         private long youngForMs(ChunkKey block) {

@@ -155,19 +155,11 @@ final class Scrub implements AutoCloseable {
                             + " bytes, its block's others "
                             + bytes.length);
         }
-        ByteBuffer data = BufferPool.take(bytes.length);
-        try {
-            data.clear();
-            data.put(bytes).flip();
-            SegmentStore.Written written = store.put(key, shape, location.home(), data);
-            if (written.status() == ChunkStatus.OK) {
-                store.sync(written.ticket());
-                LOG.info("{}: damaged chunk {} is written again", node, key);
-            } else if (written.status() != ChunkStatus.DELETED) {
-                throw new IOException("it cannot be written: " + written.status());
-            }
-        } finally {
-            BufferPool.give(data);
+        ChunkStatus status = store.keep(key, shape, location.home(), bytes);
+        if (status == ChunkStatus.OK) {
+            LOG.info("{}: damaged chunk {} is written again", node, key);
+        } else if (status != ChunkStatus.DELETED) {
+            throw new IOException("it cannot be written: " + status);
         }
     }
 

@@ -256,6 +256,23 @@ final class SegmentStore implements AutoCloseable {
         return new Written(ChunkStatus.OK, ticket);
     }
 
+    /** As {@link #put}, and returns once the chunk is on disk. */
+    ChunkStatus keep(ChunkKey key, ChunkShape shape, @Nullable String home, byte[] bytes)
+            throws IOException {
+        ByteBuffer data = BufferPool.take(bytes.length);
+        try {
+            data.clear();
+            data.put(bytes).flip();
+            Written written = put(key, shape, home, data);
+            if (written.status() == ChunkStatus.OK) {
+                sync(written.ticket());
+            }
+            return written.status();
+        } finally {
+            BufferPool.give(data);
+        }
+    }
+
     /** Whether the chunk need not be written; it stays then, wherever it was about to go. */
     private boolean isThere(ChunkKey key, int bytes) {
         synchronized (leaving) {
