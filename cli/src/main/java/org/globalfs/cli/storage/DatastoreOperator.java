@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class DatastoreOperator {
     private static final int ANSWER_MS = 5_000;
     private static final long LOOK_MS = 1_000;
+    private static final long STALLED_NS = 60_000_000_000L;
 
     private final String cluster;
     private final ZooKeeperDiscovery discovery;
@@ -111,13 +113,18 @@ public final class DatastoreOperator {
      */
     public void drain(String id, boolean waits) throws Failure, IOException {
         Node node = node(id);
-        Epoch next = discovery.newest().drain(id);
-        String shortage = DistributedBlockStore.shortage(next, node.partition);
-        if (shortage != null && node.placed) {
+        AtomicReference<@Nullable String> shortage = new AtomicReference<>();
+        discovery.change(epoch -> {
+            Epoch next = epoch.drain(id);
+            shortage.set(
+                    epoch.lists(id) ? DistributedBlockStore.shortage(next, node.partition) : null);
+            return shortage.get() == null ? next : epoch;
+        });
+        if (shortage.get() != null) {
             throw new Failure(
-                    ExitCode.FAILED, "without " + id + " nothing could be written: " + shortage);
+                    ExitCode.FAILED,
+                    "without " + id + " nothing could be written: " + shortage.get());
         }
-        discovery.change(epoch -> epoch.drain(id));
         out.accept(id + " has no place any more: nothing new goes there");
         if (node.address == null) {
             out.accept(
@@ -131,6 +138,7 @@ public final class DatastoreOperator {
         long told = -1;
         long firstBytes = 0;
         long startNs = 0;
+        long changedNs = System.nanoTime();
         while (true) {
             NodeStatistics said = statistics(node);
             if (said == null) {
@@ -149,12 +157,20 @@ public final class DatastoreOperator {
             }
             if (said.chunks() != told) {
                 told = said.chunks();
+                changedNs = System.nanoTime();
                 out.accept(
                         said.chunks()
                                 + " chunks, "
                                 + Columns.bytes(said.liveBytes())
                                 + " left"
                                 + timeLeft(startNs, firstBytes - said.liveBytes(), said));
+            }
+            if (System.nanoTime() - changedNs >= STALLED_NS) {
+                changedNs = System.nanoTime();
+                out.accept(
+                        "nothing has moved for a minute: are other nodes down, silent or full? See"
+                                + " 'globalfs datastore status'; the drain goes on without this"
+                                + " command");
             }
             pause();
         }

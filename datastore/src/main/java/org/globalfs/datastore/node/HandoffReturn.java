@@ -11,6 +11,7 @@ import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.Role;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +34,7 @@ final class HandoffReturn implements AutoCloseable {
     private final String cluster;
     private final String node;
     private final Discovery discovery;
+    private final PlacementEpochs epochs;
     private final long bytesPerSecond;
     private final Map<String, Long> notBefore = new HashMap<>();
     private final Shutdown shutdown = new Shutdown();
@@ -43,7 +45,9 @@ final class HandoffReturn implements AutoCloseable {
             String cluster,
             String node,
             Discovery discovery,
+            PlacementEpochs epochs,
             long bytesPerSecond) {
+        this.epochs = epochs;
         this.store = store;
         this.cluster = cluster;
         this.node = node;
@@ -129,7 +133,11 @@ final class HandoffReturn implements AutoCloseable {
         return true;
     }
 
+    /** Null: it is away, or is being drained, and {@link Repair} finds the chunks another home. */
     private @Nullable HostPort addressOf(String home) {
+        if (!epochs.newest().lists(home)) {
+            return null;
+        }
         for (Member member : discovery.members(Role.STORAGE)) {
             if (member.id().equals(home)) {
                 return member.address();

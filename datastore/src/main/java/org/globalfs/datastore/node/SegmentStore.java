@@ -229,15 +229,20 @@ final class SegmentStore implements AutoCloseable {
             record.write(recordHeader);
             segment.append(recordHeader.flip(), data, recordBytes);
             usedBytes.addAndGet(recordBytes);
-            Location old = index.put(key, location);
+            // Before anybody finds the chunk, and relies on the newest ticket for it.
+            ticket = groupSync.wrote(segment);
+            Location old;
+            synchronized (leaving) {
+                old = index.put(key, location);
+                leaving.remove(key);
+            }
             noteAdded(key, location);
             if (old != null) {
                 noteRemoved(key, old);
                 old.segment.kill(old.offset, old.recordBytes);
-                groupSync.wrote(old.segment);
+                ticket = groupSync.wrote(old.segment);
             }
             corrupt.remove(key);
-            ticket = groupSync.wrote(segment);
             prepareIfUseful(segment, recordBytes);
         } catch (IOException e) {
             if (Disk.isFull(e)) {

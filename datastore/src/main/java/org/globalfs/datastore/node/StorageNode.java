@@ -184,6 +184,7 @@ public final class StorageNode implements AutoCloseable {
                                 options.cluster,
                                 options.id,
                                 discovery,
+                                placement,
                                 options.handoffBytesPerSecond);
                 Scrub scrub = new Scrub(store, options.id, scrubbing, source);
                 Repair repair =

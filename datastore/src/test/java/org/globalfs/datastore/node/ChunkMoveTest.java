@@ -89,6 +89,18 @@ class ChunkMoveTest {
         assertThat(stores.get(0).has(key)).isFalse();
     }
 
+    /** Another node gives it here, and relies on that, because the copy here was damaged. */
+    @Test
+    void aCopyThatIsWrittenHereMeanwhileStays() throws IOException {
+        ChunkKey key = new ChunkKey(1, 2, 3);
+        put(0, key);
+        stores.get(0).leaves(key);
+        stores.get(0).corrupt().add(key);
+        put(0, key);
+        stores.get(0).left(key);
+        assertThat(stores.get(0).keeps(key)).isTrue();
+    }
+
     @Test
     void theCopyStaysWhenTheOtherNodeDoesNotAnswer() throws IOException {
         ChunkKey key = new ChunkKey(1, 2, 3);
