@@ -229,20 +229,7 @@ final class SegmentStore implements AutoCloseable {
             record.write(recordHeader);
             segment.append(recordHeader.flip(), data, recordBytes);
             usedBytes.addAndGet(recordBytes);
-            // Before anybody finds the chunk, and relies on the newest ticket for it.
-            ticket = groupSync.wrote(segment);
-            Location old;
-            synchronized (leaving) {
-                old = index.put(key, location);
-                leaving.remove(key);
-            }
-            noteAdded(key, location);
-            if (old != null) {
-                noteRemoved(key, old);
-                old.segment.kill(old.offset, old.recordBytes);
-                ticket = groupSync.wrote(old.segment);
-            }
-            corrupt.remove(key);
+            ticket = enter(key, location);
             prepareIfUseful(segment, recordBytes);
         } catch (IOException e) {
             if (Disk.isFull(e)) {
@@ -259,6 +246,25 @@ final class SegmentStore implements AutoCloseable {
             return new Written(ChunkStatus.DELETED, 0);
         }
         return new Written(ChunkStatus.OK, ticket);
+    }
+
+    /** A written record becomes the chunk's; returns the ticket of that. Append lock held. */
+    private long enter(ChunkKey key, Location location) throws IOException {
+        // Before anybody finds the chunk, and relies on the newest ticket for it.
+        long ticket = groupSync.wrote(location.segment);
+        Location old;
+        synchronized (leaving) {
+            old = index.put(key, location);
+            leaving.remove(key);
+        }
+        noteAdded(key, location);
+        if (old != null) {
+            noteRemoved(key, old);
+            old.segment.kill(old.offset, old.recordBytes);
+            ticket = groupSync.wrote(old.segment);
+        }
+        corrupt.remove(key);
+        return ticket;
     }
 
     /** As {@link #put}, and returns once the chunk is on disk. */
