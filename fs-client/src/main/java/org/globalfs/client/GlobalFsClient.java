@@ -21,6 +21,7 @@ import org.globalfs.client.vfs.GlobalFileSystem;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.protocol.config.ClientConfig;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
@@ -41,8 +42,6 @@ public final class GlobalFsClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(GlobalFsClient.class);
     private static final Duration FIND_CLUSTER = Duration.ofSeconds(10);
-    private static final int DATA_CHUNKS = 4;
-    private static final int PARITY_CHUNKS = 2;
     private static final Duration FIND_REPLICAS = Duration.ofSeconds(10);
     private static final long METADATA_CACHE_BYTES = 64L << 20;
 
@@ -92,14 +91,15 @@ public final class GlobalFsClient implements AutoCloseable {
     private static GlobalFsClient connect(
             ClientConfig config, Discovery discovery, PlacementEpochs epochs, Runnable closeOthers)
             throws IOException {
-        BlockStore blocks = new DistributedBlockStore(config.cluster(), discovery, epochs);
+        BlockStore blocks =
+                new DistributedBlockStore(config.cluster(), config.region(), discovery, epochs);
         try {
             return connect(
                     config,
                     new DiscoveredReplicas(discovery),
                     new RpcReplicaCalls(),
                     blocks,
-                    () -> capacityBytes(discovery),
+                    () -> capacityBytes(discovery, epochs.newest().regional()),
                     () -> {
                         blocks.close();
                         closeOthers.run();
@@ -111,13 +111,13 @@ public final class GlobalFsClient implements AutoCloseable {
     }
 
     /** What the storage nodes hold together, parity taken off. */
-    private static long capacityBytes(Discovery discovery) {
+    private static long capacityBytes(Discovery discovery, BlockCode code) {
         long bytes = 0;
         for (Member member : discovery.members(Role.STORAGE)) {
             String capacity = member.attributes().get("capacity");
             bytes += capacity == null ? 0 : Long.parseLong(capacity);
         }
-        return bytes / (DATA_CHUNKS + PARITY_CHUNKS) * DATA_CHUNKS;
+        return bytes / code.chunks() * code.dataChunks();
     }
 
     static GlobalFsClient connect(

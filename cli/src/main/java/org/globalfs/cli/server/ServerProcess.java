@@ -123,8 +123,9 @@ public final class ServerProcess implements AutoCloseable {
         ZooKeeperDiscovery discovery = connect(first);
         open(discovery);
         LazyBlockStore blocks =
-                new LazyBlockStore(
-                        () -> new DistributedBlockStore(first.cluster(), discovery, discovery));
+                new LazyBlockStore(() ->
+                        new DistributedBlockStore(
+                                first.cluster(), first.region(), discovery, discovery));
         open(blocks);
         List<Callable<AutoCloseable>> storage = new ArrayList<>();
         for (ServerConfig config : configs) {

@@ -19,6 +19,7 @@ import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.PlacementEpochs;
@@ -29,15 +30,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The block store on the cluster's own storage nodes: RS(4,2), placed by the newest placement
- * epoch.
+ * The block store on the cluster's own storage nodes. Blocks are placed by the newest placement
+ * epoch and coded as it says; small ones are kept as whole copies, as many as survive the same
+ * losses.
  */
 public final class DistributedBlockStore implements BlockStore {
     private static final Logger LOG = LoggerFactory.getLogger(DistributedBlockStore.class);
-    private static final int DATA_CHUNKS = 4;
-    private static final int PARITY_CHUNKS = 2;
-    private static final int LARGE_ARRAY_BYTES =
-            MAX_BLOCK_BYTES / DATA_CHUNKS * (DATA_CHUNKS + PARITY_CHUNKS);
+
+    /** Below this, requests cost more than the bytes that a code saves. */
+    static final int COPIED_BELOW_BYTES = 64 << 10;
+
+    private static final int LARGE_ARRAY_BYTES = MAX_BLOCK_BYTES * 3 / 2;
     private static final int SMALL_ARRAY_BYTES = 512 << 10;
     private static final int LARGE_ARRAYS_KEPT = 8;
     private static final int SMALL_ARRAYS_KEPT = 32;
@@ -45,9 +48,9 @@ public final class DistributedBlockStore implements BlockStore {
     private final BlockClientContext context;
     private final NodeDirectory directory;
     private final FailureDetector detector;
+    private final RegionDistances measured;
     private final LanePool lanes;
     private final ReadRepair repair;
-    private final ReedSolomon code = ReedSolomon.of(DATA_CHUNKS, PARITY_CHUNKS);
     private final Queue<byte[]> largeArrays = new ConcurrentLinkedQueue<>();
     private final Queue<byte[]> smallArrays = new ConcurrentLinkedQueue<>();
 
@@ -59,19 +62,25 @@ public final class DistributedBlockStore implements BlockStore {
 
     private final AtomicLong idCounter;
 
-    public DistributedBlockStore(String cluster, Discovery discovery, PlacementEpochs epochs) {
-        this(cluster, discovery, epochs, BlockClientContext.Options.defaults());
+    /**
+     * @param region where this process is: what is near is read first
+     */
+    public DistributedBlockStore(
+            String cluster, String region, Discovery discovery, PlacementEpochs epochs) {
+        this(cluster, region, discovery, epochs, BlockClientContext.Options.defaults());
     }
 
     /** With other limits: how long a node may be silent, and how long an operation may take. */
     public DistributedBlockStore(
             String cluster,
+            String region,
             Discovery discovery,
             PlacementEpochs epochs,
             long requestTimeoutMs,
             long deadlineMs) {
         this(
                 cluster,
+                region,
                 discovery,
                 epochs,
                 new BlockClientContext.Options(
@@ -82,12 +91,28 @@ public final class DistributedBlockStore implements BlockStore {
 
     DistributedBlockStore(
             String cluster,
+            String region,
             Discovery discovery,
             PlacementEpochs epochs,
             BlockClientContext.Options options) {
+        this(cluster, region, discovery, epochs, options, null);
+    }
+
+    /**
+     * @param known how far nodes are; null: it is measured
+     */
+    DistributedBlockStore(
+            String cluster,
+            String region,
+            Discovery discovery,
+            PlacementEpochs epochs,
+            BlockClientContext.Options options,
+            @Nullable Distances known) {
         directory = new NodeDirectory(discovery, epochs);
         detector = new FailureDetector(cluster, directory);
-        context = new BlockClientContext(directory, detector, options, new ReadTimes());
+        measured = new RegionDistances(cluster, region, directory, detector);
+        Distances distances = known == null ? measured : known;
+        context = new BlockClientContext(directory, detector, distances, options, new ReadTimes());
         lanes = new LanePool(cluster, options.lanes());
         repair = new ReadRepair(this, cluster, directory);
         SecureRandom random = new SecureRandom();
@@ -109,11 +134,12 @@ public final class DistributedBlockStore implements BlockStore {
         long number = idCounter.incrementAndGet();
         long idHigh = System.currentTimeMillis() << 16 | number & 0xffff;
         long idLow = idBase + number * 0x9e3779b97f4a7c15L;
-        List<StorageSite> homes = placement.homes(idHigh, idLow, DATA_CHUNKS, PARITY_CHUNKS);
+        BlockCode wanted = codeFor(placement, length);
+        List<StorageSite> homes =
+                placement.homes(idHigh, idLow, wanted.dataChunks(), wanted.parityChunks());
         if (homes == null) {
             throw new BlockStoreException(
-                    BlockStoreException.Reason.UNPLACEABLE,
-                    placement.shortage(DATA_CHUNKS, PARITY_CHUNKS));
+                    BlockStoreException.Reason.UNPLACEABLE, placement.shortage(wanted));
         }
         BlockRef ref =
                 new BlockRef(
@@ -121,14 +147,15 @@ public final class DistributedBlockStore implements BlockStore {
                         idLow,
                         length,
                         region,
-                        (byte) DATA_CHUNKS,
-                        (byte) PARITY_CHUNKS,
+                        (byte) wanted.dataChunks(),
+                        (byte) wanted.parityChunks(),
                         epoch);
+        ReedSolomon code = ReedSolomon.of(wanted.dataChunks(), wanted.parityChunks());
         int chunkBytes = code.chunkBytes(length);
         byte[] chunks = takeArray(chunkBytes * code.chunks());
         try {
             content.get(content.position(), chunks, 0, length);
-            Arrays.fill(chunks, length, chunkBytes * DATA_CHUNKS, (byte) 0);
+            Arrays.fill(chunks, length, chunkBytes * code.dataChunks(), (byte) 0);
             code.encode(chunks, chunkBytes);
             put(ref, chunks, chunkBytes, homes, placement.ranking(idHigh, idLow), deadline);
         } catch (BlockStoreException e) {
@@ -143,12 +170,22 @@ public final class DistributedBlockStore implements BlockStore {
         return ref;
     }
 
-    /** Why an epoch could place no block in the region; null: it could. */
-    public static @Nullable String shortage(Epoch epoch, int region) {
-        Placement placement = Placement.of(epoch, region);
-        return placement.homes(0, 0, DATA_CHUNKS, PARITY_CHUNKS) != null
-                ? null
-                : placement.shortage(DATA_CHUNKS, PARITY_CHUNKS);
+    private static BlockCode codeFor(Placement placement, int length) throws BlockStoreException {
+        BlockCode code = placement.code();
+        if (code == null) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.UNPLACEABLE, placement.shortage());
+        }
+        return length < COPIED_BELOW_BYTES ? code.withDataChunks(1) : code;
+    }
+
+    /**
+     * Why blocks could be kept no longer as they are now if another epoch followed; null: they can.
+     */
+    public static @Nullable String shortage(Epoch before, Epoch after, int region) {
+        BlockCode code = Placement.of(before, region).code();
+        Placement next = Placement.of(after, region);
+        return code == null || next.fits(code) ? null : next.shortage(code);
     }
 
     private void put(
@@ -305,7 +342,8 @@ public final class DistributedBlockStore implements BlockStore {
                     BlockStoreException.Reason.UNPLACEABLE,
                     ref
                             + " cannot have been placed by its epoch: "
-                            + placement.shortage(ref.getDataChunks(), ref.getParityChunks()));
+                            + placement.shortage(
+                                    new BlockCode(ref.getDataChunks(), ref.getParityChunks())));
         }
         return homes;
     }
@@ -364,6 +402,7 @@ public final class DistributedBlockStore implements BlockStore {
     @Override
     public void close() {
         repair.close();
+        measured.close();
         detector.close();
         try {
             lanes.close();

@@ -41,7 +41,6 @@ import org.junit.jupiter.api.io.TempDir;
 class RepairTest {
     private static final Duration LIMIT = Duration.ofSeconds(90);
     private static final int BLOCKS = 40;
-    private static final int CHUNKS = 6;
 
     @TempDir Path folder;
     private final Random random = new Random(4711);
@@ -99,8 +98,14 @@ class RepairTest {
         return count;
     }
 
+    private int chunks() {
+        return blocks.keySet().stream()
+                .mapToInt(ref -> ref.getDataChunks() + ref.getParityChunks())
+                .sum();
+    }
+
     private void awaitAllHeld() {
-        await().atMost(LIMIT).until(() -> allHeld() == BLOCKS * CHUNKS && cluster.handoffs() == 0);
+        await().atMost(LIMIT).until(() -> allHeld() == chunks() && cluster.handoffs() == 0);
     }
 
     private void readAll() throws IOException {
@@ -124,7 +129,7 @@ class RepairTest {
                 home += held.getOrDefault(homes.get(i).id(), Set.of()).contains(key) ? 1 : 0;
             }
         }
-        return home == blocks.size() * CHUNKS && allHeld() == home;
+        return home == chunks() && allHeld() == home;
     }
 
     @Test
@@ -132,7 +137,7 @@ class RepairTest {
         int before = held("a1").size();
         assertThat(before).isPositive();
         cluster.stop("a1");
-        await().atMost(LIMIT).until(() -> allHeld() == BLOCKS * CHUNKS);
+        await().atMost(LIMIT).until(() -> allHeld() == chunks());
         assertThat(cluster.handoffs()).isEqualTo(before);
         cluster.stop("b2");
         readAll();
