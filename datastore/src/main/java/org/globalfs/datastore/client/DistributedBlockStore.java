@@ -2,7 +2,6 @@ package org.globalfs.datastore.client;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -14,11 +13,13 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Epoch;
@@ -40,11 +41,14 @@ public final class DistributedBlockStore implements BlockStore {
     /** Below this, requests cost more than the bytes that a code saves. */
     static final int COPIED_BELOW_BYTES = 64 << 10;
 
+    private static final int LIST_TIMEOUT_MS = 10_000;
+    private static final int LISTED_AT_ONCE = 10_000;
     private static final int LARGE_ARRAY_BYTES = MAX_BLOCK_BYTES * 3 / 2;
     private static final int SMALL_ARRAY_BYTES = 512 << 10;
     private static final int LARGE_ARRAYS_KEPT = 8;
     private static final int SMALL_ARRAYS_KEPT = 32;
 
+    private final String cluster;
     private final BlockClientContext context;
     private final NodeDirectory directory;
     private final FailureDetector detector;
@@ -54,13 +58,7 @@ public final class DistributedBlockStore implements BlockStore {
     private final Queue<byte[]> largeArrays = new ConcurrentLinkedQueue<>();
     private final Queue<byte[]> smallArrays = new ConcurrentLinkedQueue<>();
 
-    /**
-     * 64 random bits of this store, and a random starting point: (time, counter) never repeats
-     * under them.
-     */
-    private final long idBase;
-
-    private final AtomicLong idCounter;
+    private final BlockIds ids = new BlockIds();
 
     /**
      * @param region where this process is: what is near is read first
@@ -108,6 +106,7 @@ public final class DistributedBlockStore implements BlockStore {
             PlacementEpochs epochs,
             BlockClientContext.Options options,
             @Nullable Distances known) {
+        this.cluster = cluster;
         directory = new NodeDirectory(discovery, epochs);
         detector = new FailureDetector(cluster, directory);
         measured = new RegionDistances(cluster, region, directory, detector);
@@ -115,9 +114,6 @@ public final class DistributedBlockStore implements BlockStore {
         context = new BlockClientContext(directory, detector, distances, options, new ReadTimes());
         lanes = new LanePool(cluster, options.lanes());
         repair = new ReadRepair(this, cluster, directory);
-        SecureRandom random = new SecureRandom();
-        idBase = random.nextLong();
-        idCounter = new AtomicLong(random.nextInt() & 0xffff);
         ReedSolomon.warmUp();
     }
 
@@ -131,20 +127,18 @@ public final class DistributedBlockStore implements BlockStore {
         long deadline = System.nanoTime() + context.options().deadlineNs();
         int epoch = directory.newestEpoch();
         Placement placement = directory.placement(epoch, region);
-        long number = idCounter.incrementAndGet();
-        long idHigh = System.currentTimeMillis() << 16 | number & 0xffff;
-        long idLow = idBase + number * 0x9e3779b97f4a7c15L;
+        BlockIds.Id id = ids.next();
         BlockCode wanted = codeFor(placement, length);
         List<StorageSite> homes =
-                placement.homes(idHigh, idLow, wanted.dataChunks(), wanted.parityChunks());
+                placement.homes(id.high(), id.low(), wanted.dataChunks(), wanted.parityChunks());
         if (homes == null) {
             throw new BlockStoreException(
                     BlockStoreException.Reason.UNPLACEABLE, placement.shortage(wanted));
         }
         BlockRef ref =
                 new BlockRef(
-                        idHigh,
-                        idLow,
+                        id.high(),
+                        id.low(),
                         length,
                         region,
                         (byte) wanted.dataChunks(),
@@ -157,7 +151,7 @@ public final class DistributedBlockStore implements BlockStore {
             content.get(content.position(), chunks, 0, length);
             Arrays.fill(chunks, length, chunkBytes * code.dataChunks(), (byte) 0);
             code.encode(chunks, chunkBytes);
-            put(ref, chunks, chunkBytes, homes, placement.ranking(idHigh, idLow), deadline);
+            put(ref, chunks, chunkBytes, homes, placement.ranking(id.high(), id.low()), deadline);
         } catch (BlockStoreException e) {
             if (e.reason() == BlockStoreException.Reason.NO_SPACE) {
                 // Not by the caller, who should not wait for nodes that are down.
@@ -237,6 +231,17 @@ public final class DistributedBlockStore implements BlockStore {
                 ref.getEpoch());
     }
 
+    private static BlockRef ref(ChunkKey key, ChunkShape shape) {
+        return new BlockRef(
+                key.idHigh(),
+                key.idLow(),
+                shape.blockBytes(),
+                shape.region(),
+                (byte) shape.dataChunks(),
+                (byte) shape.parityChunks(),
+                shape.epoch());
+    }
+
     private byte[] takeArray(int bytes) {
         if (bytes > LARGE_ARRAY_BYTES) {
             return new byte[bytes];
@@ -310,15 +315,7 @@ public final class DistributedBlockStore implements BlockStore {
      * @throws BlockStoreException fewer than k of the others can be had now
      */
     public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
-        BlockRef ref =
-                new BlockRef(
-                        key.idHigh(),
-                        key.idLow(),
-                        shape.blockBytes(),
-                        shape.region(),
-                        (byte) shape.dataChunks(),
-                        (byte) shape.parityChunks(),
-                        shape.epoch());
+        BlockRef ref = ref(key, shape);
         ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
         int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
         byte[] chunks = new byte[chunkBytes * ownCode.chunks()];
@@ -351,6 +348,44 @@ public final class DistributedBlockStore implements BlockStore {
     private static @Nullable List<StorageSite> homes(BlockRef ref, Placement placement) {
         return placement.homes(
                 ref.getIdHigh(), ref.getIdLow(), ref.getDataChunks(), ref.getParityChunks());
+    }
+
+    @Override
+    public void newBlocksNotBefore(long timeMs) {
+        ids.notBefore(timeMs);
+    }
+
+    @Override
+    public void list(int region, Consumer<BlockRef> each) throws IOException {
+        for (StorageSite site : directory.holders(region)) {
+            if (detector.isSuspect(site.id())) {
+                continue;
+            }
+            try (StorageConnection connection =
+                    new StorageConnection(
+                            directory.address(site), cluster, site.id(), LIST_TIMEOUT_MS)) {
+                list(connection, region, each);
+            } catch (IOException e) {
+                LOG.info("{} does not list its blocks: {}", site.id(), e.toString());
+            }
+        }
+    }
+
+    private static void list(StorageConnection connection, int region, Consumer<BlockRef> each)
+            throws IOException {
+        ChunkKey after = null;
+        while (true) {
+            List<StorageConnection.Listed> page = connection.list(after, LISTED_AT_ONCE);
+            for (StorageConnection.Listed chunk : page) {
+                if (chunk.shape().region() == region) {
+                    each.accept(ref(chunk.key(), chunk.shape()));
+                }
+            }
+            if (page.size() < LISTED_AT_ONCE) {
+                return;
+            }
+            after = page.getLast().key();
+        }
     }
 
     @Override

@@ -25,8 +25,6 @@ import java.util.stream.Stream;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.datastore.wire.ChunkKey;
-import org.globalfs.datastore.wire.Frame;
-import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
@@ -76,17 +74,9 @@ class RepairTest {
         try (StorageConnection connection =
                 new StorageConnection(
                         cluster.address(node), StorageCluster.CLUSTER, node, 10_000)) {
-            StorageConnection.Reply reply =
-                    connection.request(
-                            Opcode.LIST, to -> to.put((byte) 0).putInt(10_000), new byte[0], 0, 0);
-            ByteBuffer listing = ByteBuffer.wrap(reply.payload());
-            List<ChunkKey> keys = new ArrayList<>();
-            while (listing.hasRemaining()) {
-                keys.add(ChunkKey.read(listing));
-                listing.getInt();
-                var _ = Frame.readString(listing);
-            }
-            return keys;
+            return connection.list(null, 10_000).stream()
+                    .map(StorageConnection.Listed::key)
+                    .toList();
         }
     }
 
