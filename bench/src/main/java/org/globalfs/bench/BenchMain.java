@@ -1,5 +1,6 @@
 package org.globalfs.bench;
 
+import org.globalfs.bench.agar.AgarBench;
 import org.globalfs.bench.multicast.MulticastBench;
 import org.globalfs.bench.multicast.member.MemberCommand;
 import picocli.CommandLine;
@@ -10,7 +11,7 @@ import picocli.CommandLine.Command;
         name = "globalfs bench",
         description = "Measures parts of GlobalFS on this machine.",
         mixinStandardHelpOptions = true,
-        subcommands = {MulticastBench.class, MemberCommand.class})
+        subcommands = {MulticastBench.class, MemberCommand.class, AgarBench.class})
 public final class BenchMain {
     private BenchMain() {}
 

@@ -30,6 +30,21 @@ class DatastoreArchitectureTest {
                             "org.globalfs.datastore.placement");
 
     @ArchTest
+    static final ArchRule CACHE_POLICY_IS_PURE =
+            classes()
+                    .that()
+                    .resideInAPackage("..datastore.cache.policy..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java.lang..",
+                            "java.util",
+                            "java.util.function",
+                            "java.util.stream",
+                            "org.jspecify..",
+                            "org.globalfs.datastore.cache.policy");
+
+    @ArchTest
     static final ArchRule NODE_AND_CLIENT_MEET_IN_THE_PROTOCOL_ONLY =
             noClasses()
                     .that()

@@ -1,0 +1,48 @@
+package org.globalfs.bench.agar;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** In simulated time, from a seed: nothing here depends on the machine. */
+class AgarSimulationTest {
+    private static final long SEED = 1;
+    private static final int WARM = 5_000;
+
+    /** Below this, a difference is chance. */
+    private static final double CHANCE = 0.005;
+
+    /** An exact plan of known popularities gains 15, 21 and 35 %. */
+    @ParameterizedTest
+    @CsvSource({"10, 0.14", "20, 0.19", "50, 0.32"})
+    void agarReadsSooner(double megabytes, double gain) {
+        assertThat(Comparison.of(new Setting(1.1, megabytes, WARM), SEED).gain())
+                .isGreaterThanOrEqualTo(gain);
+    }
+
+    @Test
+    void agarIsNeverWorse() {
+        for (double megabytes : AgarBench.MEGABYTES) {
+            for (double skew : AgarBench.SKEWS) {
+                assertThat(Comparison.of(new Setting(skew, megabytes, WARM), SEED).gain())
+                        .as("skew %s, %s MB", skew, megabytes)
+                        .isGreaterThan(-CHANCE);
+            }
+        }
+    }
+
+    /** With what is read after a start alone: popularities are hardly known yet. */
+    @ParameterizedTest
+    @CsvSource({"5", "10", "20", "50", "100"})
+    void agarReadsSoonerFromAColdCacheToo(double megabytes) {
+        assertThat(Comparison.of(new Setting(1.1, megabytes, 0), SEED).gain()).isPositive();
+    }
+
+    @Test
+    void oneSeedGivesOneResult() {
+        Setting setting = new Setting(1.1, 10, 100);
+        assertThat(Comparison.of(setting, SEED)).isEqualTo(Comparison.of(setting, SEED));
+    }
+}
