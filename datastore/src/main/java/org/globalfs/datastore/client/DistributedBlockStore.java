@@ -2,7 +2,6 @@ package org.globalfs.datastore.client;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -14,7 +13,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -51,13 +49,7 @@ public final class DistributedBlockStore implements BlockStore {
     private final Queue<byte[]> largeArrays = new ConcurrentLinkedQueue<>();
     private final Queue<byte[]> smallArrays = new ConcurrentLinkedQueue<>();
 
-    /**
-     * 64 random bits of this store, and a random starting point: (time, counter) never repeats
-     * under them.
-     */
-    private final long idBase;
-
-    private final AtomicLong idCounter;
+    private final BlockIds ids = new BlockIds();
 
     public DistributedBlockStore(String cluster, Discovery discovery, PlacementEpochs epochs) {
         this(cluster, discovery, epochs, BlockClientContext.Options.defaults());
@@ -90,9 +82,6 @@ public final class DistributedBlockStore implements BlockStore {
         context = new BlockClientContext(directory, detector, options, new ReadTimes());
         lanes = new LanePool(cluster, options.lanes());
         repair = new ReadRepair(this, cluster, directory);
-        SecureRandom random = new SecureRandom();
-        idBase = random.nextLong();
-        idCounter = new AtomicLong(random.nextInt() & 0xffff);
         ReedSolomon.warmUp();
     }
 
@@ -106,9 +95,9 @@ public final class DistributedBlockStore implements BlockStore {
         long deadline = System.nanoTime() + context.options().deadlineNs();
         int epoch = directory.newestEpoch();
         Placement placement = directory.placement(epoch, region);
-        long number = idCounter.incrementAndGet();
-        long idHigh = System.currentTimeMillis() << 16 | number & 0xffff;
-        long idLow = idBase + number * 0x9e3779b97f4a7c15L;
+        BlockIds.Id id = ids.next();
+        long idHigh = id.high();
+        long idLow = id.low();
         List<StorageSite> homes = placement.homes(idHigh, idLow, DATA_CHUNKS, PARITY_CHUNKS);
         if (homes == null) {
             throw new BlockStoreException(
