@@ -18,12 +18,14 @@ import org.globalfs.client.meta.SessionLease;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.GlobalFileSystem;
+import org.globalfs.datastore.BlockStores;
 import org.globalfs.datastore.client.BlockStore;
-import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.protocol.config.ClientConfig;
+import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.slf4j.Logger;
@@ -92,7 +94,13 @@ public final class GlobalFsClient implements AutoCloseable {
     private static GlobalFsClient connect(
             ClientConfig config, Discovery discovery, PlacementEpochs epochs, Runnable closeOthers)
             throws IOException {
-        BlockStore blocks = new DistributedBlockStore(config.cluster(), discovery, epochs);
+        BlockStore blocks =
+                BlockStores.open(
+                        config.cluster(),
+                        recorded(config, discovery),
+                        config.blocks(),
+                        discovery,
+                        epochs);
         try {
             return connect(
                     config,
@@ -107,6 +115,15 @@ public final class GlobalFsClient implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             blocks.close();
             throw e;
+        }
+    }
+
+    private static RecordedStore recorded(ClientConfig config, Discovery discovery)
+            throws IOException {
+        try {
+            return config.blocks().recordedIn(discovery, config.cluster());
+        } catch (ConfigException e) {
+            throw new IOException(e.getMessage(), e);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.protocol.config.S3Bucket;
@@ -16,6 +17,7 @@ import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.exception.AbortedException;
 import software.amazon.awssdk.core.exception.RetryableException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -59,10 +61,13 @@ final class Bucket implements AutoCloseable {
 
     private static final int KEPT_CONNECTIONS = 32;
 
+    private static final long SUSPECT_NS = TimeUnit.SECONDS.toNanos(10);
+
     private final S3Bucket place;
     private final S3BlockStore.Options options;
     private @Nullable S3Client client;
     private boolean closed;
+    private volatile long suspectUntilNs = System.nanoTime();
 
     Bucket(S3Bucket place, S3BlockStore.Options options) {
         this.place = place;
@@ -107,6 +112,7 @@ final class Bucket implements AutoCloseable {
                         throw RetryableException.create("the answer broke off", e);
                     }
                 };
+        long start = System.nanoTime();
         try {
             return client().getObject(
                             request ->
@@ -121,10 +127,25 @@ final class Bucket implements AutoCloseable {
             if (e.statusCode() == NOT_FOUND && code(e).equals("NoSuchKey")) {
                 return null;
             }
+            suspect();
             throw failed("reading", e);
         } catch (SdkException e) {
+            boolean unwanted =
+                    e instanceof AbortedException || Thread.currentThread().isInterrupted();
+            if (!unwanted || System.nanoTime() - start > S3BlockStore.LATE_NS) {
+                suspect();
+            }
             throw failed("reading", e);
         }
+    }
+
+    private void suspect() {
+        suspectUntilNs = System.nanoTime() + SUSPECT_NS;
+    }
+
+    /** Whether a read of it has just failed, or was late. */
+    boolean isSuspect() {
+        return suspectUntilNs - System.nanoTime() > 0;
     }
 
     /**

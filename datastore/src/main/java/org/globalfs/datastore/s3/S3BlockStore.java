@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.client.BlockIds;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
@@ -37,7 +38,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class S3BlockStore implements BlockStore {
     private static final Logger LOG = LoggerFactory.getLogger(S3BlockStore.class);
-    private static final long LATE_NS = TimeUnit.SECONDS.toNanos(2);
+
+    /** A chunk that has not come by then is read from others too. */
+    static final long LATE_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long WARN_NS = TimeUnit.SECONDS.toNanos(10);
 
     /**
      * Limits of a store.
@@ -59,6 +64,7 @@ public final class S3BlockStore implements BlockStore {
     private final Transfers.Threads threads;
     private final List<Bucket> buckets = new ArrayList<>();
     private final Map<Integer, Bucket> byPartition = new HashMap<>();
+    private final AtomicLong warnedNs = new AtomicLong(System.nanoTime() - WARN_NS);
 
     /**
      * @param storage how to reach the recorded buckets, each of them
@@ -287,9 +293,20 @@ public final class S3BlockStore implements BlockStore {
                             Piece piece = Piece.of(ref, chunk);
                             return read(bucket(ref, chunk), piece, 0, piece.payloadBytes());
                         });
-        read.run(transfers, offset, into, at, length, System.nanoTime() + LATE_NS, deadline);
-        for (BlockStoreException each : read.failures()) {
-            LOG.warn("read {} without a chunk: {}", ref, each.getMessage());
+        boolean suspect = buckets.subList(0, ref.getEpoch()).stream().anyMatch(Bucket::isSuspect);
+        long late = System.nanoTime() + (suspect ? 0 : LATE_NS);
+        read.run(transfers, offset, into, at, length, late, deadline);
+        if (!read.failures().isEmpty()) {
+            warn(ref, read.failures().getFirst());
+        }
+    }
+
+    /** While a region is away every read has something to say. */
+    private void warn(BlockRef ref, BlockStoreException failure) {
+        long now = System.nanoTime();
+        long before = warnedNs.get();
+        if (now - before >= WARN_NS && warnedNs.compareAndSet(before, now)) {
+            LOG.warn("reading {} without a chunk: {}", ref, failure.getMessage());
         }
     }
 
