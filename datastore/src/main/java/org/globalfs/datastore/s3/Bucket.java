@@ -132,7 +132,7 @@ final class Bucket implements AutoCloseable {
         } catch (SdkException e) {
             boolean unwanted =
                     e instanceof AbortedException || Thread.currentThread().isInterrupted();
-            if (!unwanted || System.nanoTime() - start > S3BlockStore.LATE_NS) {
+            if (!unwanted || System.nanoTime() - start > S3BlockStore.LATE_NS / 2) {
                 suspect();
             }
             throw failed("reading", e);

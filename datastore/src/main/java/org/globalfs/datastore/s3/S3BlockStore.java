@@ -91,36 +91,27 @@ public final class S3BlockStore implements BlockStore {
 
     @Override
     public BlockRef put(int region, ByteBuffer content) throws IOException {
-        int length = content.remaining();
-        if (length < 1 || length > MAX_BLOCK_BYTES) {
-            throw new IllegalArgumentException(
-                    "a block has 1 to " + MAX_BLOCK_BYTES + " bytes, not " + length);
-        }
+        int length = BlockStore.checkedLength(content);
         long deadline = deadline();
         BlockIds.Id id = ids.next();
         return region == 0
-                ? putSpread(id, content, deadline)
-                : putWhole(id, region, content, deadline);
+                ? putSpread(id, content, length, deadline)
+                : putWhole(id, region, content, length, deadline);
     }
 
     private long deadline() {
         return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.deadlineMs());
     }
 
-    private BlockRef putWhole(BlockIds.Id id, int region, ByteBuffer content, long deadline)
+    private BlockRef putWhole(
+            BlockIds.Id id, int region, ByteBuffer content, int length, long deadline)
             throws IOException {
         Bucket bucket = bucket(region);
-        byte[] bytes = new byte[content.remaining()];
+        byte[] bytes = new byte[length];
         content.get(content.position(), bytes);
         BlockRef ref =
                 new BlockRef(
-                        id.high(),
-                        id.low(),
-                        bytes.length,
-                        region,
-                        (byte) 1,
-                        (byte) 0,
-                        buckets.size());
+                        id.high(), id.low(), length, region, (byte) 1, (byte) 0, buckets.size());
         try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
             transfers.start(0, () -> put(bucket, Piece.of(ref, 0), bytes, 0));
             var outcome = transfers.next(deadline);
@@ -137,7 +128,7 @@ public final class S3BlockStore implements BlockStore {
         return ref;
     }
 
-    private BlockRef putSpread(BlockIds.Id id, ByteBuffer content, long deadline)
+    private BlockRef putSpread(BlockIds.Id id, ByteBuffer content, int length, long deadline)
             throws IOException {
         ReedSolomon code = Spread.code(buckets.size());
         if (code == null) {
@@ -148,7 +139,6 @@ public final class S3BlockStore implements BlockStore {
                             + ": add a region, with its bucket in 'blocks.s3', or work below a"
                             + " directory of a region");
         }
-        int length = content.remaining();
         BlockRef ref =
                 new BlockRef(
                         id.high(),
@@ -246,10 +236,7 @@ public final class S3BlockStore implements BlockStore {
 
     @Override
     public void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
-        if (offset < 0 || length < 0 || offset > ref.getLength() - length) {
-            throw new IllegalArgumentException(
-                    "range " + offset + "+" + length + " is not within " + ref);
-        }
+        BlockStore.checkRange(ref, offset, length);
         if (length == 0) {
             return;
         }

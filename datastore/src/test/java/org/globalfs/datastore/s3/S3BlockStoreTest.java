@@ -113,16 +113,16 @@ class S3BlockStoreTest {
 
     /** A store for each test. */
     private abstract class Opened extends BlockStoreContract {
-        final int regions;
+        private final int region;
         S3BlockStore store;
 
-        Opened(int regions) {
-            this.regions = regions;
+        Opened(int region) {
+            this.region = region;
         }
 
         @BeforeEach
         void open() {
-            store = S3BlockStoreTest.this.open(regions);
+            store = S3BlockStoreTest.this.open(3);
         }
 
         @AfterEach
@@ -134,17 +134,17 @@ class S3BlockStoreTest {
         protected BlockStore store() {
             return store;
         }
+
+        @Override
+        protected int region() {
+            return region;
+        }
     }
 
     @Nested
     class BlocksOfARegion extends Opened {
         BlocksOfARegion() {
-            super(3);
-        }
-
-        @Override
-        protected int region() {
-            return 2;
+            super(2);
         }
 
         @Test
@@ -223,12 +223,7 @@ class S3BlockStoreTest {
     @Nested
     class BlocksOfAllRegions extends Opened {
         BlocksOfAllRegions() {
-            super(3);
-        }
-
-        @Override
-        protected int region() {
-            return 0;
+            super(0);
         }
 
         @Test
@@ -335,12 +330,18 @@ class S3BlockStoreTest {
         try (S3Server own = new S3Server(Files.createDirectory(folder.resolve("own")), name(0));
                 S3BlockStore store =
                         open(own.endpoint(), 1, new S3BlockStore.Options(2_000, 10_000, 3, 64));
-                ExecutorService threads = Executors.newFixedThreadPool(4)) {
+                ExecutorService threads = Executors.newFixedThreadPool(8)) {
             BlockRef before = store.put(1, ByteBuffer.wrap(content));
             List<BlockRef> written = Collections.synchronizedList(new ArrayList<>());
             List<Future<BlockStoreException>> writers = new ArrayList<>();
+            List<Future<BlockStoreException>> readers = new ArrayList<>();
             for (int t = 0; t < 4; t++) {
-                writers.add(threads.submit(() -> putUntilItFails(store, content, written)));
+                writers.add(
+                        threads.submit(() ->
+                                failure(() ->
+                                        written.add(store.put(1, ByteBuffer.wrap(content))))));
+                readers.add(
+                        threads.submit(() -> failure(() -> store.get(before, 0, content.length))));
             }
             Awaitility.await().until(() -> written.size() > 4);
             own.kill();
@@ -348,7 +349,10 @@ class S3BlockStoreTest {
                 assertThat(writer.get().reason()).isEqualTo(Reason.UNREACHABLE);
                 assertThat(writer.get()).hasMessageContaining("writing bucket 'globalfs-b1'");
             }
-            BlockStoreContract.assertFails(Reason.UNREACHABLE, "", () -> store.get(before, 0, 10));
+            for (Future<BlockStoreException> reader : readers) {
+                assertThat(reader.get().reason()).isEqualTo(Reason.UNREACHABLE);
+                assertThat(reader.get()).hasMessageContaining("reading bucket 'globalfs-b1'");
+            }
             assertThat(store.deleteAll(List.of(before))).isEmpty();
             own.start();
             written.add(store.put(1, ByteBuffer.wrap(content)));
@@ -359,11 +363,11 @@ class S3BlockStoreTest {
         }
     }
 
-    private static BlockStoreException putUntilItFails(
-            S3BlockStore store, byte[] content, List<BlockRef> written) throws IOException {
+    /** What the work fails with, done again and again. */
+    private static BlockStoreException failure(BlockStoreContract.Work work) throws IOException {
         while (true) {
             try {
-                written.add(store.put(1, ByteBuffer.wrap(content)));
+                work.run();
             } catch (BlockStoreException e) {
                 return e;
             }

@@ -1,11 +1,16 @@
 package org.globalfs.datastore.s3;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.BindException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -54,12 +59,18 @@ public final class S3Server implements AutoCloseable {
     private static int freePort() throws IOException {
         while (true) {
             int port = ThreadLocalRandom.current().nextInt(10_000, 32_000);
-            try (ServerSocket probe = new ServerSocket()) {
-                probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            if (isFree(port)) {
                 return port;
-            } catch (java.net.BindException e) {
-                continue;
             }
+        }
+    }
+
+    private static boolean isFree(int port) throws IOException {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            return true;
+        } catch (BindException e) {
+            return false;
         }
     }
 
@@ -92,13 +103,10 @@ public final class S3Server implements AutoCloseable {
         }
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout(5_000);
-            socket.getOutputStream()
-                    .write(
-                            "GET / HTTP/1.0\r\n\r\n"
-                                    .getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            socket.getOutputStream().write("GET / HTTP/1.0\r\n\r\n".getBytes(US_ASCII));
             InputStream answer = socket.getInputStream();
             return answer.read() == 'H';
-        } catch (java.net.ConnectException | java.net.SocketTimeoutException e) {
+        } catch (ConnectException | SocketTimeoutException e) {
             return false;
         }
     }

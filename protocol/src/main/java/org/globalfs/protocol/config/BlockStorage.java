@@ -154,28 +154,23 @@ public record BlockStorage(StoreKind kind, List<S3Bucket> buckets) {
         checkKind(recorded.kind(), cluster);
         for (RecordedStore.Bucket theirs : recorded.buckets()) {
             S3Bucket ours = bucket(theirs.region());
-            if (ours == null) {
-                throw new ConfigException(
-                        "cluster "
-                                + cluster
-                                + " keeps blocks of region "
-                                + theirs.region()
-                                + " in bucket '"
-                                + theirs.name()
-                                + "', and this configuration names none there: add it to 'blocks.s3'");
+            if (ours != null && ours.bucket().equals(theirs.name())) {
+                continue;
             }
-            if (!ours.bucket().equals(theirs.name())) {
-                throw new ConfigException(
-                        "cluster "
-                                + cluster
-                                + " keeps blocks of region "
-                                + theirs.region()
-                                + " in bucket '"
-                                + theirs.name()
-                                + "', and this configuration says '"
-                                + ours.bucket()
-                                + "': correct 'blocks.s3', or make a cluster of another name");
-            }
+            throw new ConfigException(
+                    "cluster "
+                            + cluster
+                            + " keeps blocks of region "
+                            + theirs.region()
+                            + " in bucket '"
+                            + theirs.name()
+                            + "', and this configuration "
+                            + (ours == null
+                                    ? "names none there: add it to 'blocks.s3'"
+                                    : "says '"
+                                            + ours.bucket()
+                                            + "': correct 'blocks.s3', or make a cluster of"
+                                            + " another name"));
         }
     }
 
