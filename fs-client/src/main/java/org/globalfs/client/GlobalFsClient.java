@@ -27,6 +27,7 @@ import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +46,10 @@ public final class GlobalFsClient implements AutoCloseable {
     private static final Duration FIND_CLUSTER = Duration.ofSeconds(10);
     private static final int DATA_CHUNKS = 4;
     private static final int PARITY_CHUNKS = 2;
+
+    /** Buckets have no size; programs that look for room before they write need one. */
+    private static final long BUCKETS_BYTES = 1L << 60;
+
     private static final Duration FIND_REPLICAS = Duration.ofSeconds(10);
     private static final long METADATA_CACHE_BYTES = 64L << 20;
 
@@ -94,20 +99,16 @@ public final class GlobalFsClient implements AutoCloseable {
     private static GlobalFsClient connect(
             ClientConfig config, Discovery discovery, PlacementEpochs epochs, Runnable closeOthers)
             throws IOException {
+        RecordedStore recorded = recorded(config, discovery);
         BlockStore blocks =
-                BlockStores.open(
-                        config.cluster(),
-                        recorded(config, discovery),
-                        config.blocks(),
-                        discovery,
-                        epochs);
+                BlockStores.open(config.cluster(), recorded, config.blocks(), discovery, epochs);
         try {
             return connect(
                     config,
                     new DiscoveredReplicas(discovery),
                     new RpcReplicaCalls(),
                     blocks,
-                    () -> capacityBytes(discovery),
+                    () -> capacityBytes(recorded.kind(), discovery),
                     () -> {
                         blocks.close();
                         closeOthers.run();
@@ -128,7 +129,10 @@ public final class GlobalFsClient implements AutoCloseable {
     }
 
     /** What the storage nodes hold together, parity taken off. */
-    private static long capacityBytes(Discovery discovery) {
+    private static long capacityBytes(StoreKind kind, Discovery discovery) {
+        if (kind == StoreKind.S3) {
+            return BUCKETS_BYTES;
+        }
         long bytes = 0;
         for (Member member : discovery.members(Role.STORAGE)) {
             String capacity = member.attributes().get("capacity");

@@ -104,6 +104,7 @@ final class S3IT {
                 LIMIT,
                 () -> LocalCluster.REGIONS.stream().allMatch(this::isEmpty),
                 () -> "objects are left in the buckets");
+        assertThat(bash("stat -f -c %a us-east")).isNotEqualTo("0\n");
         assertThat(globalfs("fsck").orFail()).contains("clean");
         assertThat(globalfs("status").orFail()).contains("us-east");
         aMountThatBelievesInStorageNodesIsRefused();

@@ -268,7 +268,7 @@ public final class S3BlockStore implements BlockStore {
             int length,
             long deadline)
             throws IOException {
-        if (ref.getEpoch() > buckets.size()) {
+        if (!knowsSpread(ref)) {
             throw unknownBucket("bucket " + ref.getEpoch());
         }
         ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
@@ -411,6 +411,10 @@ public final class S3BlockStore implements BlockStore {
         return bucket;
     }
 
+    private boolean knowsSpread(BlockRef ref) {
+        return ref.getEpoch() >= 1 && ref.getEpoch() <= buckets.size();
+    }
+
     private Bucket bucket(BlockRef ref, int chunk) {
         return buckets.get(Spread.bucket(ref.getIdLow(), chunk, ref.getEpoch()));
     }
@@ -419,7 +423,7 @@ public final class S3BlockStore implements BlockStore {
         if (ref.getParityChunks() == 0) {
             return byPartition.get(ref.getRegion());
         }
-        return ref.getEpoch() > buckets.size() ? null : bucket(ref, chunk);
+        return knowsSpread(ref) ? bucket(ref, chunk) : null;
     }
 
     private static BlockStoreException unknownBucket(String of) {

@@ -1,7 +1,6 @@
 package org.globalfs.datastore.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.URI;
@@ -413,14 +412,32 @@ class S3BlockStoreTest {
     }
 
     @Test
-    void wrongOrNoCredentialsAreNamed() throws Exception {
+    void wrongCredentialsAreNamed() {
         System.setProperty("aws.secretAccessKey", "wrong");
         try (S3BlockStore store = open(1)) {
-            assertThatThrownBy(() -> store.put(1, ByteBuffer.allocate(10)))
-                    .hasMessageContaining("HTTP 403")
-                    .hasMessageContaining("use credentials");
+            BlockStoreContract.assertFails(
+                    Reason.UNREACHABLE,
+                    "(HTTP 403): use credentials",
+                    () -> store.put(1, ByteBuffer.allocate(10)));
         } finally {
             System.setProperty("aws.secretAccessKey", S3Server.SECRET_KEY);
+        }
+    }
+
+    @Test
+    void absentCredentialsAreNamed() {
+        System.clearProperty("aws.accessKeyId");
+        System.setProperty("aws.disableEc2Metadata", "true");
+        System.setProperty("aws.sharedCredentialsFile", folder.resolve("none").toString());
+        try (S3BlockStore store = open(1)) {
+            BlockStoreContract.assertFails(
+                    Reason.UNREACHABLE,
+                    "no credentials were found: set AWS_ACCESS_KEY_ID",
+                    () -> store.put(1, ByteBuffer.allocate(10)));
+        } finally {
+            System.clearProperty("aws.disableEc2Metadata");
+            System.clearProperty("aws.sharedCredentialsFile");
+            System.setProperty("aws.accessKeyId", S3Server.ACCESS_KEY);
         }
     }
 
