@@ -187,6 +187,14 @@ struct BlocksDeletedOp {
   1: required list<BlockRef> blocks;
 }
 
+/**
+ * From here on the partition refers to no block whose id is older than this, unless it does already: what older blocks
+ * it does not refer to are garbage. Proposed by the coordinator only.
+ */
+struct FenceBlocksOp {
+  1: required i64 before;           // ms, as in block ids
+}
+
 /** A participant's vote in a coordinated operation, ordered in P0. */
 struct VoteOp {
   1: required i64 transaction;      // (instance << 16 | index) of the prepare in ring global
@@ -291,6 +299,7 @@ union UpdateOp {
   18: CompactOp compact;
   19: SetQuotaOp setQuota;
   20: AdoptQuotaOp adoptQuota;
+  21: FenceBlocksOp fenceBlocks;
 }
 
 /**
@@ -340,6 +349,7 @@ struct UpdateReply {
   19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning
   25: optional bool movesDirectory;      // ESCALATE: copy into the coordinated command
   26: optional i64 lease;                // with leaseMs: which of the session's leases at this replica; nothing granted under another holds any more
+  28: optional i64 fence;                // write refused with EAGAIN: a block may be gone; store it again, with an id of this time (ms) or later
   27: optional bool cutOff;              // the replica hears of no coordinator: another one may do better
 }
 

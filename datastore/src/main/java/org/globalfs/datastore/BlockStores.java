@@ -13,16 +13,18 @@ public final class BlockStores {
     private BlockStores() {}
 
     /**
+     * @param region where this process is
      * @param recorded what the cluster has, which {@code storage} agrees with
      */
     public static BlockStore open(
             String cluster,
+            String region,
             RecordedStore recorded,
             BlockStorage storage,
             Discovery discovery,
             PlacementEpochs epochs) {
         return switch (recorded.kind()) {
-            case DHT -> new DistributedBlockStore(cluster, discovery, epochs);
+            case DHT -> new DistributedBlockStore(cluster, region, discovery, epochs);
             case S3 -> new S3BlockStore(cluster, recorded, storage);
         };
     }

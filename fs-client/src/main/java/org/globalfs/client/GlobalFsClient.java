@@ -22,6 +22,7 @@ import org.globalfs.datastore.BlockStores;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
@@ -44,8 +45,6 @@ public final class GlobalFsClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(GlobalFsClient.class);
     private static final Duration FIND_CLUSTER = Duration.ofSeconds(10);
-    private static final int DATA_CHUNKS = 4;
-    private static final int PARITY_CHUNKS = 2;
 
     /** Buckets have no size; programs that look for room before they write need one. */
     private static final long BUCKETS_BYTES = 1L << 60;
@@ -101,14 +100,23 @@ public final class GlobalFsClient implements AutoCloseable {
             throws IOException {
         RecordedStore recorded = recorded(config, discovery);
         BlockStore blocks =
-                BlockStores.open(config.cluster(), recorded, config.blocks(), discovery, epochs);
+                BlockStores.open(
+                        config.cluster(),
+                        config.region(),
+                        recorded,
+                        config.blocks(),
+                        discovery,
+                        epochs);
         try {
             return connect(
                     config,
                     new DiscoveredReplicas(discovery),
                     new RpcReplicaCalls(),
                     blocks,
-                    () -> capacityBytes(recorded.kind(), discovery),
+                    () ->
+                            recorded.kind() == StoreKind.S3
+                                    ? BUCKETS_BYTES
+                                    : capacityBytes(discovery, epochs.newest().regional()),
                     () -> {
                         blocks.close();
                         closeOthers.run();
@@ -129,16 +137,13 @@ public final class GlobalFsClient implements AutoCloseable {
     }
 
     /** What the storage nodes hold together, parity taken off. */
-    private static long capacityBytes(StoreKind kind, Discovery discovery) {
-        if (kind == StoreKind.S3) {
-            return BUCKETS_BYTES;
-        }
+    private static long capacityBytes(Discovery discovery, BlockCode code) {
         long bytes = 0;
         for (Member member : discovery.members(Role.STORAGE)) {
             String capacity = member.attributes().get("capacity");
             bytes += capacity == null ? 0 : Long.parseLong(capacity);
         }
-        return bytes / (DATA_CHUNKS + PARITY_CHUNKS) * DATA_CHUNKS;
+        return bytes / code.chunks() * code.dataChunks();
     }
 
     static GlobalFsClient connect(

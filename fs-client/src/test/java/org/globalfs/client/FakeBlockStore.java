@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.wire.BlockRef;
@@ -17,6 +18,10 @@ public final class FakeBlockStore implements BlockStore {
 
     private final Map<Long, byte[]> blocks = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
+
+    /** In ms, of new blocks' ids. */
+    public final AtomicLong idTime = new AtomicLong();
+
     public final AtomicInteger puts = new AtomicInteger();
     public final AtomicInteger gets = new AtomicInteger();
     public volatile boolean refusePuts;
@@ -39,7 +44,7 @@ public final class FakeBlockStore implements BlockStore {
         content.get(content.position(), bytes);
         long id = ids.incrementAndGet();
         blocks.put(id, bytes);
-        return new BlockRef(1, id, bytes.length, region, (byte) 4, (byte) 2, 1);
+        return new BlockRef(idTime.get() << 16, id, bytes.length, region, (byte) 4, (byte) 2, 1);
     }
 
     @Override
@@ -53,6 +58,16 @@ public final class FakeBlockStore implements BlockStore {
             throw new IOException("no such block");
         }
         System.arraycopy(bytes, offset, into, at, length);
+    }
+
+    @Override
+    public void newBlocksNotBefore(long timeMs) {
+        idTime.accumulateAndGet(timeMs, Math::max);
+    }
+
+    @Override
+    public void list(int region, Consumer<BlockRef> each) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

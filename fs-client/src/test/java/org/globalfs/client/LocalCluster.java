@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
@@ -22,6 +24,8 @@ import org.globalfs.protocol.config.Roles.ReplicaRole;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.replica.service.BlockDeleter;
 import org.globalfs.replica.service.ReplicaConfig;
 import org.globalfs.replica.service.ReplicaOptions;
 import org.globalfs.replica.service.ReplicaServer;
@@ -39,9 +43,17 @@ final class LocalCluster implements AutoCloseable {
     final Map<String, StorageNode> storage = new TreeMap<>();
     final List<Throwable> fatal = new CopyOnWriteArrayList<>();
     private final Path folder;
+    private final ReplicaOptions options;
+    private final DistributedBlockStore blocks;
 
     LocalCluster(Path folder, int regions) throws IOException {
+        this(folder, regions, ReplicaOptions.defaults());
+    }
+
+    LocalCluster(Path folder, int regions, ReplicaOptions options) throws IOException {
         this.folder = folder;
+        this.options = options;
+        blocks = new DistributedBlockStore("test", "region1", discovery, epochs);
         List<Topology.Region> list = new ArrayList<>();
         List<ServerSocket> held = new ArrayList<>();
         int id = 1;
@@ -59,22 +71,22 @@ final class LocalCluster implements AutoCloseable {
         }
         topology = new Topology("test", list);
         for (Topology.Region region : list) {
-            for (int node = 1; node <= 6; node++) {
-                String name = "s" + region.partition() + "-" + node;
-                StorageNode.Options options =
+            for (int number = 1; number <= 6; number++) {
+                String name = "s" + region.partition() + "-" + number;
+                StorageNode.Options node =
                         new StorageNode.Options(
                                 "test",
                                 name,
                                 region.name(),
                                 region.partition(),
-                                "dc" + (1 + node % 3),
+                                "dc" + (1 + number % 3),
                                 new HostPort("127.0.0.1", 0),
                                 folder.resolve(name),
                                 1L << 30);
                 storage.put(
                         name,
                         StorageNode.start(
-                                options,
+                                node,
                                 discovery,
                                 epochs,
                                 ScrubOptions.NEVER,
@@ -103,8 +115,22 @@ final class LocalCluster implements AutoCloseable {
                         Durability.DISK,
                         Rings.DEFAULTS,
                         ReplicaRole.DEFAULT_RESERVE,
-                        ReplicaOptions.defaults());
-        replicas.put(id, ReplicaServer.start(config, discovery, blocks -> List.of(), fatal::add));
+                        options);
+        replicas.put(id, ReplicaServer.start(config, discovery, deleter(), fatal::add));
+    }
+
+    private BlockDeleter deleter() {
+        return new BlockDeleter() {
+            @Override
+            public List<BlockRef> delete(List<BlockRef> doomed) throws IOException {
+                return blocks.deleteAll(doomed);
+            }
+
+            @Override
+            public void list(int partition, Consumer<BlockRef> each) throws IOException {
+                blocks.list(partition, each);
+            }
+        };
     }
 
     void crash(int id) {
@@ -131,6 +157,7 @@ final class LocalCluster implements AutoCloseable {
     @Override
     public void close() throws IOException {
         replicas.values().forEach(ReplicaServer::close);
+        blocks.close();
         for (StorageNode node : storage.values()) {
             node.close();
         }

@@ -6,6 +6,7 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.storage.DatastoreOperator;
 import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,7 +41,7 @@ final class DatastoreCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "say what to do: status, drain or readmit");
+                spec.commandLine(), "say what to do: status, drain, readmit or code");
     }
 
     @Command(
@@ -68,6 +69,44 @@ final class DatastoreCommand implements Runnable {
             mixinStandardHelpOptions = true)
     int readmit(@Parameters(paramLabel = "NODE") String node) throws Exception {
         return with(operator -> operator.readmit(node));
+    }
+
+    @Command(
+            name = "code",
+            description = {
+                "Show how new blocks are coded, or change it: blocks that are there stay as they are.",
+                "4+2 is four data and two parity chunks: any two nodes may be lost."
+            },
+            mixinStandardHelpOptions = true)
+    int code(
+            @Option(
+                            names = "--regional",
+                            paramLabel = "K+M",
+                            description = "For files at home in one region.")
+                    @Nullable String regional,
+            @Option(
+                            names = "--global",
+                            paramLabel = "K+M",
+                            description = {
+                                "For files of the global partition, spread over all regions. Fewer data",
+                                "chunks are made where nodes or regions are too few, never fewer parity chunks."
+                            })
+                    @Nullable String global)
+            throws Exception {
+        if (regional == null && global == null) {
+            return with(DatastoreOperator::showCodes);
+        }
+        BlockCode nextRegional = regional == null ? null : parse(regional);
+        BlockCode nextGlobal = global == null ? null : parse(global);
+        return with(operator -> operator.code(nextRegional, nextGlobal));
+    }
+
+    private BlockCode parse(String code) {
+        try {
+            return BlockCode.parse(code);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
     }
 
     private int with(Work work) throws Failure, ConfigException, IOException {

@@ -2,6 +2,7 @@ package org.globalfs.cli.server;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
@@ -28,6 +29,11 @@ final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
     @Override
     public List<BlockRef> delete(List<BlockRef> blocks) throws IOException {
         return store().deleteAll(blocks);
+    }
+
+    @Override
+    public void list(int partition, Consumer<BlockRef> each) throws IOException {
+        store().list(partition, each);
     }
 
     @Override

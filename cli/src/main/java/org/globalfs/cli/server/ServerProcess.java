@@ -127,7 +127,12 @@ public final class ServerProcess implements AutoCloseable {
         LazyBlockStore blocks =
                 new LazyBlockStore(() ->
                         BlockStores.open(
-                                first.cluster(), recorded, first.blocks(), discovery, discovery));
+                                first.cluster(),
+                                first.region(),
+                                recorded,
+                                first.blocks(),
+                                discovery,
+                                discovery));
         open(blocks);
         List<Callable<AutoCloseable>> storage = new ArrayList<>();
         for (ServerConfig config : configs) {

@@ -4,16 +4,20 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.status.Columns;
 import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.NodeStatistics;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
@@ -21,7 +25,9 @@ import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.jspecify.annotations.Nullable;
 
-/** Shows storage nodes, and takes them out of the placement and back in. */
+/**
+ * Shows storage nodes, takes them out of the placement and back in, and says how blocks are coded.
+ */
 public final class DatastoreOperator {
     private static final int ANSWER_MS = 5_000;
     private static final long LOOK_MS = 1_000;
@@ -116,14 +122,13 @@ public final class DatastoreOperator {
         AtomicReference<@Nullable String> shortage = new AtomicReference<>();
         discovery.change(epoch -> {
             Epoch next = epoch.drain(id);
-            shortage.set(
-                    epoch.lists(id) ? DistributedBlockStore.shortage(next, node.partition) : null);
+            shortage.set(epoch.lists(id) ? shortage(epoch, next, node.partition) : null);
             return shortage.get() == null ? next : epoch;
         });
         if (shortage.get() != null) {
             throw new Failure(
                     ExitCode.FAILED,
-                    "without " + id + " nothing could be written: " + shortage.get());
+                    "without " + id + " blocks could be kept no longer: " + shortage.get());
         }
         out.accept(id + " has no place any more: nothing new goes there");
         if (node.address == null) {
@@ -132,6 +137,66 @@ public final class DatastoreOperator {
         } else if (waits) {
             awaitEmpty(node);
         }
+    }
+
+    private static @Nullable String shortage(Epoch before, Epoch after, int region) {
+        String regional = DistributedBlockStore.shortage(before, after, region);
+        return regional != null ? regional : DistributedBlockStore.shortage(before, after, 0);
+    }
+
+    /** Says how new blocks are coded. */
+    public void showCodes() {
+        Epoch epoch = discovery.newest();
+        BlockCode fitting = Placement.of(epoch, 0).code();
+        out.accept("regional  " + epoch.regional());
+        out.accept(
+                "global    "
+                        + epoch.global()
+                        + (epoch.global().equals(fitting)
+                                ? ""
+                                : fitting == null
+                                        ? " (" + Placement.of(epoch, 0).shortage() + ")"
+                                        : " (" + fitting + " on the nodes there are)"));
+    }
+
+    /**
+     * Has new blocks coded otherwise; what is there stays as it is.
+     *
+     * @param regional null: as before
+     * @param global null: as before
+     */
+    public void code(@Nullable BlockCode regional, @Nullable BlockCode global)
+            throws Failure, IOException {
+        AtomicReference<@Nullable String> shortage = new AtomicReference<>();
+        discovery.change(epoch -> {
+            Epoch next =
+                    epoch.coded(
+                            regional == null ? epoch.regional() : regional,
+                            global == null ? epoch.global() : global);
+            shortage.set(unplaceable(epoch, next));
+            return shortage.get() == null ? next : epoch;
+        });
+        if (shortage.get() != null) {
+            throw new Failure(
+                    ExitCode.FAILED, "nothing could be written any more: " + shortage.get());
+        }
+        showCodes();
+    }
+
+    /** Regions in which only the first of the epochs can place blocks. */
+    private static @Nullable String unplaceable(Epoch before, Epoch after) {
+        Set<Integer> regions = new TreeSet<>();
+        regions.add(0);
+        for (StorageSite site : after.nodes()) {
+            regions.add(site.partition());
+        }
+        for (int region : regions) {
+            Placement next = Placement.of(after, region);
+            if (next.code() == null && Placement.of(before, region).code() != null) {
+                return next.shortage();
+            }
+        }
+        return null;
     }
 
     private void awaitEmpty(Node node) throws Failure {

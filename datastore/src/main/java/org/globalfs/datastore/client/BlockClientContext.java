@@ -4,7 +4,11 @@ import java.util.concurrent.TimeUnit;
 
 /** What the operations of one block client share. */
 record BlockClientContext(
-        NodeDirectory directory, FailureDetector detector, Options options, ReadTimes readTimes) {
+        NodeDirectory directory,
+        FailureDetector detector,
+        Distances distances,
+        Options options,
+        ReadTimes readTimes) {
 
     /**
      * Limits of a block client.

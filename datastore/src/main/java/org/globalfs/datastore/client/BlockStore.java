@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import org.globalfs.protocol.wire.BlockRef;
 
 /**
@@ -72,6 +73,18 @@ public interface BlockStore extends AutoCloseable {
                     "range " + offset + "+" + length + " is not within " + ref);
         }
     }
+
+    /**
+     * From now on new blocks' ids have at least this time (ms): a partition refused an older one,
+     * see {@link org.globalfs.protocol.BlockIds}.
+     */
+    void newBlocksNotBefore(long timeMs);
+
+    /**
+     * Calls with every block of a region of which something is left on what can be reached now;
+     * with some several times. What is written or deleted meanwhile may be missed.
+     */
+    void list(int region, Consumer<BlockRef> each) throws IOException;
 
     @Override
     void close();

@@ -19,7 +19,7 @@ import org.globalfs.protocol.wire.BlockRef;
  */
 final class DeleteOperation {
     static final int MAX_BLOCKS = 1_000;
-    private static final int ENTRY_BYTES = 20;
+    private static final int ENTRY_BYTES = 16;
 
     private final BlockClientContext context;
     private final Lane lane;
@@ -64,8 +64,7 @@ final class DeleteOperation {
     private static byte[] payload(Collection<BlockRef> refs) {
         ByteBuffer list = ByteBuffer.allocate(refs.size() * ENTRY_BYTES);
         for (BlockRef ref : refs) {
-            int chunks = ref.getDataChunks() + ref.getParityChunks();
-            list.putLong(ref.getIdHigh()).putLong(ref.getIdLow()).putInt((1 << chunks) - 1);
+            list.putLong(ref.getIdHigh()).putLong(ref.getIdLow());
         }
         return list.array();
     }

@@ -13,10 +13,14 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.BlockIds;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.PlacementEpochs;
@@ -27,43 +31,54 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The block store on the cluster's own storage nodes: RS(4,2), placed by the newest placement
- * epoch.
+ * The block store on the cluster's own storage nodes. Blocks are placed by the newest placement
+ * epoch and coded as it says; small ones are kept as whole copies, as many as survive the same
+ * losses.
  */
 public final class DistributedBlockStore implements BlockStore {
     private static final Logger LOG = LoggerFactory.getLogger(DistributedBlockStore.class);
-    private static final int DATA_CHUNKS = 4;
-    private static final int PARITY_CHUNKS = 2;
-    private static final int LARGE_ARRAY_BYTES =
-            MAX_BLOCK_BYTES / DATA_CHUNKS * (DATA_CHUNKS + PARITY_CHUNKS);
+
+    /** Below this, requests cost more than the bytes that a code saves. */
+    static final int COPIED_BELOW_BYTES = 64 << 10;
+
+    private static final int LIST_TIMEOUT_MS = 10_000;
+    private static final int LISTED_AT_ONCE = 10_000;
+    private static final int LARGE_ARRAY_BYTES = MAX_BLOCK_BYTES * 3 / 2;
     private static final int SMALL_ARRAY_BYTES = 512 << 10;
     private static final int LARGE_ARRAYS_KEPT = 8;
     private static final int SMALL_ARRAYS_KEPT = 32;
 
+    private final String cluster;
     private final BlockClientContext context;
     private final NodeDirectory directory;
     private final FailureDetector detector;
+    private final RegionDistances measured;
     private final LanePool lanes;
     private final ReadRepair repair;
-    private final ReedSolomon code = ReedSolomon.of(DATA_CHUNKS, PARITY_CHUNKS);
     private final Queue<byte[]> largeArrays = new ConcurrentLinkedQueue<>();
     private final Queue<byte[]> smallArrays = new ConcurrentLinkedQueue<>();
 
     private final BlockIds ids = new BlockIds();
 
-    public DistributedBlockStore(String cluster, Discovery discovery, PlacementEpochs epochs) {
-        this(cluster, discovery, epochs, BlockClientContext.Options.defaults());
+    /**
+     * @param region where this process is: what is near is read first
+     */
+    public DistributedBlockStore(
+            String cluster, String region, Discovery discovery, PlacementEpochs epochs) {
+        this(cluster, region, discovery, epochs, BlockClientContext.Options.defaults());
     }
 
     /** With other limits: how long a node may be silent, and how long an operation may take. */
     public DistributedBlockStore(
             String cluster,
+            String region,
             Discovery discovery,
             PlacementEpochs epochs,
             long requestTimeoutMs,
             long deadlineMs) {
         this(
                 cluster,
+                region,
                 discovery,
                 epochs,
                 new BlockClientContext.Options(
@@ -74,12 +89,29 @@ public final class DistributedBlockStore implements BlockStore {
 
     DistributedBlockStore(
             String cluster,
+            String region,
             Discovery discovery,
             PlacementEpochs epochs,
             BlockClientContext.Options options) {
+        this(cluster, region, discovery, epochs, options, null);
+    }
+
+    /**
+     * @param known how far nodes are; null: it is measured
+     */
+    DistributedBlockStore(
+            String cluster,
+            String region,
+            Discovery discovery,
+            PlacementEpochs epochs,
+            BlockClientContext.Options options,
+            @Nullable Distances known) {
+        this.cluster = cluster;
         directory = new NodeDirectory(discovery, epochs);
         detector = new FailureDetector(cluster, directory);
-        context = new BlockClientContext(directory, detector, options, new ReadTimes());
+        measured = new RegionDistances(cluster, region, directory, detector);
+        Distances distances = known == null ? measured : known;
+        context = new BlockClientContext(directory, detector, distances, options, new ReadTimes());
         lanes = new LanePool(cluster, options.lanes());
         repair = new ReadRepair(this, cluster, directory);
         ReedSolomon.warmUp();
@@ -92,30 +124,30 @@ public final class DistributedBlockStore implements BlockStore {
         int epoch = directory.newestEpoch();
         Placement placement = directory.placement(epoch, region);
         BlockIds.Id id = ids.next();
-        long idHigh = id.high();
-        long idLow = id.low();
-        List<StorageSite> homes = placement.homes(idHigh, idLow, DATA_CHUNKS, PARITY_CHUNKS);
+        BlockCode wanted = codeFor(placement, length);
+        List<StorageSite> homes =
+                placement.homes(id.high(), id.low(), wanted.dataChunks(), wanted.parityChunks());
         if (homes == null) {
             throw new BlockStoreException(
-                    BlockStoreException.Reason.UNPLACEABLE,
-                    placement.shortage(DATA_CHUNKS, PARITY_CHUNKS));
+                    BlockStoreException.Reason.UNPLACEABLE, placement.shortage(wanted));
         }
         BlockRef ref =
                 new BlockRef(
-                        idHigh,
-                        idLow,
+                        id.high(),
+                        id.low(),
                         length,
                         region,
-                        (byte) DATA_CHUNKS,
-                        (byte) PARITY_CHUNKS,
+                        (byte) wanted.dataChunks(),
+                        (byte) wanted.parityChunks(),
                         epoch);
+        ReedSolomon code = ReedSolomon.of(wanted.dataChunks(), wanted.parityChunks());
         int chunkBytes = code.chunkBytes(length);
         byte[] chunks = takeArray(chunkBytes * code.chunks());
         try {
             content.get(content.position(), chunks, 0, length);
-            Arrays.fill(chunks, length, chunkBytes * DATA_CHUNKS, (byte) 0);
+            Arrays.fill(chunks, length, chunkBytes * code.dataChunks(), (byte) 0);
             code.encode(chunks, chunkBytes);
-            put(ref, chunks, chunkBytes, homes, placement.ranking(idHigh, idLow), deadline);
+            put(ref, chunks, chunkBytes, homes, placement.ranking(id.high(), id.low()), deadline);
         } catch (BlockStoreException e) {
             if (e.reason() == BlockStoreException.Reason.NO_SPACE) {
                 // Not by the caller, who should not wait for nodes that are down.
@@ -128,12 +160,22 @@ public final class DistributedBlockStore implements BlockStore {
         return ref;
     }
 
-    /** Why an epoch could place no block in the region; null: it could. */
-    public static @Nullable String shortage(Epoch epoch, int region) {
-        Placement placement = Placement.of(epoch, region);
-        return placement.homes(0, 0, DATA_CHUNKS, PARITY_CHUNKS) != null
-                ? null
-                : placement.shortage(DATA_CHUNKS, PARITY_CHUNKS);
+    private static BlockCode codeFor(Placement placement, int length) throws BlockStoreException {
+        BlockCode code = placement.code();
+        if (code == null) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.UNPLACEABLE, placement.shortage());
+        }
+        return length < COPIED_BELOW_BYTES ? code.withDataChunks(1) : code;
+    }
+
+    /**
+     * Why blocks could be kept no longer as they are now if another epoch followed; null: they can.
+     */
+    public static @Nullable String shortage(Epoch before, Epoch after, int region) {
+        BlockCode code = Placement.of(before, region).code();
+        Placement next = Placement.of(after, region);
+        return code == null || next.fits(code) ? null : next.shortage(code);
     }
 
     private void put(
@@ -183,6 +225,17 @@ public final class DistributedBlockStore implements BlockStore {
                 ref.getDataChunks(),
                 ref.getParityChunks(),
                 ref.getEpoch());
+    }
+
+    private static BlockRef ref(ChunkKey key, ChunkShape shape) {
+        return new BlockRef(
+                key.idHigh(),
+                key.idLow(),
+                shape.blockBytes(),
+                shape.region(),
+                (byte) shape.dataChunks(),
+                (byte) shape.parityChunks(),
+                shape.epoch());
     }
 
     private byte[] takeArray(int bytes) {
@@ -255,15 +308,7 @@ public final class DistributedBlockStore implements BlockStore {
      * @throws BlockStoreException fewer than k of the others can be had now
      */
     public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
-        BlockRef ref =
-                new BlockRef(
-                        key.idHigh(),
-                        key.idLow(),
-                        shape.blockBytes(),
-                        shape.region(),
-                        (byte) shape.dataChunks(),
-                        (byte) shape.parityChunks(),
-                        shape.epoch());
+        BlockRef ref = ref(key, shape);
         ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
         int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
         byte[] chunks = new byte[chunkBytes * ownCode.chunks()];
@@ -287,7 +332,8 @@ public final class DistributedBlockStore implements BlockStore {
                     BlockStoreException.Reason.UNPLACEABLE,
                     ref
                             + " cannot have been placed by its epoch: "
-                            + placement.shortage(ref.getDataChunks(), ref.getParityChunks()));
+                            + placement.shortage(
+                                    new BlockCode(ref.getDataChunks(), ref.getParityChunks())));
         }
         return homes;
     }
@@ -295,6 +341,44 @@ public final class DistributedBlockStore implements BlockStore {
     private static @Nullable List<StorageSite> homes(BlockRef ref, Placement placement) {
         return placement.homes(
                 ref.getIdHigh(), ref.getIdLow(), ref.getDataChunks(), ref.getParityChunks());
+    }
+
+    @Override
+    public void newBlocksNotBefore(long timeMs) {
+        ids.notBefore(timeMs);
+    }
+
+    @Override
+    public void list(int region, Consumer<BlockRef> each) throws IOException {
+        for (StorageSite site : directory.holders(region)) {
+            if (detector.isSuspect(site.id())) {
+                continue;
+            }
+            try (StorageConnection connection =
+                    new StorageConnection(
+                            directory.address(site), cluster, site.id(), LIST_TIMEOUT_MS)) {
+                list(connection, region, each);
+            } catch (IOException e) {
+                LOG.info("{} does not list its blocks: {}", site.id(), e.toString());
+            }
+        }
+    }
+
+    private static void list(StorageConnection connection, int region, Consumer<BlockRef> each)
+            throws IOException {
+        ChunkKey after = null;
+        while (true) {
+            List<StorageConnection.Listed> page = connection.list(after, LISTED_AT_ONCE);
+            for (StorageConnection.Listed chunk : page) {
+                if (chunk.shape().region() == region) {
+                    each.accept(ref(chunk.key(), chunk.shape()));
+                }
+            }
+            if (page.size() < LISTED_AT_ONCE) {
+                return;
+            }
+            after = page.getLast().key();
+        }
     }
 
     @Override
@@ -346,6 +430,7 @@ public final class DistributedBlockStore implements BlockStore {
     @Override
     public void close() {
         repair.close();
+        measured.close();
         detector.close();
         try {
             lanes.close();

@@ -5,6 +5,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.erasure.ReedSolomon;
@@ -16,10 +17,11 @@ import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a range of one block. First asks the homes of the data chunks that hold the range. When one
- * fails, lacks its chunk or is slow, it also collects the missing columns from other chunks and
- * decodes, whichever is sooner; when homes do not have k chunks, it asks every node what it keeps
- * for others.
+ * Reads a range of one block. First asks the homes of the data chunks that hold the range; if some
+ * of those are farther away than the k nearest chunks, it collects the same columns of the k
+ * nearest instead and decodes. When one fails, lacks its chunk or is slow, it also collects columns
+ * from other chunks, nearer ones first, whichever is sooner; when homes do not have k chunks, it
+ * asks every node what it keeps for others.
  */
 final class GetOperation {
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -28,6 +30,9 @@ final class GetOperation {
     private static final int COLUMN_TAG = 100;
 
     private static final int SEARCH_TAG = 200;
+
+    /** Decoding costs about as much as so long a way, and jitter is not to decide. */
+    private static final long WORTH_DECODING_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final BlockClientContext context;
     private final Lane lane;
@@ -50,6 +55,15 @@ final class GetOperation {
 
     /** By chunk: not at its home, which it may not have been moved to yet. */
     private final boolean[] homeLacks;
+
+    /** All chunks, those with the nearest homes first. */
+    private final int[] nearest;
+
+    /** How far away the k-th nearest home is. */
+    private final long reachNs;
+
+    /** Some data chunk of the range is farther away than that. */
+    private final boolean farther;
 
     private @Nullable Columns columns;
     private boolean unsure;
@@ -108,6 +122,30 @@ final class GetOperation {
                 pieces[chunk] = new Piece(from - start, to - start, intoAt + from - offset);
             }
         }
+        long[] distance = new long[homes.size()];
+        for (int chunk = 0; chunk < distance.length; chunk++) {
+            distance[chunk] = context.distances().ns(homes.get(chunk));
+        }
+        nearest = byDistance(distance);
+        reachNs = distance[nearest[pieces.length - 1]];
+        farther = needsFarther(distance);
+    }
+
+    /** Data chunks before parity chunks where they are equally near. */
+    private static int[] byDistance(long[] distance) {
+        Integer[] order = new Integer[distance.length];
+        Arrays.setAll(order, i -> i);
+        Arrays.sort(order, Comparator.comparingLong(chunk -> distance[chunk]));
+        return Arrays.stream(order).mapToInt(Integer::intValue).toArray();
+    }
+
+    private boolean needsFarther(long[] distance) {
+        for (int chunk = 0; chunk < pieces.length; chunk++) {
+            if (pieces[chunk] != null && distance[chunk] > reachNs + WORTH_DECODING_NS) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Chunks that their homes lack or hold damaged, found on the way. */
@@ -117,23 +155,26 @@ final class GetOperation {
 
     void run() throws IOException {
         long start = System.nanoTime();
-        startPieces();
-        long hedgeAt = start + context.readTimes().hedgeAfterNs(length);
+        if (farther) {
+            startColumns();
+        } else {
+            startPieces();
+        }
+        long hedgeAt = start + reachNs + context.readTimes().hedgeAfterNs(length);
         while (true) {
             Exchange exchange;
             while ((exchange = lane.poll()) != null) {
                 finished(exchange);
             }
             long now = System.nanoTime();
-            if (columns == null && now - hedgeAt >= 0 && !allDone()) {
-                hedged = true;
-                startColumns();
+            if (!hedged && now - hedgeAt >= 0 && !allDone()) {
+                hedge();
             }
             Columns open = columns;
             boolean stuck = open != null && !allDone() && !open.advance() && !directPending();
             if (allDone()) {
                 if (columns == null || hedged) {
-                    context.readTimes().record(length, System.nanoTime() - start);
+                    context.readTimes().record(length, System.nanoTime() - start - reachNs);
                 }
                 return;
             }
@@ -148,8 +189,19 @@ final class GetOperation {
             }
             now = System.nanoTime();
             expire(now);
-            long next = columns == null ? Math.min(hedgeAt, nextTimeout(now)) : nextTimeout(now);
+            long next = hedged ? nextTimeout(now) : Math.min(hedgeAt, nextTimeout(now));
             lane.await(Math.min(next, deadlineNs));
+        }
+    }
+
+    /** What was asked for is slow: asks for as much again elsewhere. */
+    private void hedge() {
+        hedged = true;
+        Columns open = columns;
+        if (open == null) {
+            startColumns();
+        } else {
+            open.askMore();
         }
     }
 
@@ -364,7 +416,9 @@ final class GetOperation {
                 piece.stale = false;
             }
         }
-        startPieces();
+        if (!farther) {
+            startPieces();
+        }
         if (columns == null && !directPending()) {
             startColumns();
         }
@@ -392,6 +446,7 @@ final class GetOperation {
         private final List<byte[]> answers = new ArrayList<>();
         private final List<StorageSite> searchedNodes = new ArrayList<>();
         private int count;
+        private int spare;
         private boolean searched;
 
         Columns() {
@@ -463,11 +518,19 @@ final class GetOperation {
         }
 
         private int lacking() {
-            return code.dataChunks() - count - pending.size();
+            return code.dataChunks() + spare - count - pending.size();
+        }
+
+        /** Each that is asked for and has not come may be the slow one. */
+        void askMore() {
+            spare = Math.min(pending.size(), code.parityChunks());
         }
 
         private void askHomes(boolean suspects) {
-            for (int chunk = 0; chunk < code.chunks() && lacking() > 0; chunk++) {
+            for (int chunk : nearest) {
+                if (lacking() <= 0) {
+                    return;
+                }
                 StorageSite home = homes.get(chunk);
                 if (!asked[chunk] && context.detector().isSuspect(home.id()) == suspects) {
                     asked[chunk] = true;
@@ -576,9 +639,18 @@ final class GetOperation {
             List<Integer> wanted = new ArrayList<>();
             for (int chunk = 0; chunk < pieces.length; chunk++) {
                 Piece piece = pieces[chunk];
-                if (piece != null && !piece.done) {
-                    wanted.add(chunk);
+                if (piece == null || piece.done) {
+                    continue;
                 }
+                byte[] column = have[chunk];
+                if (column == null) {
+                    wanted.add(chunk);
+                } else {
+                    deliver(piece, column);
+                }
+            }
+            if (wanted.isEmpty()) {
+                return;
             }
             byte[][] output = new byte[wanted.size()][to - from];
             code.rebuild(
@@ -592,16 +664,19 @@ final class GetOperation {
             for (int i = 0; i < output.length; i++) {
                 Piece piece = pieces[wanted.get(i)];
                 if (piece != null) {
-                    Exchange direct = piece.current;
-                    if (direct != null) {
-                        direct.abandon();
-                        piece.current = null;
-                    }
-                    System.arraycopy(
-                            output[i], piece.from - from, into, piece.at, piece.to - piece.from);
-                    piece.done = true;
+                    deliver(piece, output[i]);
                 }
             }
+        }
+
+        private void deliver(Piece piece, byte[] column) {
+            Exchange direct = piece.current;
+            if (direct != null) {
+                direct.abandon();
+                piece.current = null;
+            }
+            System.arraycopy(column, piece.from - from, into, piece.at, piece.to - piece.from);
+            piece.done = true;
         }
     }
 }

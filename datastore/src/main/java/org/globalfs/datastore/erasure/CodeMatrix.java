@@ -8,7 +8,8 @@ final class CodeMatrix {
 
     /**
      * The generator of RS(k, m): identity on top, then row i column j holds 1 / (i xor j). ISA-L's
-     * gf_gen_cauchy1_matrix gives the same bytes, so chunks are readable with it.
+     * gf_gen_cauchy1_matrix gives the same bytes, so chunks are readable with it. Except for k = 1,
+     * where every chunk is the block itself: a reader then takes any of them as it is.
      */
     static byte[][] cauchy(int dataChunks, int parityChunks) {
         int rows = dataChunks + parityChunks;
@@ -18,7 +19,7 @@ final class CodeMatrix {
         }
         for (int i = dataChunks; i < rows; i++) {
             for (int j = 0; j < dataChunks; j++) {
-                matrix[i][j] = (byte) GaloisField.inverse(i ^ j);
+                matrix[i][j] = dataChunks == 1 ? 1 : (byte) GaloisField.inverse(i ^ j);
             }
         }
         return matrix;

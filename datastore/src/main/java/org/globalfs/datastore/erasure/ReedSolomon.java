@@ -11,7 +11,10 @@ public final class ReedSolomon {
     private final int parityChunks;
     private final byte[][] generator;
     private final Rows parityRows;
-    private final Map<Long, Rows> rebuildRows = new ConcurrentHashMap<>();
+    private final Map<Rebuild, Rows> rebuildRows = new ConcurrentHashMap<>();
+
+    /** Which chunks are computed from which: a bit for each. */
+    private record Rebuild(long available, long wanted) {}
 
     private ReedSolomon(int dataChunks, int parityChunks) {
         this.dataChunks = dataChunks;
@@ -22,15 +25,15 @@ public final class ReedSolomon {
         parityRows = new Rows(parity);
     }
 
-    /** The code of k data and m parity chunks; k + m at most 31. */
+    /** The code of k data and m parity chunks; k + m at most 64. */
     public static ReedSolomon of(int dataChunks, int parityChunks) {
-        if (dataChunks < 1 || parityChunks < 1 || dataChunks + parityChunks > 31) {
+        if (dataChunks < 1 || parityChunks < 1 || dataChunks + parityChunks > Long.SIZE) {
             throw new IllegalArgumentException(
                     "RS("
                             + dataChunks
                             + ","
                             + parityChunks
-                            + "): needs k >= 1, m >= 1, k + m <= 31");
+                            + "): needs k >= 1, m >= 1, k + m <= 64");
         }
         return CODES.computeIfAbsent(
                 dataChunks << 8 | parityChunks, key -> new ReedSolomon(dataChunks, parityChunks));
@@ -116,12 +119,12 @@ public final class ReedSolomon {
 
     /** Few combinations occur in a process's life (lost nodes), so their tables are kept. */
     private Rows rowsFor(int[] available, int[] wanted) {
-        long key = ordered(available) ? (long) mask(available) << 32 | mask(wanted) : -1;
-        if (key == -1 || !ordered(wanted) || rebuildRows.size() > 512) {
+        if (!ordered(available) || !ordered(wanted) || rebuildRows.size() > 512) {
             return new Rows(CodeMatrix.rebuildRows(generator, available, wanted));
         }
         return rebuildRows.computeIfAbsent(
-                key, k -> new Rows(CodeMatrix.rebuildRows(generator, available, wanted)));
+                new Rebuild(mask(available), mask(wanted)),
+                k -> new Rows(CodeMatrix.rebuildRows(generator, available, wanted)));
     }
 
     private static boolean ordered(int[] indexes) {
@@ -133,10 +136,10 @@ public final class ReedSolomon {
         return true;
     }
 
-    private static int mask(int[] indexes) {
-        int mask = 0;
+    private static long mask(int[] indexes) {
+        long mask = 0;
         for (int index : indexes) {
-            mask |= 1 << index;
+            mask |= 1L << index;
         }
         return mask;
     }

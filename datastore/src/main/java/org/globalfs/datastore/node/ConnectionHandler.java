@@ -7,9 +7,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -27,6 +28,7 @@ import org.slf4j.LoggerFactory;
  * anything else is answered: a client that pipelines gets a group commit.
  */
 final class ConnectionHandler implements Runnable {
+    private static final int BLOCK_ID_BYTES = 16;
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
     private static final int BUFFER_BYTES = 64 << 10;
     private static final int MAX_UNSYNCED_PUTS = 256;
@@ -290,12 +292,9 @@ final class ConnectionHandler implements Runnable {
     }
 
     private void delete(Frame.Header header, ByteBuffer payload) throws IOException, StoreFailure {
-        Map<ChunkKey, Integer> blocks = new LinkedHashMap<>();
-        while (payload.remaining() >= 20) {
-            blocks.merge(
-                    new ChunkKey(payload.getLong(), payload.getLong(), 0),
-                    payload.getInt(),
-                    (a, b) -> a | b);
+        Set<ChunkKey> blocks = new LinkedHashSet<>();
+        while (payload.remaining() >= BLOCK_ID_BYTES) {
+            blocks.add(new ChunkKey(payload.getLong(), payload.getLong(), 0));
         }
         int deleted;
         try {
@@ -328,9 +327,11 @@ final class ConnectionHandler implements Runnable {
         @Nullable ChunkKey after = meta.get() == 0 ? null : ChunkKey.read(meta);
         int limit = Math.clamp(meta.getInt(), 1, 10_000);
         List<Map.Entry<ChunkKey, SegmentStore.Location>> entries = store.list(after, limit);
-        ByteBuffer listing = ByteBuffer.allocate(entries.size() * (ChunkKey.BYTES + 4 + 256));
+        ByteBuffer listing =
+                ByteBuffer.allocate(entries.size() * (ChunkKey.BYTES + ChunkShape.BYTES + 4 + 256));
         for (Map.Entry<ChunkKey, SegmentStore.Location> entry : entries) {
             entry.getKey().write(listing);
+            entry.getValue().shape().write(listing);
             listing.putInt(entry.getValue().dataBytes());
             String home = entry.getValue().home();
             Frame.writeString(listing, home == null ? "" : home);

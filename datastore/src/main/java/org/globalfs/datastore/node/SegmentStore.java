@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -586,18 +587,16 @@ final class SegmentStore implements AutoCloseable {
      * Deletes the chunks of blocks; durable when it returns. The blocks are remembered for a while,
      * so that a write that comes late does not bring a chunk back.
      *
-     * @param blocks index mask by block: key with index 0
+     * @param blocks keys with index 0
      */
-    int deleteBlocks(Map<ChunkKey, Integer> blocks) throws IOException {
+    int deleteBlocks(Collection<ChunkKey> blocks) throws IOException {
         List<ChunkKey> keys = new ArrayList<>();
-        blocks.forEach((block, mask) -> {
+        for (ChunkKey block : blocks) {
             recentDeletes.add(block);
             for (int i = 0; i < ChunkKey.MAX_CHUNKS; i++) {
-                if ((mask >>> i & 1) == 1) {
-                    keys.add(new ChunkKey(block.idHigh(), block.idLow(), i));
-                }
+                keys.add(new ChunkKey(block.idHigh(), block.idLow(), i));
             }
-        });
+        }
         return delete(keys);
     }
 

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.jspecify.annotations.Nullable;
@@ -29,15 +30,19 @@ public final class Placement {
     private final int region;
     private final Entry[] entries;
     private final Domain[] domains;
+    private final BlockCode wanted;
+    private final @Nullable BlockCode code;
 
     private record Entry(StorageSite site, long hash, int rack) {}
 
     private record Domain(String name, long hash, int[] members) {}
 
-    private Placement(int region, Entry[] entries, Domain[] domains) {
+    private Placement(int region, Entry[] entries, Domain[] domains, BlockCode wanted) {
         this.region = region;
         this.entries = entries;
         this.domains = domains;
+        this.wanted = wanted;
+        this.code = fitting();
     }
 
     public static Placement of(Epoch epoch, int region) {
@@ -70,7 +75,34 @@ public final class Placement {
                     members.getOrDefault(name, List.of()).stream().mapToInt(i -> i).toArray();
             domains[d] = new Domain(name, hash(name), indexes);
         }
-        return new Placement(region, entries, domains);
+        return new Placement(
+                region, entries, domains, region == 0 ? epoch.global() : epoch.regional());
+    }
+
+    /**
+     * How many losses are survived is never traded in for a lack of nodes; how wide a block is
+     * spread over the regions may be, since those are few.
+     */
+    private @Nullable BlockCode fitting() {
+        if (region != 0) {
+            return fits(wanted) ? wanted : null;
+        }
+        for (int data = wanted.dataChunks(); data >= 1; data--) {
+            if (fits(wanted.withDataChunks(data))) {
+                return wanted.withDataChunks(data);
+            }
+        }
+        return null;
+    }
+
+    /** Whether blocks of this code have homes; the same for every block. */
+    public boolean fits(BlockCode other) {
+        return homes(0, 0, other.dataChunks(), other.parityChunks()) != null;
+    }
+
+    /** How new blocks are coded; null if none can be placed: see {@link #shortage}. */
+    public @Nullable BlockCode code() {
+        return code;
     }
 
     /** Every node of the region, in no particular order. */
@@ -167,9 +199,14 @@ public final class Placement {
     }
 
     /** Why no block can be placed, and the mend. */
-    public String shortage(int dataChunks, int parityChunks) {
-        int chunks = dataChunks + parityChunks;
-        int needed = (chunks + parityChunks - 1) / parityChunks;
+    public String shortage() {
+        return shortage(region == 0 ? wanted.withDataChunks(1) : wanted);
+    }
+
+    /** Why no block of this code can be placed, and the mend. */
+    public String shortage(BlockCode lacking) {
+        int chunks = lacking.chunks();
+        int needed = (chunks + lacking.parityChunks() - 1) / lacking.parityChunks();
         StringBuilder have = new StringBuilder();
         for (Domain domain : domains) {
             have.append(have.isEmpty() ? "" : ", ");
@@ -178,8 +215,8 @@ public final class Placement {
         return String.format(
                 "RS(%d,%d) needs %d storage nodes spread evenly over at least %d %s; %s has %d (%s):"
                         + " start more storage nodes",
-                dataChunks,
-                parityChunks,
+                lacking.dataChunks(),
+                lacking.parityChunks(),
                 chunks,
                 needed,
                 region == 0 ? "regions" : "datacenters",

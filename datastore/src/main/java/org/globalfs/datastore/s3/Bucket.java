@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.protocol.config.S3Bucket;
@@ -146,6 +147,18 @@ final class Bucket implements AutoCloseable {
     /** Whether a read of it has just failed, or was late. */
     boolean isSuspect() {
         return suspectUntilNs - System.nanoTime() > 0;
+    }
+
+    /** Calls with the names of all objects that begin so, in order. */
+    void list(String prefix, Consumer<String> each) throws BlockStoreException {
+        try {
+            client().listObjectsV2Paginator(
+                            request -> request.bucket(place.bucket()).prefix(prefix))
+                    .contents()
+                    .forEach(object -> each.accept(object.key()));
+        } catch (SdkException e) {
+            throw failed("listing", e);
+        }
     }
 
     /**

@@ -13,11 +13,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.globalfs.datastore.client.BlockIds;
+import java.util.function.Consumer;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.S3Bucket;
 import org.globalfs.protocol.discovery.RecordedStore;
@@ -337,6 +338,35 @@ public final class S3BlockStore implements BlockStore {
         return failure != null
                 ? failure
                 : new BlockStoreException(Reason.UNREACHABLE, "S3 answered with nothing");
+    }
+
+    @Override
+    public void newBlocksNotBefore(long timeMs) {
+        ids.notBefore(timeMs);
+    }
+
+    @Override
+    public void list(int region, Consumer<BlockRef> each) throws IOException {
+        for (Bucket bucket : region == 0 ? buckets : List.of(bucket(region))) {
+            try {
+                // Chunks of one block follow each other.
+                BlockRef[] last = new BlockRef[1];
+                bucket.list(
+                        Piece.prefix(cluster, region),
+                        key -> {
+                            BlockRef ref = Piece.block(region, key);
+                            if (ref != null && !ref.equals(last[0])) {
+                                last[0] = ref;
+                                each.accept(ref);
+                            }
+                        });
+            } catch (BlockStoreException e) {
+                if (e.reason() == Reason.CLOSED) {
+                    throw e;
+                }
+                LOG.info("not all blocks are listed: {}", e.getMessage());
+            }
+        }
     }
 
     @Override

@@ -1,13 +1,14 @@
 package org.globalfs.datastore.wire;
 
 import java.nio.ByteBuffer;
+import org.globalfs.protocol.discovery.BlockCode;
 
 /** Names a chunk: the block's id and which of its k + m chunks. */
 public record ChunkKey(long idHigh, long idLow, int index) implements Comparable<ChunkKey> {
     public static final int BYTES = 17;
 
-    /** Most chunks that a block may have: an index mask is an int. */
-    public static final int MAX_CHUNKS = 31;
+    /** Most chunks that a block may have. */
+    public static final int MAX_CHUNKS = BlockCode.MAX_DATA_CHUNKS + BlockCode.MAX_PARITY_CHUNKS;
 
     @Override
     public int compareTo(ChunkKey other) {

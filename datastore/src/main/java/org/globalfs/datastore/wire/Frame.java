@@ -13,7 +13,7 @@ public final class Frame {
     public static final int HEADER_BYTES = 32;
     public static final int MAX_META_BYTES = 1024;
     public static final int MAX_PAYLOAD_BYTES = 8 << 20;
-    public static final int PROTOCOL_VERSION = 1;
+    public static final int PROTOCOL_VERSION = 2;
 
     private static final int MAGIC = 0x47465331; // "GFS1"
     private static final int OPCODE_AT = 4;

@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.HostPort;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A plain blocking connection to a storage node, one request at a time: for repair, probes and
@@ -154,6 +156,50 @@ public final class StorageConnection implements Closeable {
                     "storage node " + node + " does not say what it holds: " + reply.status);
         }
         return reply.payload;
+    }
+
+    /**
+     * A chunk that a node holds.
+     *
+     * @param home the node that it is kept for; empty: the node itself
+     */
+    public record Listed(ChunkKey key, ChunkShape shape, int bytes, String home) {}
+
+    /**
+     * The chunks that the node holds, in order.
+     *
+     * @param after null: from the first one
+     * @param limit at most so many, and at most 10,000
+     */
+    public List<Listed> list(@Nullable ChunkKey after, int limit) throws IOException {
+        Reply reply =
+                request(
+                        Opcode.LIST,
+                        to -> {
+                            to.put((byte) (after == null ? 0 : 1));
+                            if (after != null) {
+                                after.write(to);
+                            }
+                            to.putInt(limit);
+                        },
+                        new byte[0],
+                        0,
+                        0);
+        if (reply.status != ChunkStatus.OK) {
+            throw new IOException(
+                    "storage node " + node + " does not list its chunks: " + reply.status);
+        }
+        ByteBuffer listing = ByteBuffer.wrap(reply.payload);
+        List<Listed> chunks = new ArrayList<>();
+        while (listing.hasRemaining()) {
+            chunks.add(
+                    new Listed(
+                            ChunkKey.read(listing),
+                            ChunkShape.read(listing),
+                            listing.getInt(),
+                            Frame.readString(listing)));
+        }
+        return chunks;
     }
 
     /** Reads a range of a chunk. */

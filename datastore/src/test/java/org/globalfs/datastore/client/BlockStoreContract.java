@@ -7,13 +7,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.Test;
 
@@ -150,6 +153,31 @@ public abstract class BlockStoreContract {
             assertFails(BlockStoreException.Reason.LOST, "", () -> store().get(ref, 0, 1));
         }
         assertWhole(kept, blocks.get(kept));
+    }
+
+    @Test
+    void listsWhatIsThere() throws IOException {
+        Set<BlockRef> refs = new HashSet<>(putSome(30, 100_000).keySet());
+        assertThat(listed()).containsAll(refs);
+        BlockRef gone = refs.iterator().next();
+        store().delete(gone);
+        refs.remove(gone);
+        assertThat(listed()).containsAll(refs).doesNotContain(gone);
+        assertThat(listed()).allMatch(ref -> ref.getRegion() == region());
+    }
+
+    private Set<BlockRef> listed() throws IOException {
+        Set<BlockRef> found = new HashSet<>();
+        store().list(region(), found::add);
+        return found;
+    }
+
+    @Test
+    void idsAreNotBeforeAFence() throws IOException {
+        long timeMs = System.currentTimeMillis() + 1_000_000;
+        store().newBlocksNotBefore(timeMs);
+        BlockRef ref = store().put(region(), ByteBuffer.wrap(bytes(10)));
+        assertThat(BlockIds.timeMs(ref)).isGreaterThanOrEqualTo(timeMs);
     }
 
     @Test

@@ -18,9 +18,11 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.AfterEach;
@@ -60,6 +62,17 @@ class DistributedBlockStoreTest extends BlockStoreContract {
         cluster.close();
     }
 
+    /** How many of the blocks' chunks belong on these nodes. */
+    private long chunksAt(Collection<BlockRef> blocks, String... nodes) throws IOException {
+        long count = 0;
+        for (BlockRef ref : blocks) {
+            for (StorageSite home : store.homes(ref)) {
+                count += List.of(nodes).contains(home.id()) ? 1 : 0;
+            }
+        }
+        return count;
+    }
+
     @Test
     void chunksOfABlockAreOnSixNodes() throws IOException {
         store.put(REGION, ByteBuffer.wrap(bytes(100_000)));
@@ -89,11 +102,13 @@ class DistributedBlockStoreTest extends BlockStoreContract {
         cluster.stop("a1", "a2");
         blocks.putAll(putSome(20, 200_000));
         assertReadable(blocks);
-        assertThat(cluster.handoffs()).isEqualTo(40);
+        assertThat(cluster.handoffs())
+                .isEqualTo(chunksAt(blocks.keySet().stream().skip(10).toList(), "a1", "a2"));
         cluster.start("a1");
         cluster.start("a2");
         await().atMost(Duration.ofSeconds(30)).until(() -> cluster.handoffs() == 0);
-        assertThat(cluster.node("a1").statistics().chunks()).isEqualTo(30);
+        assertThat(cluster.node("a1").statistics().chunks())
+                .isEqualTo(chunksAt(blocks.keySet(), "a1"));
         cluster.stop("b1", "b2");
         assertReadable(blocks);
         blocks.putAll(putSome(5, 50_000));
@@ -111,19 +126,58 @@ class DistributedBlockStoreTest extends BlockStoreContract {
     @Test
     void threeNodesDownRefuseWrites() throws IOException {
         cluster.stop("a1", "a2", "b1");
-        BlockRef ref = store.put(REGION, ByteBuffer.wrap(bytes(1000)));
+        BlockRef ref = store.put(REGION, ByteBuffer.wrap(bytes(100_000)));
         assertThat(ref).isNotNull(); // three nodes hold two chunks each: any one may still be lost
         cluster.stop("b2");
+        assertReadable(putSome(1, 1000)); // two copies
         try (DistributedBlockStore hasty =
                 new DistributedBlockStore(
-                        StorageCluster.CLUSTER, cluster.discovery, cluster.epochs, 500, 2_000)) {
-            assertThatThrownBy(() -> hasty.put(REGION, ByteBuffer.wrap(bytes(1000))))
+                        StorageCluster.CLUSTER,
+                        "west",
+                        cluster.discovery,
+                        cluster.epochs,
+                        500,
+                        2_000)) {
+            assertThatThrownBy(() -> hasty.put(REGION, ByteBuffer.wrap(bytes(100_000))))
                     .isInstanceOfSatisfying(
                             BlockStoreException.class,
                             e ->
                                     assertThat(e.reason())
                                             .isEqualTo(BlockStoreException.Reason.UNREACHABLE));
         }
+    }
+
+    @Test
+    void smallBlocksAreWholeCopiesThatAnyOneNodeServes() throws IOException {
+        byte[] content = bytes(5_000);
+        BlockRef ref = store.put(REGION, ByteBuffer.wrap(content));
+        assertThat(ref.getDataChunks()).isEqualTo((byte) 1);
+        assertThat(ref.getParityChunks()).isEqualTo((byte) 2);
+        List<String> homes = store.homes(ref).stream().map(StorageSite::id).toList();
+        for (String left : homes) {
+            List<String> down = homes.stream().filter(id -> !id.equals(left)).toList();
+            cluster.stop(down.toArray(String[]::new));
+            assertWhole(ref, content);
+            for (String id : down) {
+                cluster.start(id);
+            }
+        }
+        BlockRef coded = store.put(REGION, ByteBuffer.wrap(bytes(64 << 10)));
+        assertThat(coded.getDataChunks()).isEqualTo((byte) 4);
+    }
+
+    @Test
+    void newBlocksAreCodedAsTheNewestEpochSays() throws IOException {
+        byte[] content = bytes(300_000);
+        BlockRef before = store.put(REGION, ByteBuffer.wrap(content));
+        cluster.epochs.change(epoch -> epoch.coded(BlockCode.parse("3+3"), epoch.global()));
+        BlockRef after = store.put(REGION, ByteBuffer.wrap(content));
+        assertThat(after.getDataChunks()).isEqualTo((byte) 3);
+        assertThat(after.getParityChunks()).isEqualTo((byte) 3);
+        cluster.stop("a1", "b1", "c1");
+        assertWhole(after, content);
+        cluster.start("a1");
+        assertWhole(before, content);
     }
 
     @Test
@@ -347,7 +401,7 @@ class DistributedBlockStoreTest extends BlockStoreContract {
     void anotherClustersClientIsRefused() {
         try (DistributedBlockStore stranger =
                 new DistributedBlockStore(
-                        "another", cluster.discovery, cluster.epochs, 500, 1_500)) {
+                        "another", "west", cluster.discovery, cluster.epochs, 500, 1_500)) {
             assertThatThrownBy(() -> stranger.put(REGION, ByteBuffer.wrap(bytes(10))))
                     .isInstanceOf(BlockStoreException.class);
         }

@@ -25,8 +25,6 @@ import java.util.stream.Stream;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.datastore.wire.ChunkKey;
-import org.globalfs.datastore.wire.Frame;
-import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
@@ -41,7 +39,6 @@ import org.junit.jupiter.api.io.TempDir;
 class RepairTest {
     private static final Duration LIMIT = Duration.ofSeconds(90);
     private static final int BLOCKS = 40;
-    private static final int CHUNKS = 6;
 
     @TempDir Path folder;
     private final Random random = new Random(4711);
@@ -77,17 +74,9 @@ class RepairTest {
         try (StorageConnection connection =
                 new StorageConnection(
                         cluster.address(node), StorageCluster.CLUSTER, node, 10_000)) {
-            StorageConnection.Reply reply =
-                    connection.request(
-                            Opcode.LIST, to -> to.put((byte) 0).putInt(10_000), new byte[0], 0, 0);
-            ByteBuffer listing = ByteBuffer.wrap(reply.payload());
-            List<ChunkKey> keys = new ArrayList<>();
-            while (listing.hasRemaining()) {
-                keys.add(ChunkKey.read(listing));
-                listing.getInt();
-                var _ = Frame.readString(listing);
-            }
-            return keys;
+            return connection.list(null, 10_000).stream()
+                    .map(StorageConnection.Listed::key)
+                    .toList();
         }
     }
 
@@ -99,8 +88,14 @@ class RepairTest {
         return count;
     }
 
+    private int chunks() {
+        return blocks.keySet().stream()
+                .mapToInt(ref -> ref.getDataChunks() + ref.getParityChunks())
+                .sum();
+    }
+
     private void awaitAllHeld() {
-        await().atMost(LIMIT).until(() -> allHeld() == BLOCKS * CHUNKS && cluster.handoffs() == 0);
+        await().atMost(LIMIT).until(() -> allHeld() == chunks() && cluster.handoffs() == 0);
     }
 
     private void readAll() throws IOException {
@@ -124,7 +119,7 @@ class RepairTest {
                 home += held.getOrDefault(homes.get(i).id(), Set.of()).contains(key) ? 1 : 0;
             }
         }
-        return home == blocks.size() * CHUNKS && allHeld() == home;
+        return home == chunks() && allHeld() == home;
     }
 
     @Test
@@ -132,7 +127,7 @@ class RepairTest {
         int before = held("a1").size();
         assertThat(before).isPositive();
         cluster.stop("a1");
-        await().atMost(LIMIT).until(() -> allHeld() == BLOCKS * CHUNKS);
+        await().atMost(LIMIT).until(() -> allHeld() == chunks());
         assertThat(cluster.handoffs()).isEqualTo(before);
         cluster.stop("b2");
         readAll();

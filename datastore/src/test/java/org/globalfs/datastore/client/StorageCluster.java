@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.globalfs.datastore.node.RepairOptions;
@@ -22,11 +23,13 @@ import org.globalfs.protocol.discovery.Role;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Storage nodes of one region on loopback with real disks: datacenters a, b, c with two nodes each.
+ * Storage nodes on loopback with real disks, of one region unless told otherwise: datacenters a, b,
+ * c with two nodes each.
  */
 final class StorageCluster implements AutoCloseable {
     static final String CLUSTER = "test-cluster";
     static final int REGION = 1;
+    private static final List<String> REGIONS = List.of("west", "east", "south");
 
     final InMemoryDiscovery discovery = new InMemoryDiscovery();
     final InMemoryPlacementEpochs epochs = new InMemoryPlacementEpochs();
@@ -56,17 +59,38 @@ final class StorageCluster implements AutoCloseable {
         }
     }
 
-    /** Starts a node, at its former address if it had one. */
+    /** Three regions, west, east and south, with a node in each of three datacenters. */
+    static StorageCluster ofThreeRegions(Path folder) throws IOException {
+        StorageCluster cluster = new StorageCluster(folder);
+        for (String region : REGIONS) {
+            for (String datacenter : new String[] {"a", "b", "c"}) {
+                cluster.start(region + "-" + datacenter);
+            }
+        }
+        return cluster;
+    }
+
+    private StorageCluster(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * Starts a node, at its former address if it had one.
+     *
+     * @param id datacenter and number, or region, dash and datacenter
+     */
     void start(String id) throws IOException {
+        int dash = id.indexOf('-');
+        String region = dash < 0 ? REGIONS.getFirst() : id.substring(0, dash);
         HostPort bind = addresses.getOrDefault(id, freePort());
         StorageNode node =
                 StorageNode.start(
                         new StorageNode.Options(
                                 CLUSTER,
                                 id,
-                                "west",
-                                REGION,
-                                id.substring(0, 1),
+                                region,
+                                REGIONS.indexOf(region) + 1,
+                                id.substring(dash + 1, dash + 2),
                                 bind,
                                 folder(id),
                                 capacityBytes,
@@ -147,7 +171,8 @@ final class StorageCluster implements AutoCloseable {
     }
 
     DistributedBlockStore client(long requestTimeoutMs) {
-        return new DistributedBlockStore(CLUSTER, discovery, epochs, requestTimeoutMs, 60_000);
+        return new DistributedBlockStore(
+                CLUSTER, REGIONS.getFirst(), discovery, epochs, requestTimeoutMs, 60_000);
     }
 
     @Override

@@ -291,7 +291,7 @@ class SegmentStoreTest {
         try (SegmentStore store = open()) {
             ChunkKey key = new ChunkKey(1, 2, 3);
             put(store, key, null, bytes(100));
-            store.deleteBlocks(Map.of(new ChunkKey(1, 2, 0), 0x3f));
+            store.deleteBlocks(List.of(new ChunkKey(1, 2, 0)));
             assertThat(put(store, key, null, bytes(100))).isEqualTo(ChunkStatus.DELETED);
             assertThat(status(store, key)).isEqualTo(ChunkStatus.NOT_FOUND);
         }

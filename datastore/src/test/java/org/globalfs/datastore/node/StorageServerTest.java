@@ -86,13 +86,9 @@ class StorageServerTest {
                     .isEqualTo(ChunkStatus.NOT_FOUND);
             assertThat(connection.statistics().chunks()).isEqualTo(1);
             assertThat(connection.statistics().handoffChunks()).isEqualTo(1);
-            StorageConnection.Reply list =
-                    connection.request(
-                            Opcode.LIST, to -> to.put((byte) 0).putInt(10), new byte[0], 0, 0);
-            ByteBuffer listing = ByteBuffer.wrap(list.payload());
-            assertThat(ChunkKey.read(listing)).isEqualTo(key);
-            assertThat(listing.getInt()).isEqualTo(100_000);
-            assertThat(Frame.readString(listing)).isEqualTo("s9");
+            assertThat(connection.list(null, 10))
+                    .containsExactly(new StorageConnection.Listed(key, SHAPE, 100_000, "s9"));
+            assertThat(connection.list(key, 10)).isEmpty();
         }
     }
 

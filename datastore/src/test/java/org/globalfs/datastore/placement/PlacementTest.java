@@ -11,8 +11,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.StorageSite;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PlacementTest {
@@ -139,10 +141,54 @@ class PlacementTest {
                         uneven())) {
             Placement placement = Placement.of(new Epoch(1, sites), 1);
             assertThat(placement.homes(1, 2, 4, 2)).isNull();
-            assertThat(placement.shortage(4, 2))
+            assertThat(placement.shortage())
                     .contains("RS(4,2) needs 6 storage nodes")
                     .contains("start more storage nodes");
         }
+    }
+
+    @Test
+    void globalBlocksAreAsWideAsFitsAndSurviveTheLossOfAnyRegion() {
+        assertThat(codeFor(6, 2)).isEqualTo(new BlockCode(9, 3));
+        assertThat(codeFor(4, 3)).isEqualTo(new BlockCode(9, 3));
+        assertThat(codeFor(3, 6)).isEqualTo(new BlockCode(6, 3));
+        assertThat(codeFor(3, 2)).isEqualTo(new BlockCode(3, 3));
+        assertThat(codeFor(2, 2)).isEqualTo(new BlockCode(1, 3));
+        assertThat(codeFor(3, 1)).isNull();
+        assertThat(codeFor(1, 12)).isNull();
+        Placement two = Placement.of(new Epoch(1, regions(1, 12)), 0);
+        assertThat(two.shortage())
+                .contains("RS(1,3) needs 4 storage nodes spread evenly over at least 2 regions");
+    }
+
+    @Test
+    void aRegionsBlocksAreCodedAsSaidOrNotAtAll() {
+        Epoch epoch = new Epoch(1, uneven());
+        assertThat(Placement.of(epoch, 1).code()).isNull();
+        Epoch fitting = epoch.coded(BlockCode.parse("1+2"), epoch.global());
+        assertThat(Placement.of(fitting, 1).code()).isEqualTo(new BlockCode(1, 2));
+    }
+
+    private static @Nullable BlockCode codeFor(int regions, int nodes) {
+        Placement placement = Placement.of(new Epoch(1, regions(regions, nodes)), 0);
+        BlockCode code = placement.code();
+        if (code != null) {
+            List<StorageSite> homes = placement.homes(3, 4, code.dataChunks(), code.parityChunks());
+            for (int region = 1; region <= regions; region++) {
+                String lost = "region-" + region;
+                assertThat(homes.stream().filter(site -> site.region().equals(lost)).count())
+                        .isLessThanOrEqualTo(code.parityChunks());
+            }
+        }
+        return code;
+    }
+
+    private static List<StorageSite> regions(int regions, int nodes) {
+        List<StorageSite> sites = new ArrayList<>();
+        for (int region = 1; region <= regions; region++) {
+            sites.addAll(region(region, nodes, 1));
+        }
+        return sites;
     }
 
     private static List<StorageSite> uneven() {

@@ -8,11 +8,13 @@ import java.io.InputStream;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Random;
+import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.Test;
 
 class ObjectFormatTest {
     private static Piece piece(int payloadBytes) {
-        return new Piece(0x0123456789abcdefL, 0xfedcba9876543210L, 600, 0, 6, 3, 7, payloadBytes);
+        return new Piece(
+                0x0123456789abcdefL, 0xfedcba9876543210L, 600, 0, 6, 3, 4, 7, payloadBytes);
     }
 
     private static byte[] fetch(byte[] object, int payloadBytes, int offset, int length) {
@@ -40,7 +42,18 @@ class ObjectFormatTest {
         assertThat(ObjectFormat.version(Arrays.copyOf(golden, ObjectFormat.HEADER_BYTES)))
                 .isEqualTo(1);
         assertThat(piece(128).key("demo"))
-                .isEqualTo("demo/fedc/0123456789abcdeffedcba9876543210.07");
+                .isEqualTo("demo/0/fedc/0123456789abcdeffedcba9876543210-258-6-3-4-07");
+        assertThat(Piece.block(0, piece(128).key("demo")))
+                .isEqualTo(
+                        new BlockRef(
+                                0x0123456789abcdefL,
+                                0xfedcba9876543210L,
+                                600,
+                                0,
+                                (byte) 6,
+                                (byte) 3,
+                                4));
+        assertThat(Piece.block(0, "demo/0/fedc/somebody-elses")).isNull();
     }
 
     @Test

@@ -461,7 +461,7 @@ class S3BlockStoreTest {
     }
 
     private static Path chunk(List<Path> objects, int chunk) {
-        String end = String.format(".%02d", chunk);
+        String end = String.format("-%02d", chunk);
         return objects.stream().filter(p -> p.toString().endsWith(end)).findFirst().orElseThrow();
     }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,6 +48,9 @@ public final class WriteBack implements AutoCloseable {
 
     private static final int PARALLEL_TRANSFERS = 16;
     private static final long TICK_MS = 200;
+
+    /** Once is enough, unless the fence overtakes the blocks again. */
+    private static final int STORED_AGAIN = 3;
 
     private final Backing backing;
     private final BlockStore blocks;
@@ -229,6 +233,11 @@ public final class WriteBack implements AutoCloseable {
             return new Committed(errno.number(), 0, false, List.of(), null);
         }
 
+        /** The partition would not refer to blocks that old: they may have been swept. */
+        boolean cameTooLate() {
+            return errno == Errno.EAGAIN.number() && answer != null && answer.reply().isSetFence();
+        }
+
         /** Of attributes that were to be set. */
         int attributesErrno() {
             return apart || refused != 0 ? refused : errno;
@@ -241,10 +250,25 @@ public final class WriteBack implements AutoCloseable {
 
     /** Stores and commits; blocks until the command is answered or given up. */
     Committed commit(long ino, Pending pending) {
-        List<CompletableFuture<BlockRef>> storing = uploads(pending);
+        Committed done = commit(ino, pending, uploads(pending), false);
+        for (int i = 0; i < STORED_AGAIN && done.cameTooLate(); i++) {
+            long fenceMs = Objects.requireNonNull(done.answer).reply().getFence();
+            LOG.info("inode {}: blocks waited too long for their commit, storing them again", ino);
+            blocks.newBlocksNotBefore(fenceMs);
+            done = commit(ino, pending, new ArrayList<>(), true);
+        }
+        return done;
+    }
+
+    /**
+     * @param storing blocks on their way
+     * @param again stores everything, as if those had never been
+     */
+    private Committed commit(
+            long ino, Pending pending, List<CompletableFuture<BlockRef>> storing, boolean again) {
         List<Extent> extents;
         try {
-            extents = extents(ino, pending, storing);
+            extents = extents(ino, pending, storing, again);
         } catch (IOException | RuntimeException e) {
             if (!lacksRoom(errno(e))) {
                 LOG.error("content of inode {} could not be stored", ino, e);
@@ -261,7 +285,11 @@ public final class WriteBack implements AutoCloseable {
         Answer<UpdateReply> answer = update(ino, pending, op);
         int errno = answer.reply().getErrno();
         boolean both = op.isSetWrite() && op.getWrite().isSetAttributes();
-        if (both && answer.answered() && errno != 0 && !lacksRoom(Errno.of(errno))) {
+        if (both
+                && answer.answered()
+                && errno != 0
+                && errno != Errno.EAGAIN.number()
+                && !lacksRoom(Errno.of(errno))) {
             // Somebody changed the owner meanwhile, or the like: the data must not be lost with the
             // attributes.
             WriteOp alone = new WriteOp(op.getWrite());
@@ -329,14 +357,15 @@ public final class WriteBack implements AutoCloseable {
      * Where the pending content is, once all of it is stored.
      *
      * @param storing blocks on their way; those made here join them at once
+     * @param again stores all of it now
      */
     private List<Extent> extents(
-            long ino, Pending pending, List<CompletableFuture<BlockRef>> storing)
+            long ino, Pending pending, List<CompletableFuture<BlockRef>> storing, boolean again)
             throws IOException {
         List<Piece> loose = new ArrayList<>();
         long looseBytes = 0;
         for (Piece piece : pending.pieces().all()) {
-            if (!buffer(piece).frozen()) {
+            if (again || !buffer(piece).frozen()) {
                 loose.add(piece);
                 looseBytes += piece.length();
             }
@@ -352,7 +381,7 @@ public final class WriteBack implements AutoCloseable {
         }
         for (Piece piece : pending.pieces().all()) {
             CompletableFuture<BlockRef> upload = buffer(piece).upload();
-            if (upload != null) {
+            if (upload != null && !again) {
                 result.add(
                         new Extent(piece.offset(), piece.length())
                                 .setBlock(await(upload))

@@ -62,6 +62,7 @@ public record Footprint(List<Long> inodes, List<Name> names) {
                     LOCK,
                     COLLECT_ORPHANS,
                     BLOCKS_DELETED,
+                    FENCE_BLOCKS,
                     CONFIRM_IMPORTS,
                     VOTE,
                     DECIDE -> {}

@@ -2,6 +2,7 @@ package org.globalfs.replica.service;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Consumer;
 import org.globalfs.protocol.wire.BlockRef;
 
 /** The datastore, as far as the replica uses it. */
@@ -13,4 +14,10 @@ public interface BlockDeleter {
      * already is no error. The others, or all after an exception, are to be tried again later.
      */
     List<BlockRef> delete(List<BlockRef> blocks) throws IOException;
+
+    /**
+     * Calls with every block of a partition of which something is left, as far as that can be seen
+     * now; with some several times. One that does not look finds none.
+     */
+    default void list(int partition, Consumer<BlockRef> each) throws IOException {}
 }

@@ -96,7 +96,13 @@ final class DiskRoom {
             case ALLOCATE -> (op.getAllocate().getFlags() & PUNCH_HOLE) == 0;
             case UNLINK, RENAME, SET_ATTRIBUTES, REMOVE_XATTR, LOCK, RENEW_SESSION, SET_QUOTA ->
                     false;
-            case COLLECT_ORPHANS, BLOCKS_DELETED, VOTE, DECIDE, CONFIRM_IMPORTS, ADOPT_QUOTA ->
+            case COLLECT_ORPHANS,
+                    BLOCKS_DELETED,
+                    FENCE_BLOCKS,
+                    VOTE,
+                    DECIDE,
+                    CONFIRM_IMPORTS,
+                    ADOPT_QUOTA ->
                     false;
         };
     }

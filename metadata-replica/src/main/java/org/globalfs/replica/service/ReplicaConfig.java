@@ -41,7 +41,7 @@ public record ReplicaConfig(
                 server.durability(),
                 server.rings(),
                 role.reserve(),
-                ReplicaOptions.defaults());
+                ReplicaOptions.defaults().sweeping(role.sweepPeriodMs(), role.sweepGraceMs()));
     }
 
     Topology.Region region() {

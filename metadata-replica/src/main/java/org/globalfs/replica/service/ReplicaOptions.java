@@ -1,5 +1,6 @@
 package org.globalfs.replica.service;
 
+import org.globalfs.protocol.config.Roles.ReplicaRole;
 import org.globalfs.replica.state.store.StateOptions;
 
 /**
@@ -11,6 +12,8 @@ import org.globalfs.replica.state.store.StateOptions;
  * @param flushBytes executed commands after which state is flushed to disk
  * @param flushMs time after which it is flushed even if little was executed
  * @param voteTimeoutMs a coordinated operation whose votes are not all there by then is aborted
+ * @param sweepPeriodMs from one search for blocks that no file has to the next; 0: never
+ * @param sweepGraceMs how old those have to be
  */
 public record ReplicaOptions(
         StateOptions state,
@@ -18,7 +21,9 @@ public record ReplicaOptions(
         long logRetainedBytes,
         long flushBytes,
         long flushMs,
-        long voteTimeoutMs) {
+        long voteTimeoutMs,
+        long sweepPeriodMs,
+        long sweepGraceMs) {
 
     private static final int PIECES_IN_RESERVE = 64;
     private static final int RETAINED_PIECES = 4;
@@ -26,7 +31,27 @@ public record ReplicaOptions(
 
     public static ReplicaOptions defaults() {
         return new ReplicaOptions(
-                StateOptions.defaults(), 16 << 20, 64L << 20, 16L << 20, 30_000, 10_000);
+                StateOptions.defaults(),
+                16 << 20,
+                64L << 20,
+                16L << 20,
+                30_000,
+                10_000,
+                ReplicaRole.DEFAULT_SWEEP_PERIOD_MS,
+                ReplicaRole.DEFAULT_SWEEP_GRACE_MS);
+    }
+
+    /** The same with another search for blocks that no file has. */
+    public ReplicaOptions sweeping(long periodMs, long graceMs) {
+        return new ReplicaOptions(
+                state,
+                logSegmentBytes,
+                logRetainedBytes,
+                flushBytes,
+                flushMs,
+                voteTimeoutMs,
+                periodMs,
+                graceMs);
     }
 
     /**
@@ -42,6 +67,8 @@ public record ReplicaOptions(
                 Math.min(logRetainedBytes, RETAINED_PIECES * piece),
                 Math.min(flushBytes, piece),
                 flushMs,
-                voteTimeoutMs);
+                voteTimeoutMs,
+                sweepPeriodMs,
+                sweepGraceMs);
     }
 }

@@ -299,8 +299,22 @@ public final class ReplicaServer implements AutoCloseable {
                         new ImportConfirmation(global, home, regionalFlusher, peers, multicast)
                                 ::tick)
                 .every(30_000, checkpoints::dropUnused);
+        Upkeep sweeps = new Upkeep(name + "-sweep", shutdown, fatal);
+        for (HostedPartition partition : partitions.values()) {
+            sweeps.every(
+                    1_000,
+                    new BlockSweep(
+                                    partition,
+                                    multicast,
+                                    blocks,
+                                    shutdown,
+                                    options.sweepPeriodMs(),
+                                    options.sweepGraceMs())
+                            ::tick);
+        }
         opened.push(local.start());
         opened.push(remote.start());
+        opened.push(sweeps.start());
     }
 
     private static void look(DiskRoom disk, Multicast multicast) throws IOException {

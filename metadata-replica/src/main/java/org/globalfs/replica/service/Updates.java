@@ -112,7 +112,13 @@ final class Updates {
         return switch (kind) {
             case CREATE, UNLINK, RENAME, LINK, SET_ATTRIBUTES, RENEW_SESSION, LOCK -> true;
             case WRITE, ALLOCATE, COPY_RANGE, COMPACT, SET_XATTR, REMOVE_XATTR, SET_QUOTA -> true;
-            case COLLECT_ORPHANS, BLOCKS_DELETED, CONFIRM_IMPORTS, VOTE, DECIDE, ADOPT_QUOTA ->
+            case COLLECT_ORPHANS,
+                    BLOCKS_DELETED,
+                    FENCE_BLOCKS,
+                    CONFIRM_IMPORTS,
+                    VOTE,
+                    DECIDE,
+                    ADOPT_QUOTA ->
                     false;
         };
     }

@@ -433,6 +433,18 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         return doomed;
     }
 
+    /** Blocks with older ids (ms) are not referred to, unless they were when the fence came. */
+    public long blockFenceMs() {
+        return visible.counters.fenceMs;
+    }
+
+    /** Whether some file has the block, or had it and it is to be deleted by the doomed list. */
+    public boolean refersTo(BlockRef block) {
+        byte[] key = Blocks.key(block);
+        return store.newest().get(Table.BLOCK, key) != null
+                || store.newest().get(Table.DOOMED, key) != null;
+    }
+
     /**
      * Unlinked inodes not yet collected; when above 0, the coordinator proposes CollectOrphansOp
      * now and then.

@@ -231,7 +231,14 @@ class ReplicaClusterTest {
     void replicaThatLostItsStateFetchesAPeersCheckpoint() throws Exception {
         ReplicaOptions small =
                 new ReplicaOptions(
-                        ReplicaOptions.defaults().state(), 64 << 10, 0, 32 << 10, 300, 10_000);
+                        ReplicaOptions.defaults().state(),
+                        64 << 10,
+                        0,
+                        32 << 10,
+                        300,
+                        10_000,
+                        0,
+                        0);
         try (ReplicaCluster cluster = new ReplicaCluster(folder, 1, small).startAll()) {
             TestSession session = new TestSession(cluster, 1);
             long home = session.mkdir(ROOT, "home").getAttributes().getIno();

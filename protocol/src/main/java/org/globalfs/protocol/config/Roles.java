@@ -17,8 +17,12 @@ public record Roles(
      *
      * @param reserve while its disk has less free, updates that need room are refused. Smaller than
      *     storage nodes', so that those refuse first
+     * @param sweepPeriodMs from one search for blocks that no file has to the next; 0: never
+     * @param sweepGraceMs how old such a block has to be before it is deleted
      */
-    public record ReplicaRole(int id, DiskReserve reserve) {
+    public record ReplicaRole(int id, DiskReserve reserve, long sweepPeriodMs, long sweepGraceMs) {
+        public static final long DEFAULT_SWEEP_PERIOD_MS = 3_600_000;
+        public static final long DEFAULT_SWEEP_GRACE_MS = 3_600_000;
         public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(1L << 30, 5);
     }
 

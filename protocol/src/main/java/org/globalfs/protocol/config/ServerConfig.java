@@ -113,7 +113,15 @@ public record ServerConfig(
                     Optional.of(
                             new ReplicaRole(
                                     (int) replica.get().integer("id", 1, 0xffff),
-                                    reserve(replica.get(), ReplicaRole.DEFAULT_RESERVE)));
+                                    reserve(replica.get(), ReplicaRole.DEFAULT_RESERVE),
+                                    replica.get()
+                                            .durationMs(
+                                                    "sweepPeriod",
+                                                    ReplicaRole.DEFAULT_SWEEP_PERIOD_MS),
+                                    replica.get()
+                                            .durationMs(
+                                                    "sweepGrace",
+                                                    ReplicaRole.DEFAULT_SWEEP_GRACE_MS)));
             replica.get().finish();
         }
         if (oracle.isPresent()) {

@@ -13,16 +13,27 @@ import java.util.TreeSet;
  *
  * @param nodes those that blocks are placed on
  * @param drained ids of nodes that an operator took out: they get no place until he lets them
+ * @param regional how blocks of a region are coded
+ * @param global how blocks that are spread over all regions are coded; where nodes or regions are
+ *     too few for it, with as many data chunks as fit
  */
-public record Epoch(int number, List<StorageSite> nodes, Set<String> drained) {
+public record Epoch(
+        int number,
+        List<StorageSite> nodes,
+        Set<String> drained,
+        BlockCode regional,
+        BlockCode global) {
+    public static final BlockCode REGIONAL = new BlockCode(4, 2);
+    public static final BlockCode GLOBAL = new BlockCode(9, 3);
+
     public Epoch {
         nodes = List.copyOf(nodes);
         drained = Set.copyOf(drained);
     }
 
-    /** Without drained nodes. */
+    /** Without drained nodes, and coded as is the default. */
     public Epoch(int number, List<StorageSite> nodes) {
-        this(number, nodes, Set.of());
+        this(number, nodes, Set.of(), REGIONAL, GLOBAL);
     }
 
     public boolean lists(String id) {
@@ -37,7 +48,7 @@ public record Epoch(int number, List<StorageSite> nodes, Set<String> drained) {
         List<StorageSite> next = others(site.id());
         next.add(site);
         next.sort(Comparator.comparing(StorageSite::id));
-        return new Epoch(number + 1, next, drained);
+        return new Epoch(number + 1, next, drained, regional, global);
     }
 
     /** The next epoch, which the node has no place in; this one if it has none. */
@@ -47,7 +58,7 @@ public record Epoch(int number, List<StorageSite> nodes, Set<String> drained) {
         }
         NavigableSet<String> out = new TreeSet<>(drained);
         out.add(id);
-        return new Epoch(number + 1, others(id), out);
+        return new Epoch(number + 1, others(id), out, regional, global);
     }
 
     /** The next epoch, which the node may join again. */
@@ -57,7 +68,14 @@ public record Epoch(int number, List<StorageSite> nodes, Set<String> drained) {
         }
         NavigableSet<String> out = new TreeSet<>(drained);
         out.remove(id);
-        return new Epoch(number + 1, nodes, out);
+        return new Epoch(number + 1, nodes, out, regional, global);
+    }
+
+    /** The next epoch, whose new blocks are coded so; this one if they are already. */
+    public Epoch coded(BlockCode nextRegional, BlockCode nextGlobal) {
+        return nextRegional.equals(regional) && nextGlobal.equals(global)
+                ? this
+                : new Epoch(number + 1, nodes, drained, nextRegional, nextGlobal);
     }
 
     private List<StorageSite> others(String id) {

@@ -71,6 +71,8 @@ final class Records {
         if (!epoch.drained().isEmpty()) {
             map.put("drained", epoch.drained().stream().sorted().toList());
         }
+        map.put("regional", epoch.regional().toString());
+        map.put("global", epoch.global().toString());
         return dump(map);
     }
 
@@ -98,7 +100,24 @@ final class Records {
         if (map.get("drained") instanceof List<?> ids) {
             ids.forEach(id -> drained.add(String.valueOf(id)));
         }
-        return new Epoch(number, sites, drained);
+        return new Epoch(
+                number,
+                sites,
+                drained,
+                code(map, "regional", Epoch.REGIONAL),
+                code(map, "global", Epoch.GLOBAL));
+    }
+
+    private static BlockCode code(Map<?, ?> map, String key, BlockCode fallback)
+            throws IOException {
+        if (!(map.get(key) instanceof String text)) {
+            return fallback;
+        }
+        try {
+            return BlockCode.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("placement epoch with " + key + " " + e.getMessage(), e);
+        }
     }
 
     static String encode(RecordedStore store) {

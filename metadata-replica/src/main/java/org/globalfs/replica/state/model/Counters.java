@@ -14,6 +14,9 @@ public final class Counters {
     /** As plain, and {@link #globalBelow}. */
     private static final int WITH_GLOBAL_BELOW = 2;
 
+    /** As with that, and {@link #fenceMs}. */
+    private static final int WITH_FENCE = 3;
+
     public final int partition;
     public long applied;
     public long importedThrough;
@@ -35,6 +38,9 @@ public final class Counters {
      * are told by every command that changes the count.
      */
     public long globalBelow;
+
+    /** No block with an older id (ms) is referred to, unless it was when the fence came. */
+    public long fenceMs;
 
     /** Partition 0: counters of the inode numbers given out in other partitions' names. */
     public final Map<Integer, Long> given = new TreeMap<>();
@@ -60,21 +66,25 @@ public final class Counters {
         copy.orphans = orphans;
         copy.doomed = doomed;
         copy.globalBelow = globalBelow;
+        copy.fenceMs = fenceMs;
         copy.given.putAll(given);
         copy.trimmed.putAll(trimmed);
         return copy;
     }
 
     public byte[] encode() {
-        int format = globalBelow == 0 ? PLAIN : WITH_GLOBAL_BELOW;
+        int format = fenceMs != 0 ? WITH_FENCE : globalBelow == 0 ? PLAIN : WITH_GLOBAL_BELOW;
         Packer out = new Packer(96).u8(format).varint(partition);
         out.varint(applied).varint(importedThrough);
         out.varint(globalSeen).i64(timestamp).varint(nextInode).varint(inodes).varint(bytes);
         out.varint(orphans).varint(doomed);
         pack(out, given);
         pack(out, trimmed);
-        if (format == WITH_GLOBAL_BELOW) {
+        if (format >= WITH_GLOBAL_BELOW) {
             out.varint(globalBelow);
+        }
+        if (format >= WITH_FENCE) {
+            out.varint(fenceMs);
         }
         return out.done();
     }
@@ -86,7 +96,7 @@ public final class Counters {
 
     public static Counters decode(byte[] value) {
         Unpacker in = new Unpacker(value);
-        int format = in.version(PLAIN, WITH_GLOBAL_BELOW, "partition state");
+        int format = in.version(PLAIN, WITH_FENCE, "partition state");
         Counters counters = new Counters(in.varint32());
         counters.applied = in.varint();
         counters.importedThrough = in.varint();
@@ -99,8 +109,11 @@ public final class Counters {
         counters.doomed = in.varint();
         unpack(in, counters.given);
         unpack(in, counters.trimmed);
-        if (format == WITH_GLOBAL_BELOW) {
+        if (format >= WITH_GLOBAL_BELOW) {
             counters.globalBelow = in.varint();
+        }
+        if (format >= WITH_FENCE) {
+            counters.fenceMs = in.varint();
         }
         return counters;
     }

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
+import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Extent;
@@ -54,9 +55,21 @@ final class Content {
         boolean has(Inode file, long atMost, LongSupplier exactly);
     }
 
-    /** Whether the block was given up before: it may be gone already. */
-    boolean isDoomed(BlockRef block) {
-        return counters.doomed > 0 && records.get(Table.DOOMED, Blocks.key(block)) != null;
+    /** Whether the block may be gone already: it was given up before, or may have been swept. */
+    boolean mayBeGone(BlockRef block) {
+        byte[] key = Blocks.key(block);
+        return counters.doomed > 0 && records.get(Table.DOOMED, key) != null
+                || BlockIds.timeMs(block) < counters.fenceMs
+                        && records.get(Table.BLOCK, key) == null;
+    }
+
+    /** From now on older blocks are not referred to anew. */
+    void fence(long beforeMs) {
+        counters.fenceMs = Math.max(counters.fenceMs, beforeMs);
+    }
+
+    long fenceMs() {
+        return counters.fenceMs;
     }
 
     /** Replaces what the piece's range held; the size grows to its end when that is beyond. */

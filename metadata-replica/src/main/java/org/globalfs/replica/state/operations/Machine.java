@@ -251,7 +251,13 @@ public final class Machine {
                             command.getSession(),
                             sessions.isLeased(command.getSession()),
                             op.getLock());
-            case COLLECT_ORPHANS, BLOCKS_DELETED, VOTE, DECIDE, CONFIRM_IMPORTS, ADOPT_QUOTA ->
+            case COLLECT_ORPHANS,
+                    BLOCKS_DELETED,
+                    FENCE_BLOCKS,
+                    VOTE,
+                    DECIDE,
+                    CONFIRM_IMPORTS,
+                    ADOPT_QUOTA ->
                     Replies.failed(Errno.EPERM);
         };
     }
@@ -295,6 +301,7 @@ public final class Machine {
                     orphans.collectByTime(collect.getLimit(), nowNs);
                 }
             }
+            case FENCE_BLOCKS -> content.fence(op.getFenceBlocks().getBefore());
             case BLOCKS_DELETED -> content.deleted(op.getBlocksDeleted().getBlocks());
             case VOTE -> vote(instance, transaction, op.getVote(), nowNs);
             case DECIDE -> timeOut(instance, op.getDecide().getTransaction(), nowNs);

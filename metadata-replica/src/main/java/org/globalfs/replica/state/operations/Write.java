@@ -35,7 +35,8 @@ final class Write {
         Inode inode = tree.inode(op.getIno());
         Errno refused = refused(call.caller(), inode, op);
         if (refused != null || inode == null) {
-            return Replies.failed(refused == null ? Errno.ESTALE : refused);
+            UpdateReply reply = Replies.failed(refused == null ? Errno.ESTALE : refused);
+            return refused == Errno.EAGAIN ? reply.setFence(content.fenceMs()) : reply;
         }
         UpdateReply reply = Replies.done();
         long base = op.isAppend() ? inode.size : 0;
@@ -105,7 +106,7 @@ final class Write {
         if (extent.getOffset() > Limits.FILE_SIZE_MAX - base - extent.getLength()) {
             return Errno.EFBIG;
         }
-        return extent.isSetBlock() && content.isDoomed(extent.getBlock()) ? Errno.EIO : null;
+        return extent.isSetBlock() && content.mayBeGone(extent.getBlock()) ? Errno.EAGAIN : null;
     }
 
     private static @Nullable Errno unsound(Extent extent) {

@@ -49,7 +49,7 @@ final class ContentTest {
         assertThat(Blocks.references(records.table(Table.BLOCK).get(Blocks.key(block))))
                 .isEqualTo(1);
         content.truncate(inode, 0);
-        assertThat(content.isDoomed(block)).isTrue();
+        assertThat(content.mayBeGone(block)).isTrue();
     }
 
     @Test
