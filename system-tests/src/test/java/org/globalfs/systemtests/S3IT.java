@@ -91,8 +91,8 @@ final class S3IT {
         assertThat(s3.objects("eu-west")).hasSize(3);
         assertThat(bash("sha256sum < us-east/d/big")).isEqualTo(big);
 
-        globalfs("stop").orFail();
-        globalfs("up", "--background").orFail();
+        globalfs("kill", "mount-us-west").orFail();
+        globalfs("start", "mount-us-west").orFail();
         assertThat(bash("sha256sum < us-west/d/big")).isEqualTo(big);
         Files.move(s3.bucket("eu-west"), s3.bucket("away"), StandardCopyOption.ATOMIC_MOVE);
         assertThat(bash("sha256sum < us-east/everywhere")).isEqualTo(everywhere);
