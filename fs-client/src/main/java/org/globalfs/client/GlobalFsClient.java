@@ -18,14 +18,17 @@ import org.globalfs.client.meta.SessionLease;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.GlobalFileSystem;
+import org.globalfs.datastore.BlockStores;
 import org.globalfs.datastore.client.BlockStore;
-import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.protocol.config.ClientConfig;
+import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +45,10 @@ public final class GlobalFsClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(GlobalFsClient.class);
     private static final Duration FIND_CLUSTER = Duration.ofSeconds(10);
+
+    /** Buckets have no size; programs that look for room before they write need one. */
+    private static final long BUCKETS_BYTES = 1L << 60;
+
     private static final Duration FIND_REPLICAS = Duration.ofSeconds(10);
     private static final long METADATA_CACHE_BYTES = 64L << 20;
 
@@ -91,15 +98,25 @@ public final class GlobalFsClient implements AutoCloseable {
     private static GlobalFsClient connect(
             ClientConfig config, Discovery discovery, PlacementEpochs epochs, Runnable closeOthers)
             throws IOException {
+        RecordedStore recorded = recorded(config, discovery);
         BlockStore blocks =
-                new DistributedBlockStore(config.cluster(), config.region(), discovery, epochs);
+                BlockStores.open(
+                        config.cluster(),
+                        config.region(),
+                        recorded,
+                        config.blocks(),
+                        discovery,
+                        epochs);
         try {
             return connect(
                     config,
                     new DiscoveredReplicas(discovery),
                     new RpcReplicaCalls(),
                     blocks,
-                    () -> capacityBytes(discovery, epochs.newest().regional()),
+                    () ->
+                            recorded.kind() == StoreKind.S3
+                                    ? BUCKETS_BYTES
+                                    : capacityBytes(discovery, epochs.newest().regional()),
                     () -> {
                         blocks.close();
                         closeOthers.run();
@@ -107,6 +124,15 @@ public final class GlobalFsClient implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             blocks.close();
             throw e;
+        }
+    }
+
+    private static RecordedStore recorded(ClientConfig config, Discovery discovery)
+            throws IOException {
+        try {
+            return config.blocks().recordedIn(discovery, config.cluster());
+        } catch (ConfigException e) {
+            throw new IOException(e.getMessage(), e);
         }
     }
 

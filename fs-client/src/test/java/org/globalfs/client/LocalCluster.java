@@ -16,6 +16,7 @@ import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Rings;
@@ -140,7 +141,13 @@ final class LocalCluster implements AutoCloseable {
     }
 
     ClientConfig config(int region) {
-        return new ClientConfig("test", "", "region" + region, "dc1", ClientConfig.DEFAULT_MOUNT);
+        return new ClientConfig(
+                "test",
+                "",
+                "region" + region,
+                "dc1",
+                ClientConfig.DEFAULT_MOUNT,
+                BlockStorage.STORAGE_NODES);
     }
 
     GlobalFsClient connect(int region) throws IOException {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -17,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * needed first: making one warms its erasure code up, which no server should wait for at start.
  */
 final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
-    private final Supplier<DistributedBlockStore> open;
-    private @Nullable DistributedBlockStore store;
+    private final Supplier<BlockStore> open;
+    private @Nullable BlockStore store;
     private boolean closed;
 
-    LazyBlockStore(Supplier<DistributedBlockStore> open) {
+    LazyBlockStore(Supplier<BlockStore> open) {
         this.open = open;
     }
 
@@ -37,14 +38,17 @@ final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
 
     @Override
     public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
-        return store().chunk(key, shape);
+        if (store() instanceof DistributedBlockStore nodes) {
+            return nodes.chunk(key, shape);
+        }
+        throw new IOException("this cluster has no storage nodes, and so no chunks to make anew");
     }
 
-    private synchronized DistributedBlockStore store() throws IOException {
+    private synchronized BlockStore store() throws IOException {
         if (closed) {
             throw new IOException("this server is stopping");
         }
-        DistributedBlockStore made = store;
+        BlockStore made = store;
         if (made == null) {
             made = open.get();
             store = made;

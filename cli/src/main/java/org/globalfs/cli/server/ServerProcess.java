@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
-import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.BlockStores;
 import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
@@ -29,6 +29,7 @@ import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.discovery.EmbeddedZooKeeper;
 import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.globalfs.replica.service.ReplicaConfig;
@@ -118,14 +119,20 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     private void startRoles(List<ServerConfig> configs, Consumer<Throwable> onFatal)
-            throws Failure, IOException {
+            throws Failure, ConfigException, IOException {
         ServerConfig first = configs.getFirst();
         ZooKeeperDiscovery discovery = connect(first);
         open(discovery);
+        RecordedStore recorded = record(configs, discovery);
         LazyBlockStore blocks =
                 new LazyBlockStore(() ->
-                        new DistributedBlockStore(
-                                first.cluster(), first.region(), discovery, discovery));
+                        BlockStores.open(
+                                first.cluster(),
+                                first.region(),
+                                recorded,
+                                first.blocks(),
+                                discovery,
+                                discovery));
         open(blocks);
         List<Callable<AutoCloseable>> storage = new ArrayList<>();
         for (ServerConfig config : configs) {
@@ -160,6 +167,23 @@ public final class ServerProcess implements AutoCloseable {
                             Map.of("pid", Long.toString(ProcessHandle.current().pid()))));
         }
         LOG.info("{} serving", configs.size() == 1 ? first.name() : configs.size() + " servers");
+    }
+
+    /** Sees to it that all of them, and the cluster, have their blocks in one place. */
+    private static RecordedStore record(List<ServerConfig> configs, ZooKeeperDiscovery discovery)
+            throws ConfigException, IOException {
+        ServerConfig first = configs.getFirst();
+        for (ServerConfig config : configs) {
+            if (!config.blocks().equals(first.blocks())) {
+                throw new ConfigException(
+                        first.name()
+                                + " and "
+                                + config.name()
+                                + " are one process, and their keys 'blocks' differ: make them the same");
+            }
+        }
+        boolean usesNodes = discovery.newest().number() > 0;
+        return first.blocks().recordIn(discovery, first.topology(), usesNodes);
     }
 
     private static void warnOfMemory(ServerConfig config) {

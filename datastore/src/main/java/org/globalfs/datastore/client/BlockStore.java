@@ -49,6 +49,32 @@ public interface BlockStore extends AutoCloseable {
     }
 
     /**
+     * The bytes of a block to be.
+     *
+     * @throws IllegalArgumentException no block has so many
+     */
+    static int checkedLength(ByteBuffer content) {
+        int length = content.remaining();
+        if (length < 1 || length > MAX_BLOCK_BYTES) {
+            throw new IllegalArgumentException(
+                    "a block has 1 to " + MAX_BLOCK_BYTES + " bytes, not " + length);
+        }
+        return length;
+    }
+
+    /**
+     * Checks a range that is to be read.
+     *
+     * @throws IllegalArgumentException it is not within the block
+     */
+    static void checkRange(BlockRef ref, int offset, int length) {
+        if (offset < 0 || length < 0 || offset > ref.getLength() - length) {
+            throw new IllegalArgumentException(
+                    "range " + offset + "+" + length + " is not within " + ref);
+        }
+    }
+
+    /**
      * From now on new blocks' ids have at least this time (ms): a partition refused an older one,
      * see {@link org.globalfs.protocol.BlockIds}.
      */

@@ -29,6 +29,11 @@ public final class BlockStoreException extends IOException {
         this.reason = reason;
     }
 
+    public BlockStoreException(Reason reason, String message, Throwable cause) {
+        super(message, cause);
+        this.reason = reason;
+    }
+
     public Reason reason() {
         return reason;
     }

@@ -119,11 +119,7 @@ public final class DistributedBlockStore implements BlockStore {
 
     @Override
     public BlockRef put(int region, ByteBuffer content) throws IOException {
-        int length = content.remaining();
-        if (length < 1 || length > MAX_BLOCK_BYTES) {
-            throw new IllegalArgumentException(
-                    "a block has 1 to " + MAX_BLOCK_BYTES + " bytes, not " + length);
-        }
+        int length = BlockStore.checkedLength(content);
         long deadline = System.nanoTime() + context.options().deadlineNs();
         int epoch = directory.newestEpoch();
         Placement placement = directory.placement(epoch, region);
@@ -274,10 +270,7 @@ public final class DistributedBlockStore implements BlockStore {
     }
 
     ReadResult read(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
-        if (offset < 0 || length < 0 || offset > ref.getLength() - length) {
-            throw new IllegalArgumentException(
-                    "range " + offset + "+" + length + " is not within " + ref);
-        }
+        BlockStore.checkRange(ref, offset, length);
         if (length == 0) {
             return new ReadResult(List.of());
         }

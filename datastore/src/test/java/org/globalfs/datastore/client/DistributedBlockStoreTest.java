@@ -19,13 +19,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.StorageSite;
@@ -35,13 +30,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract of BlockStore, on six real nodes with real sockets and disks. */
-class DistributedBlockStoreTest {
-    private static final long SEED = 987_654_321;
+/**
+ * The block store on six real nodes with real sockets and disks: its contract, and what faults do.
+ */
+class DistributedBlockStoreTest extends BlockStoreContract {
     private static final int REGION = StorageCluster.REGION;
 
     @TempDir Path folder;
-    private final Random random = new Random(SEED);
     private StorageCluster cluster;
     private DistributedBlockStore store;
 
@@ -51,60 +46,20 @@ class DistributedBlockStoreTest {
         store = cluster.client();
     }
 
+    @Override
+    protected BlockStore store() {
+        return store;
+    }
+
+    @Override
+    protected int region() {
+        return REGION;
+    }
+
     @AfterEach
     void stop() throws IOException {
         store.close();
         cluster.close();
-    }
-
-    private byte[] bytes(int length) {
-        byte[] bytes = new byte[length];
-        random.nextBytes(bytes);
-        return bytes;
-    }
-
-    private Map<BlockRef, byte[]> putSome(int count, int maxBytes) throws IOException {
-        Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
-        for (int i = 0; i < count; i++) {
-            byte[] content = bytes(1 + random.nextInt(maxBytes));
-            blocks.put(store.put(REGION, ByteBuffer.wrap(content)), content);
-        }
-        return blocks;
-    }
-
-    private void assertReadable(Map<BlockRef, byte[]> blocks) throws IOException {
-        for (Map.Entry<BlockRef, byte[]> block : blocks.entrySet()) {
-            assertWhole(block.getKey(), block.getValue());
-        }
-    }
-
-    private void assertWhole(BlockRef ref, byte[] content) throws IOException {
-        assertThat(store.get(ref, 0, content.length).array()).isEqualTo(content);
-        int from = random.nextInt(content.length);
-        int length = random.nextInt(content.length - from + 1);
-        assertThat(store.get(ref, from, length).array())
-                .isEqualTo(Arrays.copyOfRange(content, from, from + length));
-    }
-
-    @Test
-    void readsBackWhatWasWrittenInAnySizeAndRange() throws IOException {
-        List<Integer> sizes =
-                new ArrayList<>(List.of(1, 63, 64, 65, 255, 256, 257, 4096, 262_144, 4 << 20));
-        for (int i = 0; i < 30; i++) {
-            sizes.add(1 + random.nextInt(1 << (4 + random.nextInt(18))));
-        }
-        for (int size : sizes) {
-            byte[] content = bytes(size);
-            ByteBuffer buffer = ByteBuffer.allocateDirect(size + 7).position(7);
-            buffer.put(content).position(7);
-            BlockRef ref = store.put(REGION, buffer);
-            assertThat(buffer.remaining()).isEqualTo(size);
-            assertThat(ref.getLength()).isEqualTo(size);
-            assertWhole(ref, content);
-            for (int i = 0; i < 5; i++) {
-                assertWhole(ref, content);
-            }
-        }
     }
 
     /** How many of the blocks' chunks belong on these nodes. */
@@ -416,42 +371,6 @@ class DistributedBlockStoreTest {
                 .isInstanceOfSatisfying(
                         BlockStoreException.class,
                         e -> assertThat(e.reason()).isEqualTo(BlockStoreException.Reason.NO_SPACE));
-    }
-
-    @Test
-    void manyThreadsPutGetAndDelete() throws Exception {
-        try (ExecutorService threads = Executors.newFixedThreadPool(12)) {
-            List<Future<?>> done = new ArrayList<>();
-            for (int t = 0; t < 12; t++) {
-                long seed = SEED + t;
-                done.add(threads.submit(() -> work(new Random(seed))));
-            }
-            for (Future<?> future : done) {
-                future.get();
-            }
-        }
-    }
-
-    private Void work(Random own) throws IOException {
-        List<BlockRef> refs = new ArrayList<>();
-        List<byte[]> contents = new ArrayList<>();
-        for (int i = 0; i < 60; i++) {
-            byte[] content = new byte[1 + own.nextInt(1 << (6 + own.nextInt(14)))];
-            own.nextBytes(content);
-            refs.add(store.put(REGION, ByteBuffer.wrap(content)));
-            contents.add(content);
-            int look = own.nextInt(refs.size());
-            byte[] expected = contents.get(look);
-            int from = own.nextInt(expected.length);
-            assertThat(store.get(refs.get(look), from, expected.length - from).array())
-                    .isEqualTo(Arrays.copyOfRange(expected, from, expected.length));
-            if (own.nextInt(3) == 0) {
-                int gone = own.nextInt(refs.size());
-                store.delete(refs.remove(gone));
-                contents.remove(gone);
-            }
-        }
-        return null;
     }
 
     @Test

@@ -6,9 +6,15 @@ import java.nio.file.Path;
  * One client: the cluster to reach, where it stands, and how its mount behaves.
  *
  * @param datacenter empty when unknown; then every replica of the region is equally near
+ * @param blocks where the content of files is
  */
 public record ClientConfig(
-        String cluster, String zookeeper, String region, String datacenter, Mount mount) {
+        String cluster,
+        String zookeeper,
+        String region,
+        String datacenter,
+        Mount mount,
+        BlockStorage blocks) {
 
     /**
      * How a mount behaves.
@@ -80,8 +86,9 @@ public record ClientConfig(
                             options.flag("devices", DEFAULT_MOUNT.devices));
             options.finish();
         }
+        BlockStorage blocks = BlockStorage.read(yaml);
         yaml.finish();
-        return new ClientConfig(cluster, zookeeper, region, datacenter, mount);
+        return new ClientConfig(cluster, zookeeper, region, datacenter, mount, blocks);
     }
 
     private static long sessionLease(Yaml options) throws ConfigException {
@@ -109,7 +116,7 @@ public record ClientConfig(
                         mount.slowOperationMs,
                         mount.setId,
                         mount.devices);
-        return new ClientConfig(cluster, zookeeper, region, datacenter, changed);
+        return new ClientConfig(cluster, zookeeper, region, datacenter, changed, blocks);
     }
 
     private static int inlineMax(Yaml options) throws ConfigException {

@@ -22,6 +22,7 @@ import org.globalfs.protocol.config.Roles.ZooKeeperRole;
  * @param region empty for a process that only hosts ZooKeeper, as are the two below
  * @param bind the address to listen at; loopback unless the file says otherwise
  * @param advertise the address that others reach this process by
+ * @param blocks where the content of files is
  */
 public record ServerConfig(
         String name,
@@ -35,7 +36,8 @@ public record ServerConfig(
         String advertise,
         Durability durability,
         Rings rings,
-        Roles roles) {
+        Roles roles,
+        BlockStorage blocks) {
     private static final Pattern NAME = Pattern.compile("[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}");
     private static final long DEFAULT_CAPACITY_BYTES = 1L << 40;
 
@@ -66,6 +68,7 @@ public record ServerConfig(
         Durability durability = yaml.choice("durability", Durability.class, Durability.DISK);
         Rings rings = Rings.read(yaml);
         Roles roles = roles(yaml, data);
+        BlockStorage blocks = BlockStorage.read(yaml);
         boolean placed = roles.needsTopology();
         String region = placed || yaml.has("region") ? name(yaml, "region") : "";
         String datacenter = placed || yaml.has("datacenter") ? name(yaml, "datacenter") : "";
@@ -79,6 +82,7 @@ public record ServerConfig(
                         : placed ? region + "-" + datacenter : "zookeeper";
         if (placed) {
             checkPlace(yaml, topology, region, datacenter, roles);
+            blocks.check(yaml, roles, topology);
         }
         return new ServerConfig(
                 name,
@@ -92,7 +96,8 @@ public record ServerConfig(
                 advertise,
                 durability,
                 rings,
-                roles);
+                roles,
+                blocks);
     }
 
     private static Roles roles(Yaml yaml, Path data) throws ConfigException {

@@ -2,6 +2,7 @@ package org.globalfs.protocol.discovery;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 
 /** Membership of the cluster; the last known view is kept while its source is away. Thread-safe. */
 public interface Discovery {
@@ -25,6 +26,21 @@ public interface Discovery {
      * @throws IOException the source does not answer
      */
     void recordServing(int replica) throws IOException;
+
+    /**
+     * Where the cluster keeps its blocks; empty before a server has recorded it.
+     *
+     * @throws IOException the source does not answer
+     */
+    Optional<RecordedStore> recordedStore() throws IOException;
+
+    /**
+     * Records where the cluster keeps its blocks.
+     *
+     * @return whether what was recorded was as expected, and is now the other
+     * @throws IOException the source does not answer
+     */
+    boolean recordStore(Optional<RecordedStore> expected, RecordedStore next) throws IOException;
 
     /** Runs `listener` after each change of the view, on a thread of the discovery's own. */
     void onChange(Runnable listener);

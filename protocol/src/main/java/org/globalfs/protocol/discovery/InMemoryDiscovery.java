@@ -3,16 +3,19 @@ package org.globalfs.protocol.discovery;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /** Membership within one process, for tests and tools. */
 public final class InMemoryDiscovery implements Discovery {
     private final Map<String, Member> members = new TreeMap<>();
     private final Set<Integer> served = ConcurrentHashMap.newKeySet();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private @Nullable RecordedStore store;
 
     @Override
     public void register(Member member) {
@@ -51,6 +54,20 @@ public final class InMemoryDiscovery implements Discovery {
     @Override
     public void recordServing(int replica) {
         served.add(replica);
+    }
+
+    @Override
+    public synchronized Optional<RecordedStore> recordedStore() {
+        return Optional.ofNullable(store);
+    }
+
+    @Override
+    public synchronized boolean recordStore(Optional<RecordedStore> expected, RecordedStore next) {
+        boolean same = expected.equals(Optional.ofNullable(store));
+        if (same) {
+            store = next;
+        }
+        return same;
     }
 
     @Override

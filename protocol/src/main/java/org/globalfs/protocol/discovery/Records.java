@@ -120,6 +120,51 @@ final class Records {
         }
     }
 
+    static String encode(RecordedStore store) {
+        List<Object> buckets = new ArrayList<>();
+        for (RecordedStore.Bucket bucket : store.buckets()) {
+            Map<String, Object> map = new TreeMap<>();
+            map.put("region", bucket.region());
+            map.put("partition", bucket.partition());
+            map.put("bucket", bucket.name());
+            buckets.add(map);
+        }
+        Map<String, Object> map = new TreeMap<>();
+        map.put("format", FORMAT);
+        map.put("store", store.kind().word());
+        map.put("buckets", buckets);
+        return dump(map);
+    }
+
+    static RecordedStore store(String text) throws IOException {
+        Map<?, ?> map = load(text);
+        String word = string(map, "store");
+        StoreKind kind = null;
+        for (StoreKind each : StoreKind.values()) {
+            kind = each.word().equals(word) ? each : kind;
+        }
+        if (kind == null) {
+            throw new IOException(
+                    "the cluster keeps its blocks in '"
+                            + word
+                            + "', which this program does not know: upgrade it");
+        }
+        List<RecordedStore.Bucket> buckets = new ArrayList<>();
+        if (map.get("buckets") instanceof List<?> list) {
+            for (Object each : list) {
+                if (!(each instanceof Map<?, ?> bucket)) {
+                    throw new IOException("malformed record in ZooKeeper: " + text);
+                }
+                buckets.add(
+                        new RecordedStore.Bucket(
+                                string(bucket, "region"),
+                                integer(bucket, "partition"),
+                                string(bucket, "bucket")));
+            }
+        }
+        return new RecordedStore(kind, buckets);
+    }
+
     private static String dump(Map<String, Object> map) {
         return new Dump(DumpSettings.builder().build()).dumpToString(map);
     }

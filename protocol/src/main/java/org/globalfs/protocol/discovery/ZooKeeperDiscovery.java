@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -25,6 +26,7 @@ import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.retry.BoundedExponentialBackoffRetry;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,9 +38,11 @@ import org.slf4j.LoggerFactory;
  * process that was killed and restarted announce itself at once beside its stale node, which lives
  * on until its session runs out: of several nodes with one id the youngest counts. Epochs are
  * persistent nodes {@code placement/NUMBER}; creating one is the compare-and-set. Replicas that
- * ever served are persistent nodes {@code replicas/ID}.
+ * ever served are persistent nodes {@code replicas/ID}. Where blocks are kept is in the persistent
+ * node {@code blocks}.
  *
- * <p>Both are mirrored here. While the connection is down the mirror keeps its last content.
+ * <p>Members and epochs are mirrored here. While the connection is down the mirror keeps its last
+ * content.
  */
 public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperDiscovery.class);
@@ -204,6 +208,51 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
         } catch (Exception e) {
             throw failed("recording replica " + replica, e);
         }
+    }
+
+    @Override
+    public Optional<RecordedStore> recordedStore() throws IOException {
+        try {
+            return Optional.of(Records.store(read(storePath())));
+        } catch (KeeperException.NoNodeException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw e;
+        } catch (Exception e) {
+            throw failed("reading where blocks are kept", e);
+        }
+    }
+
+    @Override
+    public boolean recordStore(Optional<RecordedStore> expected, RecordedStore next)
+            throws IOException {
+        byte[] record = Records.encode(next).getBytes(UTF_8);
+        try {
+            if (expected.isEmpty()) {
+                client.create().creatingParentsIfNeeded().forPath(storePath(), record);
+                return true;
+            }
+            Stat stat = new Stat();
+            byte[] found = client.getData().storingStatIn(stat).forPath(storePath());
+            if (!Records.store(new String(found, UTF_8)).equals(expected.get())) {
+                return false;
+            }
+            client.setData().withVersion(stat.getVersion()).forPath(storePath(), record);
+            return true;
+        } catch (KeeperException.NodeExistsException
+                | KeeperException.NoNodeException
+                | KeeperException.BadVersionException e) {
+            LOG.debug("another process recorded first where blocks are kept", e);
+            return false;
+        } catch (IOException e) {
+            throw e;
+        } catch (Exception e) {
+            throw failed("recording where blocks are kept", e);
+        }
+    }
+
+    private String storePath() {
+        return root + "/blocks";
     }
 
     private String replicaPath(int replica) {

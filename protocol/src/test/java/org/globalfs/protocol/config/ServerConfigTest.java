@@ -144,6 +144,27 @@ class ServerConfigTest {
     }
 
     @Test
+    void aServerOfAnS3ClusterHasABucketForEachRegionAndNoStorageNode() throws Exception {
+        String s3 =
+                """
+                blocks:
+                  store: s3
+                  s3:
+                    - {region: us-west, bucket: west, awsRegion: us-west-1}
+                    - {region: eu-west, bucket: europe, awsRegion: eu-west-1}
+                """;
+        String placed = GOOD.replaceFirst("(?s)  storage:.*topology:", "topology:");
+        assertThat(read(placed + s3).blocks().buckets()).hasSize(2);
+        assertThatThrownBy(() -> read(GOOD + s3))
+                .hasMessageContaining("roles.storage: is for 'blocks.store: dht'");
+        assertThatThrownBy(() -> read(placed + s3.replaceFirst("    - .region: eu.*\n", "")))
+                .hasMessageContaining("has no bucket for region 'eu-west'");
+        assertThatThrownBy(() ->
+                        read(placed + s3 + "    - {region: mars, bucket: mars, awsRegion: m}\n"))
+                .hasMessageContaining("region 'mars' is not in the topology");
+    }
+
+    @Test
     void aMissingFileAndOneThatIsNoMappingAreRefused() {
         assertThatThrownBy(() -> ServerConfig.read(folder.resolve("none.yaml")))
                 .isInstanceOf(ConfigException.class)

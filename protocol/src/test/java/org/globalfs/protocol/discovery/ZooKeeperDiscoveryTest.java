@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -101,6 +102,30 @@ class ZooKeeperDiscoveryTest {
                 assertThat(late.epoch(3).nodes()).hasSize(3);
                 assertThatThrownBy(() -> late.epoch(99)).hasMessageContaining("does not exist");
             }
+        }
+    }
+
+    @Test
+    void whereBlocksAreKeptIsRecordedByOneAndSeenByAll() throws IOException {
+        RecordedStore first =
+                new RecordedStore(
+                        StoreKind.S3, List.of(new RecordedStore.Bucket("us-west", 1, "west")));
+        RecordedStore second =
+                new RecordedStore(
+                        StoreKind.S3,
+                        List.of(
+                                new RecordedStore.Bucket("us-west", 1, "west"),
+                                new RecordedStore.Bucket("eu-west", 3, "europe")));
+        try (ZooKeeperDiscovery one = connect();
+                ZooKeeperDiscovery other = connect()) {
+            assertThat(one.recordedStore()).isEmpty();
+            assertThat(one.recordStore(Optional.of(first), second)).isFalse();
+            assertThat(one.recordStore(Optional.empty(), first)).isTrue();
+            assertThat(other.recordStore(Optional.empty(), second)).isFalse();
+            assertThat(other.recordedStore()).contains(first);
+            assertThat(other.recordStore(Optional.of(second), first)).isFalse();
+            assertThat(other.recordStore(Optional.of(first), second)).isTrue();
+            assertThat(one.recordedStore()).contains(second);
         }
     }
 

@@ -1,0 +1,31 @@
+package org.globalfs.datastore;
+
+import org.globalfs.datastore.client.BlockStore;
+import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.s3.S3BlockStore;
+import org.globalfs.protocol.config.BlockStorage;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.RecordedStore;
+
+/** Opens the block store that a cluster has. */
+public final class BlockStores {
+    private BlockStores() {}
+
+    /**
+     * @param region where this process is
+     * @param recorded what the cluster has, which {@code storage} agrees with
+     */
+    public static BlockStore open(
+            String cluster,
+            String region,
+            RecordedStore recorded,
+            BlockStorage storage,
+            Discovery discovery,
+            PlacementEpochs epochs) {
+        return switch (recorded.kind()) {
+            case DHT -> new DistributedBlockStore(cluster, region, discovery, epochs);
+            case S3 -> new S3BlockStore(cluster, recorded, storage);
+        };
+    }
+}

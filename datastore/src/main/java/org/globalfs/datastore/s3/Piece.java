@@ -1,0 +1,84 @@
+package org.globalfs.datastore.s3;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one object holds: a whole block, or one chunk of a coded one.
+ *
+ * @param parityChunks 0: the block is whole
+ * @param buckets how many the cluster had when the block was written
+ */
+record Piece(
+        long idHigh,
+        long idLow,
+        int blockBytes,
+        int region,
+        int dataChunks,
+        int parityChunks,
+        int buckets,
+        int chunk,
+        int payloadBytes) {
+    /** Behind the cluster, the partition, and the four digits. */
+    private static final Pattern NAME =
+            Pattern.compile(
+                    "([0-9a-f]{16})([0-9a-f]{16})-([0-9a-f]{1,6})-(\\d{1,2})-(\\d{1,2})-(\\d{1,5})-\\d{2}");
+
+    static Piece of(BlockRef ref, int chunk) {
+        int k = ref.getDataChunks();
+        int m = ref.getParityChunks();
+        return new Piece(
+                ref.getIdHigh(),
+                ref.getIdLow(),
+                ref.getLength(),
+                ref.getRegion(),
+                k,
+                m,
+                ref.getEpoch(),
+                chunk,
+                m == 0 ? ref.getLength() : ReedSolomon.of(k, m).chunkBytes(ref.getLength()));
+    }
+
+    /** What the names of all objects of a partition begin with. */
+    static String prefix(String cluster, int region) {
+        return cluster + "/" + region + "/";
+    }
+
+    /**
+     * The object's name: all that a reference to the block says, so that a listing gives references
+     * back. The four digits are spread evenly, so that a service that splits its load by names
+     * finds places to split at.
+     */
+    String key(String cluster) {
+        return prefix(cluster, region)
+                + String.format(
+                        "%04x/%016x%016x-%x-%d-%d-%d-%02d",
+                        idLow >>> 48,
+                        idHigh,
+                        idLow,
+                        blockBytes,
+                        dataChunks,
+                        parityChunks,
+                        buckets,
+                        chunk);
+    }
+
+    /** The block that an object of a partition is of; null: its name is not one of ours. */
+    static @Nullable BlockRef block(int region, String key) {
+        Matcher name = NAME.matcher(key.substring(key.lastIndexOf('/') + 1));
+        if (!name.matches()) {
+            return null;
+        }
+        return new BlockRef(
+                Long.parseUnsignedLong(name.group(1), 16),
+                Long.parseUnsignedLong(name.group(2), 16),
+                Integer.parseInt(name.group(3), 16),
+                region,
+                Byte.parseByte(name.group(4)),
+                Byte.parseByte(name.group(5)),
+                Integer.parseInt(name.group(6)));
+    }
+}

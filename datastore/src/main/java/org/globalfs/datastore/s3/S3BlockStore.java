@@ -1,0 +1,477 @@
+package org.globalfs.datastore.s3;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.globalfs.datastore.client.BlockStore;
+import org.globalfs.datastore.client.BlockStoreException;
+import org.globalfs.datastore.client.BlockStoreException.Reason;
+import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.protocol.BlockIds;
+import org.globalfs.protocol.config.BlockStorage;
+import org.globalfs.protocol.config.S3Bucket;
+import org.globalfs.protocol.discovery.RecordedStore;
+import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The block store in one bucket a region. A block of a region is one object in its bucket, whose
+ * service makes it durable. A block of all regions is coded, and its chunks are objects spread over
+ * the buckets, so that the loss of any one of them costs nothing.
+ *
+ * <p>The epoch of a coded block's reference is the number of buckets, in the recorded order, that
+ * it was spread over: later ones change nothing for it.
+ *
+ * <p>No request is larger than a block, less than the smallest part of an upload in parts.
+ */
+public final class S3BlockStore implements BlockStore {
+    private static final Logger LOG = LoggerFactory.getLogger(S3BlockStore.class);
+
+    /** A chunk that has not come by then is read from others too. */
+    static final long LATE_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long WARN_NS = TimeUnit.SECONDS.toNanos(10);
+
+    /**
+     * Limits of a store.
+     *
+     * @param requestTimeoutMs a connection that is silent for so long is given up
+     * @param deadlineMs an operation takes at most this
+     * @param attempts how often a request is sent before it fails
+     * @param transfers requests at once
+     */
+    public record Options(long requestTimeoutMs, long deadlineMs, int attempts, int transfers) {
+        public static Options defaults() {
+            return new Options(10_000, 30_000, 4, 64);
+        }
+    }
+
+    private final String cluster;
+    private final Options options;
+    private final BlockIds ids = new BlockIds();
+    private final Transfers.Threads threads;
+    private final List<Bucket> buckets = new ArrayList<>();
+    private final Map<Integer, Bucket> byPartition = new HashMap<>();
+    private final AtomicLong warnedNs = new AtomicLong(System.nanoTime() - WARN_NS);
+
+    /**
+     * @param storage how to reach the recorded buckets, each of them
+     */
+    public S3BlockStore(String cluster, RecordedStore recorded, BlockStorage storage) {
+        this(cluster, recorded, storage, Options.defaults());
+    }
+
+    public S3BlockStore(
+            String cluster, RecordedStore recorded, BlockStorage storage, Options options) {
+        this.cluster = cluster;
+        this.options = options;
+        threads = new Transfers.Threads(options.transfers());
+        for (RecordedStore.Bucket each : recorded.buckets()) {
+            S3Bucket place = storage.bucket(each.region());
+            if (place == null) {
+                throw new IllegalArgumentException("no way to the bucket of " + each.region());
+            }
+            Bucket bucket = new Bucket(place, options);
+            buckets.add(bucket);
+            byPartition.put(each.partition(), bucket);
+        }
+    }
+
+    @Override
+    public BlockRef put(int region, ByteBuffer content) throws IOException {
+        int length = BlockStore.checkedLength(content);
+        long deadline = deadline();
+        BlockIds.Id id = ids.next();
+        return region == 0
+                ? putSpread(id, content, length, deadline)
+                : putWhole(id, region, content, length, deadline);
+    }
+
+    private long deadline() {
+        return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.deadlineMs());
+    }
+
+    private BlockRef putWhole(
+            BlockIds.Id id, int region, ByteBuffer content, int length, long deadline)
+            throws IOException {
+        Bucket bucket = bucket(region);
+        byte[] bytes = new byte[length];
+        content.get(content.position(), bytes);
+        BlockRef ref =
+                new BlockRef(
+                        id.high(), id.low(), length, region, (byte) 1, (byte) 0, buckets.size());
+        try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
+            transfers.start(0, () -> put(bucket, Piece.of(ref, 0), bytes, 0));
+            var outcome = transfers.next(deadline);
+            if (outcome == null) {
+                throw late("writing", bucket);
+            }
+            if (outcome.failure() != null) {
+                throw outcome.failure();
+            }
+        } catch (IOException e) {
+            takeBack(ref);
+            throw e;
+        }
+        return ref;
+    }
+
+    private BlockRef putSpread(BlockIds.Id id, ByteBuffer content, int length, long deadline)
+            throws IOException {
+        ReedSolomon code = Spread.code(buckets.size());
+        if (code == null) {
+            throw new BlockStoreException(
+                    Reason.UNPLACEABLE,
+                    "content of all regions needs the buckets of at least 2 regions, and the cluster has "
+                            + buckets.size()
+                            + ": add a region, with its bucket in 'blocks.s3', or work below a"
+                            + " directory of a region");
+        }
+        BlockRef ref =
+                new BlockRef(
+                        id.high(),
+                        id.low(),
+                        length,
+                        0,
+                        (byte) code.dataChunks(),
+                        (byte) code.parityChunks(),
+                        buckets.size());
+        int chunkBytes = code.chunkBytes(length);
+        byte[] chunks = new byte[chunkBytes * code.chunks()];
+        content.get(content.position(), chunks, 0, length);
+        code.encode(chunks, chunkBytes);
+        try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
+            for (int c = 0; c < code.chunks(); c++) {
+                int chunk = c;
+                Bucket bucket = bucket(ref, chunk);
+                transfers.start(
+                        chunk, () -> put(bucket, Piece.of(ref, chunk), chunks, chunk * chunkBytes));
+            }
+            awaitEnough(transfers, ref, deadline);
+        } catch (IOException e) {
+            takeBack(ref);
+            throw e;
+        }
+        return ref;
+    }
+
+    private boolean put(Bucket bucket, Piece piece, byte[] payload, int at) throws IOException {
+        bucket.put(piece.key(cluster), ObjectFormat.encode(piece, payload, at));
+        return true;
+    }
+
+    /** Until all chunks are there, or so many that any one bucket may be lost all the same. */
+    private void awaitEnough(Transfers<Boolean> transfers, BlockRef ref, long deadline)
+            throws IOException {
+        Set<Integer> there = new HashSet<>();
+        List<BlockStoreException> failures = new ArrayList<>();
+        long until = deadline;
+        while (transfers.underWay() > 0) {
+            var outcome = transfers.next(until);
+            if (outcome == null) {
+                break;
+            }
+            if (outcome.failure() == null) {
+                there.add(outcome.tag());
+            } else {
+                failures.add(outcome.failure());
+            }
+            if (until == deadline && survivesAnyLoss(ref, there)) {
+                until = Math.min(deadline, System.nanoTime() + LATE_NS);
+            }
+        }
+        if (survivesAnyLoss(ref, there)) {
+            return;
+        }
+        if (failures.isEmpty()) {
+            throw new BlockStoreException(
+                    Reason.UNREACHABLE,
+                    "only " + there.size() + " chunks of a block were written before the deadline");
+        }
+        BlockStoreException worst = failures.getFirst();
+        for (BlockStoreException each : failures) {
+            worst = each.reason() == Reason.NO_SPACE ? each : worst;
+        }
+        throw new BlockStoreException(
+                worst.reason(),
+                "a block of all regions could not be written so that any one may be lost: "
+                        + worst.getMessage(),
+                worst);
+    }
+
+    private static boolean survivesAnyLoss(BlockRef ref, Set<Integer> there) {
+        int n = ref.getEpoch();
+        int[] byBucket = new int[n];
+        for (int chunk : there) {
+            byBucket[Spread.bucket(ref.getIdLow(), chunk, n)]++;
+        }
+        int most = Arrays.stream(byBucket).max().orElse(0);
+        return there.size() - most >= ref.getDataChunks();
+    }
+
+    /** Not by the caller, who should not wait for buckets that do not answer. */
+    private void takeBack(BlockRef ref) {
+        Thread.startVirtualThread(() -> {
+            try {
+                if (deleteAll(List.of(ref)).isEmpty()) {
+                    LOG.info("objects of {}, which was not written, may stay", ref);
+                }
+            } catch (IOException e) {
+                LOG.info("objects of {} may stay: {}", ref, e.toString());
+            }
+        });
+    }
+
+    @Override
+    public void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
+        BlockStore.checkRange(ref, offset, length);
+        if (length == 0) {
+            return;
+        }
+        long deadline = deadline();
+        try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
+            if (ref.getParityChunks() == 0) {
+                Bucket bucket = bucket(ref.getRegion());
+                transfers.start(0, () -> read(bucket, Piece.of(ref, 0), offset, length));
+                var outcome = transfers.next(deadline);
+                if (outcome == null) {
+                    throw late("reading", bucket);
+                }
+                if (outcome.value() == null) {
+                    throw failure(outcome);
+                }
+                System.arraycopy(outcome.value(), 0, into, at, length);
+            } else {
+                getSpread(ref, transfers, offset, into, at, length, deadline);
+            }
+        }
+    }
+
+    private void getSpread(
+            BlockRef ref,
+            Transfers<byte[]> transfers,
+            int offset,
+            byte[] into,
+            int at,
+            int length,
+            long deadline)
+            throws IOException {
+        if (!knowsSpread(ref)) {
+            throw unknownBucket("bucket " + ref.getEpoch());
+        }
+        ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
+        SpreadRead read =
+                new SpreadRead(
+                        code,
+                        ref.getLength(),
+                        chunk -> {
+                            Piece piece = Piece.of(ref, chunk);
+                            return read(bucket(ref, chunk), piece, 0, piece.payloadBytes());
+                        });
+        boolean suspect = buckets.subList(0, ref.getEpoch()).stream().anyMatch(Bucket::isSuspect);
+        long late = System.nanoTime() + (suspect ? 0 : LATE_NS);
+        read.run(transfers, offset, into, at, length, late, deadline);
+        if (!read.failures().isEmpty()) {
+            warn(ref, read.failures().getFirst());
+        }
+    }
+
+    /** While a region is away every read has something to say. */
+    private void warn(BlockRef ref, BlockStoreException failure) {
+        long now = System.nanoTime();
+        long before = warnedNs.get();
+        if (now - before >= WARN_NS && warnedNs.compareAndSet(before, now)) {
+            LOG.warn("reading {} without a chunk: {}", ref, failure.getMessage());
+        }
+    }
+
+    /** A range of a piece, verified; what a network garbled is better the second time. */
+    private byte[] read(Bucket bucket, Piece piece, int offset, int length) throws IOException {
+        String key = piece.key(cluster);
+        ObjectFormat.Span span = ObjectFormat.span(piece.payloadBytes(), offset, length);
+        byte[] range = new byte[length];
+        for (int attempt = 0; attempt < 2; attempt++) {
+            byte[] fetched = bucket.get(key, span);
+            if (fetched == null) {
+                throw new BlockStoreException(
+                        Reason.LOST, "object " + key + " is not in " + bucket);
+            }
+            if (ObjectFormat.decode(piece, fetched, offset, length, range, 0)) {
+                return range;
+            }
+        }
+        int version =
+                ObjectFormat.version(
+                        bucket.get(key, new ObjectFormat.Span(0, ObjectFormat.HEADER_BYTES)));
+        if (version > ObjectFormat.VERSION) {
+            throw new BlockStoreException(
+                    Reason.UNREACHABLE,
+                    "object "
+                            + key
+                            + " in "
+                            + bucket
+                            + " has format "
+                            + version
+                            + "; this program knows up to "
+                            + ObjectFormat.VERSION
+                            + ": upgrade it");
+        }
+        throw new BlockStoreException(
+                Reason.LOST, "object " + key + " in " + bucket + " is damaged");
+    }
+
+    private static BlockStoreException failure(Transfers.Outcome<?> outcome) {
+        BlockStoreException failure = outcome.failure();
+        return failure != null
+                ? failure
+                : new BlockStoreException(Reason.UNREACHABLE, "S3 answered with nothing");
+    }
+
+    @Override
+    public void newBlocksNotBefore(long timeMs) {
+        ids.notBefore(timeMs);
+    }
+
+    @Override
+    public void list(int region, Consumer<BlockRef> each) throws IOException {
+        for (Bucket bucket : region == 0 ? buckets : List.of(bucket(region))) {
+            try {
+                // Chunks of one block follow each other.
+                BlockRef[] last = new BlockRef[1];
+                bucket.list(
+                        Piece.prefix(cluster, region),
+                        key -> {
+                            BlockRef ref = Piece.block(region, key);
+                            if (ref != null && !ref.equals(last[0])) {
+                                last[0] = ref;
+                                each.accept(ref);
+                            }
+                        });
+            } catch (BlockStoreException e) {
+                if (e.reason() == Reason.CLOSED) {
+                    throw e;
+                }
+                LOG.info("not all blocks are listed: {}", e.getMessage());
+            }
+        }
+    }
+
+    @Override
+    public List<BlockRef> deleteAll(Collection<BlockRef> refs) throws IOException {
+        Set<BlockRef> left = new HashSet<>();
+        Map<Bucket, Map<String, BlockRef>> work = new LinkedHashMap<>();
+        for (BlockRef ref : refs) {
+            for (int c = 0; c < ref.getDataChunks() + ref.getParityChunks(); c++) {
+                Bucket bucket = bucketOrNull(ref, c);
+                if (bucket == null) {
+                    left.add(ref);
+                } else {
+                    work.computeIfAbsent(bucket, b -> new LinkedHashMap<>())
+                            .put(Piece.of(ref, c).key(cluster), ref);
+                }
+            }
+        }
+        List<Map<String, BlockRef>> batches = new ArrayList<>();
+        try (Transfers<Set<String>> transfers = new Transfers<>(threads)) {
+            for (Map.Entry<Bucket, Map<String, BlockRef>> each : work.entrySet()) {
+                List<String> keys = List.copyOf(each.getValue().keySet());
+                for (int from = 0; from < keys.size(); from += Bucket.MOST_KEYS) {
+                    List<String> some =
+                            keys.subList(from, Math.min(keys.size(), from + Bucket.MOST_KEYS));
+                    Map<String, BlockRef> batch = new HashMap<>(each.getValue());
+                    batch.keySet().retainAll(Set.copyOf(some));
+                    transfers.start(batches.size(), () -> each.getKey().delete(some));
+                    batches.add(batch);
+                }
+            }
+            awaitDeletes(transfers, batches, left);
+        }
+        return refs.stream().filter(ref -> !left.contains(ref)).toList();
+    }
+
+    private void awaitDeletes(
+            Transfers<Set<String>> transfers,
+            List<Map<String, BlockRef>> batches,
+            Set<BlockRef> left)
+            throws IOException {
+        long deadline = deadline();
+        Set<Integer> silent = new HashSet<>();
+        for (int i = 0; i < batches.size(); i++) {
+            silent.add(i);
+        }
+        while (transfers.underWay() > 0) {
+            var outcome = transfers.next(deadline);
+            if (outcome == null) {
+                break;
+            }
+            Set<String> kept = outcome.value();
+            if (kept == null) {
+                LOG.info("blocks are not deleted yet: {}", failure(outcome).getMessage());
+                continue;
+            }
+            silent.remove(outcome.tag());
+            batches.get(outcome.tag())
+                    .forEach((key, ref) -> {
+                        if (kept.contains(key)) {
+                            left.add(ref);
+                        }
+                    });
+        }
+        silent.forEach(i -> left.addAll(batches.get(i).values()));
+    }
+
+    private Bucket bucket(int partition) throws BlockStoreException {
+        Bucket bucket = byPartition.get(partition);
+        if (bucket == null) {
+            throw unknownBucket("the region of partition " + partition);
+        }
+        return bucket;
+    }
+
+    private boolean knowsSpread(BlockRef ref) {
+        return ref.getEpoch() >= 1 && ref.getEpoch() <= buckets.size();
+    }
+
+    private Bucket bucket(BlockRef ref, int chunk) {
+        return buckets.get(Spread.bucket(ref.getIdLow(), chunk, ref.getEpoch()));
+    }
+
+    private @Nullable Bucket bucketOrNull(BlockRef ref, int chunk) {
+        if (ref.getParityChunks() == 0) {
+            return byPartition.get(ref.getRegion());
+        }
+        return knowsSpread(ref) ? bucket(ref, chunk) : null;
+    }
+
+    private static BlockStoreException unknownBucket(String of) {
+        return new BlockStoreException(
+                Reason.UNPLACEABLE,
+                of
+                        + " was added after this process started: add its bucket to 'blocks.s3' and"
+                        + " start it again");
+    }
+
+    private static BlockStoreException late(String doing, Bucket bucket) {
+        return new BlockStoreException(
+                Reason.UNREACHABLE, doing + " " + bucket + " took longer than its deadline");
+    }
+
+    @Override
+    public void close() {
+        threads.close();
+        buckets.forEach(Bucket::close);
+    }
+}

@@ -1,0 +1,30 @@
+package org.globalfs.datastore.s3;
+
+import org.globalfs.datastore.erasure.ReedSolomon;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the chunks of a block of all regions lie in n buckets: round-robin, from a bucket that the
+ * block's id says. None gets more than m of them, so any one may be lost.
+ */
+final class Spread {
+    private static final int[][] LADDER = {{9, 3}, {6, 3}, {4, 2}, {2, 1}, {1, 1}};
+
+    private Spread() {}
+
+    /** The widest code that n buckets are enough for; null: none. */
+    static @Nullable ReedSolomon code(int buckets) {
+        for (int[] step : LADDER) {
+            int most = (step[0] + step[1] + buckets - 1) / Math.max(1, buckets);
+            if (buckets > 0 && most <= step[1]) {
+                return ReedSolomon.of(step[0], step[1]);
+            }
+        }
+        return null;
+    }
+
+    /** Which of the n buckets a chunk is in. */
+    static int bucket(long idLow, int chunk, int buckets) {
+        return (int) ((Long.remainderUnsigned(idLow, buckets) + chunk) % buckets);
+    }
+}

@@ -1,0 +1,162 @@
+package org.globalfs.protocol.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.InMemoryDiscovery;
+import org.globalfs.protocol.discovery.RecordedStore;
+import org.globalfs.protocol.discovery.StoreKind;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BlockStorageTest {
+    private static final String GOOD =
+            """
+            blocks:
+              store: s3
+              s3:
+                - region: us-west
+                  bucket: acme-west
+                  awsRegion: us-west-2
+                - region: eu-west
+                  bucket: acme-europe
+                  endpoint: https://s3.example.org:9000
+            """;
+
+    private static BlockStorage read(String text) throws ConfigException {
+        return BlockStorage.read(Yaml.parse("server.yaml", text));
+    }
+
+    private static Topology topology(String... regions) {
+        List<Topology.Region> list = new java.util.ArrayList<>();
+        for (String region : regions) {
+            int partition = list.size() + 1;
+            HostPort address = new HostPort("127.0.0.1", 1000 + partition);
+            list.add(
+                    new Topology.Region(
+                            region,
+                            partition,
+                            List.of(new Topology.ReplicaSite(partition, "a", address, address))));
+        }
+        return new Topology("demo", list);
+    }
+
+    @Test
+    void readsBuckets() throws ConfigException {
+        assertThat(read("cluster: demo\n")).isEqualTo(BlockStorage.STORAGE_NODES);
+        assertThat(read("blocks: {store: dht}\n")).isEqualTo(BlockStorage.STORAGE_NODES);
+        BlockStorage storage = read(GOOD);
+        assertThat(storage.kind()).isEqualTo(StoreKind.S3);
+        assertThat(storage.buckets())
+                .containsExactly(
+                        new S3Bucket("us-west", "acme-west", "us-west-2", Optional.empty(), false),
+                        new S3Bucket(
+                                "eu-west",
+                                "acme-europe",
+                                "us-east-1",
+                                Optional.of(URI.create("https://s3.example.org:9000")),
+                                true));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "store: s3 | store: azure | 'azure' is not one of dht, s3",
+                "store: s3 | store: dht | goes with 'store: s3'",
+                "eu-west | us-west | 'us-west' is listed twice",
+                "bucket: acme-west | bucket: Acme | 'Acme' is not a bucket's name",
+                "bucket: acme-west | buckets: acme | blocks.s3[0].bucket: is missing",
+                "awsRegion: us-west-2 | pathStyle: true | blocks.s3[0].awsRegion: is missing",
+                "awsRegion: us-west-2 | awsRegion: US West | is not a region such as us-west-2",
+                "awsRegion: us-west-2 | endpoint: s3.example.org | write https://HOST",
+                "awsRegion: us-west-2 | endpoint: http://h/?q=1 | write https://HOST",
+                "awsRegion: us-west-2 | endpoint: http://a b | write https://HOST",
+                "endpoint: https | awsRegoin: https | blocks.s3[1].awsRegion: is missing",
+                "bucket: acme-europe | {bucket: e, x: 1} | not valid YAML",
+            })
+    void saysWhatIsWrong(String from, String to, String says) {
+        assertThatThrownBy(() -> read(GOOD.replaceFirst(from, to)))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("server.yaml:")
+                .hasMessageContaining(says);
+    }
+
+    @Test
+    void twoRegionsShareNoBucket() {
+        assertThatThrownBy(() ->
+                        read(
+                                """
+                                blocks:
+                                  store: s3
+                                  s3:
+                                    - {region: a, bucket: one, awsRegion: x}
+                                    - {region: b, bucket: one, awsRegion: y}
+                                """))
+                .hasMessageContaining("'one' is another region's");
+        assertThatThrownBy(() -> read("blocks: {store: s3}\n"))
+                .hasMessageContaining("blocks.s3: is missing or empty");
+    }
+
+    @Test
+    void theFirstServerRecordsAndAllOthersAgreeOrAreRefused() throws Exception {
+        InMemoryDiscovery discovery = new InMemoryDiscovery();
+        BlockStorage s3 = read(GOOD);
+        assertThatThrownBy(() -> s3.recordedIn(discovery, "demo"))
+                .hasMessageContaining("start its servers first");
+        RecordedStore recorded = s3.recordIn(discovery, topology("us-west", "eu-west"), false);
+        assertThat(recorded.buckets())
+                .containsExactly(
+                        new RecordedStore.Bucket("us-west", 1, "acme-west"),
+                        new RecordedStore.Bucket("eu-west", 2, "acme-europe"));
+        assertThat(s3.recordIn(discovery, topology("us-west", "eu-west"), false))
+                .isEqualTo(recorded);
+        assertThat(s3.recordedIn(discovery, "demo")).isEqualTo(recorded);
+        assertThatThrownBy(() -> BlockStorage.STORAGE_NODES.recordedIn(discovery, "demo"))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("demo keeps its blocks in 's3'")
+                .hasMessageContaining("says 'dht'");
+        assertThatThrownBy(() ->
+                        BlockStorage.STORAGE_NODES.recordIn(discovery, topology("us-west"), true))
+                .hasMessageContaining("demo keeps its blocks in 's3'");
+        assertThatThrownBy(() ->
+                        read(GOOD.replace("acme-west", "another")).recordedIn(discovery, "demo"))
+                .hasMessageContaining("'acme-west'")
+                .hasMessageContaining("'another'");
+    }
+
+    @Test
+    void aRegionMayBeAddedButNoneLeftOut() throws Exception {
+        InMemoryDiscovery discovery = new InMemoryDiscovery();
+        BlockStorage one = new BlockStorage(StoreKind.S3, List.of(read(GOOD).buckets().getFirst()));
+        one.recordIn(discovery, topology("us-west"), false);
+        BlockStorage two = read(GOOD);
+        assertThat(two.recordedIn(discovery, "demo").buckets()).hasSize(1);
+        assertThat(two.recordIn(discovery, topology("us-west", "eu-west"), false).buckets())
+                .hasSize(2);
+        assertThatThrownBy(() -> one.recordedIn(discovery, "demo"))
+                .hasMessageContaining("eu-west")
+                .hasMessageContaining("add it to 'blocks.s3'");
+    }
+
+    @Test
+    void aClusterThatHasStorageNodesKeepsThem() throws Exception {
+        InMemoryDiscovery discovery = new InMemoryDiscovery();
+        assertThatThrownBy(
+                        () -> read(GOOD).recordIn(discovery, topology("us-west", "eu-west"), true))
+                .hasMessageContaining("demo keeps its blocks in 'dht'");
+        assertThat(BlockStorage.STORAGE_NODES.recordedIn(discovery, "demo").kind())
+                .isEqualTo(StoreKind.DHT);
+        assertThat(
+                        BlockStorage.STORAGE_NODES
+                                .recordIn(discovery, topology("us-west"), true)
+                                .buckets())
+                .isEmpty();
+    }
+}

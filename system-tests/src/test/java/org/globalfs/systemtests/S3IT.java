@@ -1,0 +1,134 @@
+package org.globalfs.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.globalfs.datastore.s3.S3Server;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A cluster whose content is in buckets of an S3 server instead of on storage nodes. */
+final class S3IT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    private Path data;
+    private S3Server s3;
+
+    @BeforeEach
+    void start() throws IOException {
+        data = Files.createTempDirectory("globalfs-s3-");
+        Path buckets = Files.createDirectory(data.resolve("s3"));
+        s3 = new S3Server(buckets, LocalCluster.REGIONS.toArray(String[]::new));
+        globalfs("up", "--configure-for", "127.0.0.1,127.0.0.1,127.0.0.1").orFail();
+        try (var files = Files.newDirectoryStream(cluster().resolve("config"))) {
+            for (Path file : files) {
+                if (!file.endsWith("zookeeper.yaml")) {
+                    Files.writeString(file, inS3(Files.readString(file)));
+                }
+            }
+        }
+        globalfs("up", "--background").orFail();
+    }
+
+    @AfterEach
+    void stop() {
+        globalfs("stop");
+        s3.close();
+        Shell.bash(
+                LIMIT,
+                Path.of("/"),
+                "for m in '"
+                        + data
+                        + "'/cluster/mnt/*; do mountpoint -q $m && umount -l $m || true; done;"
+                        + " rm -rf --one-file-system '"
+                        + data
+                        + "'");
+    }
+
+    /** Without storage nodes, and with a bucket a region. */
+    private String inS3(String yaml) {
+        StringBuilder changed =
+                new StringBuilder(yaml.replaceFirst("(?s)  storage:.*topology:", "topology:"));
+        changed.append("blocks:\n  store: s3\n  s3:\n");
+        for (String region : LocalCluster.REGIONS) {
+            changed.append("    - region: ").append(region).append('\n');
+            changed.append("      bucket: ").append(region).append('\n');
+            changed.append("      endpoint: ").append(s3.endpoint()).append('\n');
+        }
+        return changed.toString();
+    }
+
+    private Path cluster() {
+        return data.resolve("cluster");
+    }
+
+    private Shell.Outcome globalfs(String command, String... options) {
+        List<String> line = new ArrayList<>(LocalCluster.launcher());
+        line.addAll(List.of(command, "--data", cluster().toString()));
+        line.addAll(List.of(options));
+        return Shell.run(LIMIT, data, line);
+    }
+
+    private String bash(String script) {
+        return Shell.bash(LIMIT, cluster().resolve("mnt"), script).orFail();
+    }
+
+    @Test
+    void keepsContentOfARegionInItsBucketAndOfAllRegionsInAllBuckets() throws IOException {
+        bash("mkdir us-west/d && head -c 20000000 /dev/urandom > us-west/d/big");
+        bash("head -c 1000000 /dev/urandom > eu-west/everywhere");
+        String big = bash("sha256sum < us-west/d/big");
+        String everywhere = bash("sha256sum < eu-west/everywhere");
+        assertThat(s3.objects("us-west")).hasSizeGreaterThanOrEqualTo(5 + 3);
+        assertThat(s3.objects("us-east")).hasSize(3);
+        assertThat(s3.objects("eu-west")).hasSize(3);
+        assertThat(bash("sha256sum < us-east/d/big")).isEqualTo(big);
+
+        globalfs("kill", "mount-us-west").orFail();
+        globalfs("start", "mount-us-west").orFail();
+        assertThat(bash("sha256sum < us-west/d/big")).isEqualTo(big);
+        Files.move(s3.bucket("eu-west"), s3.bucket("away"), StandardCopyOption.ATOMIC_MOVE);
+        assertThat(bash("sha256sum < us-east/everywhere")).isEqualTo(everywhere);
+        Files.move(s3.bucket("away"), s3.bucket("eu-west"), StandardCopyOption.ATOMIC_MOVE);
+
+        bash(
+                "truncate -s 0 us-west/d/big us-west/everywhere && rm -r us-west/d eu-west/everywhere");
+        LocalCluster.await(
+                LIMIT,
+                () -> LocalCluster.REGIONS.stream().allMatch(this::isEmpty),
+                () -> "objects are left in the buckets");
+        assertThat(bash("stat -f -c %a us-east")).isNotEqualTo("0\n");
+        assertThat(globalfs("fsck").orFail()).contains("clean");
+        assertThat(globalfs("status").orFail()).contains("us-east");
+        aMountThatBelievesInStorageNodesIsRefused();
+    }
+
+    private boolean isEmpty(String bucket) {
+        try {
+            return s3.objects(bucket).isEmpty();
+        } catch (IOException e) {
+            return false; // a folder went away meanwhile
+        }
+    }
+
+    private void aMountThatBelievesInStorageNodesIsRefused() throws IOException {
+        Path config = cluster().resolve("config/mount-us-west.yaml");
+        Path other = data.resolve("other.yaml");
+        Files.writeString(other, Files.readString(config).replaceFirst("(?s)blocks:.*", ""));
+        List<String> line = new ArrayList<>(LocalCluster.launcher());
+        Path mountpoint = Files.createDirectory(data.resolve("other"));
+        line.addAll(List.of("mount", "--config", other.toString(), mountpoint.toString()));
+        Shell.Outcome refused = Shell.run(LIMIT, data, line);
+        assertThat(refused.exitCode()).isEqualTo(3);
+        assertThat(refused.output())
+                .contains("keeps its blocks in 's3'")
+                .contains("this configuration says 'dht'");
+    }
+}
