@@ -46,6 +46,7 @@ class ModuleRulesTest {
     private static final String[] PURE = {
         "org.globalfs.multicast.core..",
         "org.globalfs.datastore.placement..",
+        "org.globalfs.datastore.cache.policy..",
         "org.globalfs.protocol.posix..",
         "org.globalfs.replica.state.operations..",
         "org.globalfs.replica.state.model..",
