@@ -142,11 +142,7 @@ public class RingCore {
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
             case Message.Rejoin m -> elections.onRejoin(rank, m, nowNs, effects);
-            case Message.TooOld m -> {
-                catchUp.heard(from, m.decided());
-                catchUp.tooOld(
-                        from, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
-            }
+            case Message.TooOld m -> onTooOld(from, m, nowNs, effects);
             case Message.Forward m -> onForward(from, m, nowNs, effects);
             case Message.ForwardEntry m -> onForward(from, m, nowNs, effects);
         }
@@ -195,6 +191,7 @@ public class RingCore {
                 }
             }
             case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
+            case Message.TooOld m -> onTooOld(from, m, nowNs, effects);
             case Message.PreVote m -> tell(from, m.decided(), effects);
             case Message.Rejoin m -> tell(from, m.decided(), effects);
             case Message.Prepare m -> hear(from, m.ballot(), m.decided());
@@ -597,6 +594,11 @@ public class RingCore {
             elections.caughtUpFurther(nowNs);
         }
         decide(nowNs, effects);
+    }
+
+    private void onTooOld(int from, Message.TooOld m, long nowNs, Effects effects) {
+        catchUp.heard(from, m.decided());
+        catchUp.tooOld(from, m.from(), m.firstAvailable(), prefix.decided(), nowNs, effects);
     }
 
     private void learn(long instance, Batch batch, long nowNs, Effects effects) {
