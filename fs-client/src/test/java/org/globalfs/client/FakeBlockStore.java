@@ -17,6 +17,7 @@ import org.globalfs.protocol.wire.BlockRef;
 public final class FakeBlockStore implements BlockStore {
 
     private final Map<Long, byte[]> blocks = new ConcurrentHashMap<>();
+    private final Map<Long, BlockRef> refs = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
 
     /** In ms, of new blocks' ids. */
@@ -44,7 +45,10 @@ public final class FakeBlockStore implements BlockStore {
         content.get(content.position(), bytes);
         long id = ids.incrementAndGet();
         blocks.put(id, bytes);
-        return new BlockRef(idTime.get() << 16, id, bytes.length, region, (byte) 4, (byte) 2, 1);
+        BlockRef ref =
+                new BlockRef(idTime.get() << 16, id, bytes.length, region, (byte) 4, (byte) 2, 1);
+        refs.put(id, ref);
+        return ref;
     }
 
     @Override
@@ -67,13 +71,20 @@ public final class FakeBlockStore implements BlockStore {
 
     @Override
     public void list(int region, Consumer<BlockRef> each) {
-        throw new UnsupportedOperationException();
+        for (BlockRef ref : refs.values()) {
+            if (ref.getRegion() == region) {
+                each.accept(ref);
+            }
+        }
     }
 
     @Override
-    public List<BlockRef> deleteAll(Collection<BlockRef> refs) {
-        refs.forEach(ref -> blocks.remove(ref.getIdLow()));
-        return List.copyOf(refs);
+    public List<BlockRef> deleteAll(Collection<BlockRef> deleted) {
+        deleted.forEach(ref -> {
+            blocks.remove(ref.getIdLow());
+            refs.remove(ref.getIdLow());
+        });
+        return List.copyOf(deleted);
     }
 
     public int count() {
