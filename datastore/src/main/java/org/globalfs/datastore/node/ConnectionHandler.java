@@ -6,52 +6,33 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.globalfs.datastore.wire.BufferPool;
-import org.globalfs.datastore.wire.ChunkKey;
-import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
 import org.globalfs.datastore.wire.Opcode;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Serves one connection on a thread of its own, requests in order.
- *
- * <p>Puts that have already arrived behind each other are written together and synced once, before
- * anything else is answered: a client that pipelines gets a group commit.
- */
+/** Serves one connection on a thread of its own, requests in order. */
 final class ConnectionHandler implements Runnable {
-    private static final int BLOCK_ID_BYTES = 16;
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
     private static final int BUFFER_BYTES = 64 << 10;
-    private static final int MAX_UNSYNCED_PUTS = 256;
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final SocketChannel channel;
-    private final SegmentStore store;
     private final String cluster;
     private final String node;
 
     /** Arrived bytes lie between position and limit. */
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
 
-    private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES);
-    private final List<UnsyncedPut> unsynced = new ArrayList<>();
-    private long ticket;
+    private final Requests requests;
+    private final Replies replies;
     private boolean greeted;
 
-    private record UnsyncedPut(long request, ChunkStatus status) {}
-
-    ConnectionHandler(SocketChannel channel, SegmentStore store, String cluster, String node) {
+    ConnectionHandler(SocketChannel channel, Requests requests, String cluster, String node) {
         this.channel = channel;
-        this.store = store;
+        this.requests = requests;
+        replies = new Replies(channel);
         this.cluster = cluster;
         this.node = node;
     }
@@ -114,7 +95,7 @@ final class ConnectionHandler implements Runnable {
         if (in.capacity() - in.position() < bytes || !in.hasRemaining()) {
             in.compact().flip();
         }
-        answerPuts();
+        requests.settle(replies);
         int start = in.position();
         while (in.limit() - start < bytes) {
             in.position(in.limit());
@@ -134,52 +115,19 @@ final class ConnectionHandler implements Runnable {
             throw new IOException("not a request: " + header);
         }
         Opcode opcode = Opcode.of(header.opcode());
-        if (opcode == Opcode.PUT && greeted) {
-            put(header, meta, payload);
-            if (unsynced.size() >= MAX_UNSYNCED_PUTS) {
-                answerPuts();
-            }
-            return;
+        if (opcode == null || opcode == Opcode.HELLO || opcode == Opcode.PING) {
+            requests.settle(replies);
         }
-        answerPuts();
         if (opcode == null) {
-            reply(Opcode.PING, ChunkStatus.BAD_REQUEST, header.request(), to -> {}, NOTHING);
-            return;
-        }
-        if (opcode == Opcode.HELLO) {
+            replies.send(Opcode.PING, ChunkStatus.BAD_REQUEST, header.request());
+        } else if (opcode == Opcode.HELLO) {
             hello(header, meta);
-            return;
-        }
-        if (!greeted) {
+        } else if (!greeted) {
             throw new IOException("first request is " + opcode + ", not HELLO");
-        }
-        try {
-            switch (opcode) {
-                case GET -> get(header, meta);
-                case DELETE -> delete(header, payload);
-                case HAS -> has(header, meta, payload);
-                case LIST -> list(header, meta);
-                case STATS ->
-                        reply(
-                                opcode,
-                                ChunkStatus.OK,
-                                header.request(),
-                                store.statistics()::write,
-                                NOTHING);
-                default -> reply(opcode, ChunkStatus.OK, header.request(), to -> {}, NOTHING);
-            }
-        } catch (StoreFailure e) {
-            LOG.error("{}: {} failed", node, opcode, e.getCause());
-            reply(opcode, ChunkStatus.IO_ERROR, header.request(), to -> {}, NOTHING);
-        }
-    }
-
-    /** The store failed, not the connection. */
-    private static final class StoreFailure extends Exception {
-        private static final long serialVersionUID = 1;
-
-        StoreFailure(IOException cause) {
-            super(cause);
+        } else if (opcode == Opcode.PING) {
+            replies.send(opcode, ChunkStatus.OK, header.request());
+        } else {
+            requests.handle(header, opcode, meta, payload, replies);
         }
     }
 
@@ -196,177 +144,16 @@ final class ConnectionHandler implements Runnable {
             status = ChunkStatus.WRONG_NODE;
         }
         greeted = status == ChunkStatus.OK;
-        reply(
+        replies.send(
                 Opcode.HELLO,
                 status,
                 header.request(),
                 to -> {
                     to.putInt(Frame.PROTOCOL_VERSION);
                     Frame.writeString(to, node);
-                },
-                NOTHING);
+                });
         if (!greeted) {
             throw new IOException("refused a client of cluster " + theirs + ": " + status);
-        }
-    }
-
-    private void put(Frame.Header header, ByteBuffer meta, ByteBuffer payload) {
-        ChunkKey key = ChunkKey.read(meta);
-        ChunkShape shape = ChunkShape.read(meta);
-        String home = Frame.readString(meta);
-        if (key.index() >= ChunkKey.MAX_CHUNKS || payload.remaining() == 0) {
-            unsynced.add(new UnsyncedPut(header.request(), ChunkStatus.BAD_REQUEST));
-            return;
-        }
-        if (Frame.crc(payload) != header.payloadCrc()) {
-            LOG.warn("{}: chunk {} arrived damaged, refused", node, key);
-            unsynced.add(new UnsyncedPut(header.request(), ChunkStatus.CORRUPT));
-            return;
-        }
-        ChunkStatus status;
-        try {
-            SegmentStore.Written written =
-                    store.put(
-                            key, shape, home.isEmpty() || home.equals(node) ? null : home, payload);
-            status = written.status();
-            ticket = Math.max(ticket, written.ticket());
-        } catch (IOException e) {
-            LOG.error("{}: disk failed, no more writes", node, e);
-            status = ChunkStatus.IO_ERROR;
-        }
-        unsynced.add(new UnsyncedPut(header.request(), status));
-    }
-
-    /** Syncs the puts that are not yet answered, and answers them. */
-    private void answerPuts() throws IOException {
-        if (unsynced.isEmpty()) {
-            return;
-        }
-        boolean durable = true;
-        try {
-            store.sync(ticket);
-        } catch (IOException e) {
-            LOG.error("{}: disk failed, no more writes", node, e);
-            durable = false;
-        }
-        out.clear();
-        for (UnsyncedPut put : unsynced) {
-            ChunkStatus status =
-                    !durable && put.status == ChunkStatus.OK ? ChunkStatus.IO_ERROR : put.status;
-            int start = Frame.begin(out);
-            Frame.end(out, start, Opcode.PUT, status, put.request, 0, 0);
-        }
-        unsynced.clear();
-        ticket = 0;
-        out.flip();
-        while (out.hasRemaining()) {
-            channel.write(out);
-        }
-    }
-
-    private void get(Frame.Header header, ByteBuffer meta) throws IOException, StoreFailure {
-        ChunkKey key = ChunkKey.read(meta);
-        int offset = meta.getInt();
-        int length = meta.getInt();
-        if (length < 0 || length > ChunkRecord.MAX_DATA_BYTES) {
-            reply(Opcode.GET, ChunkStatus.BAD_REQUEST, header.request(), to -> {}, NOTHING);
-            return;
-        }
-        ByteBuffer data = BufferPool.take(SegmentStore.readRoom(length));
-        try {
-            ChunkStatus status;
-            try {
-                status = store.read(key, offset, length, data);
-            } catch (IOException e) {
-                throw new StoreFailure(e);
-            }
-            reply(
-                    Opcode.GET,
-                    status,
-                    header.request(),
-                    to -> {},
-                    status == ChunkStatus.OK ? data : NOTHING);
-        } finally {
-            BufferPool.give(data);
-        }
-    }
-
-    private void delete(Frame.Header header, ByteBuffer payload) throws IOException, StoreFailure {
-        Set<ChunkKey> blocks = new LinkedHashSet<>();
-        while (payload.remaining() >= BLOCK_ID_BYTES) {
-            blocks.add(new ChunkKey(payload.getLong(), payload.getLong(), 0));
-        }
-        int deleted;
-        try {
-            deleted = store.deleteBlocks(blocks);
-        } catch (IOException e) {
-            throw new StoreFailure(e);
-        }
-        reply(Opcode.DELETE, ChunkStatus.OK, header.request(), to -> to.putInt(deleted), NOTHING);
-    }
-
-    private void has(Frame.Header header, ByteBuffer meta, ByteBuffer payload)
-            throws IOException, StoreFailure {
-        boolean keeps = meta.hasRemaining() && meta.get() == 1;
-        ByteBuffer answers = ByteBuffer.allocate(payload.remaining() / ChunkKey.BYTES);
-        while (answers.hasRemaining()) {
-            ChunkKey key = ChunkKey.read(payload);
-            answers.put((byte) ((keeps ? store.keeps(key) : store.has(key)) ? 1 : 0));
-        }
-        if (keeps) {
-            try {
-                store.sync();
-            } catch (IOException e) {
-                throw new StoreFailure(e);
-            }
-        }
-        reply(Opcode.HAS, ChunkStatus.OK, header.request(), to -> {}, answers.flip());
-    }
-
-    private void list(Frame.Header header, ByteBuffer meta) throws IOException {
-        @Nullable ChunkKey after = meta.get() == 0 ? null : ChunkKey.read(meta);
-        int limit = Math.clamp(meta.getInt(), 1, 10_000);
-        List<Map.Entry<ChunkKey, SegmentStore.Location>> entries = store.list(after, limit);
-        ByteBuffer listing =
-                ByteBuffer.allocate(entries.size() * (ChunkKey.BYTES + ChunkShape.BYTES + 4 + 256));
-        for (Map.Entry<ChunkKey, SegmentStore.Location> entry : entries) {
-            entry.getKey().write(listing);
-            entry.getValue().shape().write(listing);
-            listing.putInt(entry.getValue().dataBytes());
-            String home = entry.getValue().home();
-            Frame.writeString(listing, home == null ? "" : home);
-        }
-        reply(Opcode.LIST, ChunkStatus.OK, header.request(), to -> {}, listing.flip());
-    }
-
-    private interface Fields {
-        void write(ByteBuffer to);
-    }
-
-    private void reply(
-            Opcode opcode, ChunkStatus status, long request, Fields fields, ByteBuffer payload)
-            throws IOException {
-        out.clear();
-        int start = Frame.begin(out);
-        fields.write(out);
-        Frame.end(
-                out,
-                start,
-                opcode,
-                status,
-                request,
-                payload.remaining(),
-                payload.hasRemaining() ? Frame.crc(payload) : 0);
-        out.flip();
-        if (!payload.hasRemaining()) {
-            while (out.hasRemaining()) {
-                channel.write(out);
-            }
-            return;
-        }
-        ByteBuffer[] both = {out, payload};
-        while (payload.hasRemaining() || out.hasRemaining()) {
-            channel.write(both);
         }
     }
 }

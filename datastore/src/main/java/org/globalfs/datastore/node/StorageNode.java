@@ -176,7 +176,11 @@ public final class StorageNode implements AutoCloseable {
                                     SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
             try {
                 StorageServer server =
-                        new StorageServer(store, options.cluster, options.id, options.bind);
+                        new StorageServer(
+                                () -> new StorageRequests(store, options.id),
+                                options.cluster,
+                                options.id,
+                                options.bind);
                 server.start();
                 HandoffReturn handoffs =
                         new HandoffReturn(

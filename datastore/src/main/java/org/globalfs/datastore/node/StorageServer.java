@@ -10,19 +10,23 @@ import java.nio.channels.SocketChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.globalfs.protocol.HostPort;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Accepts connections; each is served by a platform thread, since its disk calls block. */
-final class StorageServer implements AutoCloseable {
+/**
+ * Accepts connections of the storage protocol; each is served by a platform thread, since its disk
+ * calls block.
+ */
+public final class StorageServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StorageServer.class);
     private static final int MAX_CONNECTIONS = 4096;
     private static final long ACCEPT_PAUSE_NS = 50_000_000;
     private static final long STACK_BYTES = 256 << 10;
     private static final long CLOSE_WAIT_MS = 5_000;
 
-    private final SegmentStore store;
+    private final Supplier<Requests> requests;
     private final String cluster;
     private final String node;
     private final ServerSocketChannel listener;
@@ -31,9 +35,16 @@ final class StorageServer implements AutoCloseable {
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
-    StorageServer(SegmentStore store, String cluster, String node, HostPort bind)
+    /**
+     * Listens; connections are served from {@link #start} on.
+     *
+     * @param requests makes what answers one connection
+     * @param node what clients have to ask for
+     * @param bind port 0 takes a free one
+     */
+    public StorageServer(Supplier<Requests> requests, String cluster, String node, HostPort bind)
             throws IOException {
-        this.store = store;
+        this.requests = requests;
         this.cluster = cluster;
         this.node = node;
         listener = ServerSocketChannel.open();
@@ -58,11 +69,12 @@ final class StorageServer implements AutoCloseable {
                         .unstarted(this::accept);
     }
 
-    HostPort address() {
+    /** Where it listens. */
+    public HostPort address() {
         return address;
     }
 
-    void start() {
+    public void start() {
         acceptor.start();
     }
 
@@ -89,7 +101,7 @@ final class StorageServer implements AutoCloseable {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         open.add(channel);
-        ConnectionHandler handler = new ConnectionHandler(channel, store, cluster, node);
+        ConnectionHandler handler = new ConnectionHandler(channel, requests.get(), cluster, node);
         Thread thread =
                 Thread.ofPlatform()
                         .daemon()

@@ -47,7 +47,11 @@ class ChunkMoveTest {
                             data, new SegmentStore.Options("c", node, Long.MAX_VALUE, 0, 8 << 20));
             stores.add(store);
             StorageServer server =
-                    new StorageServer(store, "c", node, new HostPort("127.0.0.1", 0));
+                    new StorageServer(
+                            () -> new StorageRequests(store, node),
+                            "c",
+                            node,
+                            new HostPort("127.0.0.1", 0));
             server.start();
             servers.add(server);
             connections.add(new StorageConnection(server.address(), "c", node, 60_000));

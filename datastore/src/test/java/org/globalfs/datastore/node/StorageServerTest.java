@@ -109,7 +109,9 @@ class StorageServerTest {
         try (SegmentStore store = SegmentStore.open(other, options)) {
             HostPort bind = new HostPort("127.0.0.1", 0);
             for (int round = 0; round < 100; round++) {
-                StorageServer server = new StorageServer(store, "one", "s2", bind);
+                StorageServer server =
+                        new StorageServer(
+                                () -> new StorageRequests(store, "s2"), "one", "s2", bind);
                 bind = server.address();
                 server.start();
                 await().until(StorageServerTest::aConnectionIsWaitedFor);

@@ -1,0 +1,210 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.globalfs.datastore.wire.BufferPool;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Opcode;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a storage node does for one connection.
+ *
+ * <p>Puts that have already arrived behind each other are written together and synced once, before
+ * anything else is answered: a client that pipelines gets a group commit.
+ */
+final class StorageRequests implements Requests {
+    private static final Logger LOG = LoggerFactory.getLogger(StorageRequests.class);
+    private static final int BLOCK_ID_BYTES = 16;
+    private static final int MAX_UNSYNCED_PUTS = 256;
+
+    private final SegmentStore store;
+    private final String node;
+    private final List<UnsyncedPut> unsynced = new ArrayList<>();
+    private long ticket;
+
+    private record UnsyncedPut(long request, ChunkStatus status) {}
+
+    StorageRequests(SegmentStore store, String node) {
+        this.store = store;
+        this.node = node;
+    }
+
+    @Override
+    public void handle(
+            Frame.Header header,
+            Opcode opcode,
+            ByteBuffer meta,
+            ByteBuffer payload,
+            Replies replies)
+            throws IOException {
+        if (opcode == Opcode.PUT) {
+            put(header, meta, payload);
+            if (unsynced.size() >= MAX_UNSYNCED_PUTS) {
+                settle(replies);
+            }
+            return;
+        }
+        settle(replies);
+        long request = header.request();
+        try {
+            switch (opcode) {
+                case GET -> get(request, meta, replies);
+                case DELETE -> delete(request, payload, replies);
+                case HAS -> has(request, meta, payload, replies);
+                case LIST -> list(request, meta, replies);
+                case STATS ->
+                        replies.send(opcode, ChunkStatus.OK, request, store.statistics()::write);
+                default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, request);
+            }
+        } catch (StoreFailure e) {
+            LOG.error("{}: {} failed", node, opcode, e.getCause());
+            replies.send(opcode, ChunkStatus.IO_ERROR, request);
+        }
+    }
+
+    /** The store failed, not the connection. */
+    private static final class StoreFailure extends Exception {
+        private static final long serialVersionUID = 1;
+
+        StoreFailure(IOException cause) {
+            super(cause);
+        }
+    }
+
+    private void put(Frame.Header header, ByteBuffer meta, ByteBuffer payload) {
+        ChunkKey key = ChunkKey.read(meta);
+        ChunkShape shape = ChunkShape.read(meta);
+        String home = Frame.readString(meta);
+        if (key.index() >= ChunkKey.MAX_CHUNKS || payload.remaining() == 0) {
+            unsynced.add(new UnsyncedPut(header.request(), ChunkStatus.BAD_REQUEST));
+            return;
+        }
+        if (Frame.crc(payload) != header.payloadCrc()) {
+            LOG.warn("{}: chunk {} arrived damaged, refused", node, key);
+            unsynced.add(new UnsyncedPut(header.request(), ChunkStatus.CORRUPT));
+            return;
+        }
+        ChunkStatus status;
+        try {
+            SegmentStore.Written written =
+                    store.put(
+                            key, shape, home.isEmpty() || home.equals(node) ? null : home, payload);
+            status = written.status();
+            ticket = Math.max(ticket, written.ticket());
+        } catch (IOException e) {
+            LOG.error("{}: disk failed, no more writes", node, e);
+            status = ChunkStatus.IO_ERROR;
+        }
+        unsynced.add(new UnsyncedPut(header.request(), status));
+    }
+
+    /** Syncs the puts that are not yet answered, and answers them. */
+    @Override
+    public void settle(Replies replies) throws IOException {
+        if (unsynced.isEmpty()) {
+            return;
+        }
+        boolean durable = true;
+        try {
+            store.sync(ticket);
+        } catch (IOException e) {
+            LOG.error("{}: disk failed, no more writes", node, e);
+            durable = false;
+        }
+        for (UnsyncedPut put : unsynced) {
+            ChunkStatus status =
+                    !durable && put.status == ChunkStatus.OK ? ChunkStatus.IO_ERROR : put.status;
+            replies.add(Opcode.PUT, status, put.request);
+        }
+        unsynced.clear();
+        ticket = 0;
+        replies.flush();
+    }
+
+    private void get(long request, ByteBuffer meta, Replies replies)
+            throws IOException, StoreFailure {
+        ChunkKey key = ChunkKey.read(meta);
+        int offset = meta.getInt();
+        int length = meta.getInt();
+        if (length < 0 || length > ChunkRecord.MAX_DATA_BYTES) {
+            replies.send(Opcode.GET, ChunkStatus.BAD_REQUEST, request);
+            return;
+        }
+        ByteBuffer data = BufferPool.take(SegmentStore.readRoom(length));
+        try {
+            ChunkStatus status;
+            try {
+                status = store.read(key, offset, length, data);
+            } catch (IOException e) {
+                throw new StoreFailure(e);
+            }
+            if (status == ChunkStatus.OK) {
+                replies.send(Opcode.GET, status, request, to -> {}, data);
+            } else {
+                replies.send(Opcode.GET, status, request);
+            }
+        } finally {
+            BufferPool.give(data);
+        }
+    }
+
+    private void delete(long request, ByteBuffer payload, Replies replies)
+            throws IOException, StoreFailure {
+        Set<ChunkKey> blocks = new LinkedHashSet<>();
+        while (payload.remaining() >= BLOCK_ID_BYTES) {
+            blocks.add(new ChunkKey(payload.getLong(), payload.getLong(), 0));
+        }
+        int deleted;
+        try {
+            deleted = store.deleteBlocks(blocks);
+        } catch (IOException e) {
+            throw new StoreFailure(e);
+        }
+        replies.send(Opcode.DELETE, ChunkStatus.OK, request, to -> to.putInt(deleted));
+    }
+
+    private void has(long request, ByteBuffer meta, ByteBuffer payload, Replies replies)
+            throws IOException, StoreFailure {
+        boolean keeps = meta.hasRemaining() && meta.get() == 1;
+        ByteBuffer answers = ByteBuffer.allocate(payload.remaining() / ChunkKey.BYTES);
+        while (answers.hasRemaining()) {
+            ChunkKey key = ChunkKey.read(payload);
+            answers.put((byte) ((keeps ? store.keeps(key) : store.has(key)) ? 1 : 0));
+        }
+        if (keeps) {
+            try {
+                store.sync();
+            } catch (IOException e) {
+                throw new StoreFailure(e);
+            }
+        }
+        replies.send(Opcode.HAS, ChunkStatus.OK, request, to -> {}, answers.flip());
+    }
+
+    private void list(long request, ByteBuffer meta, Replies replies) throws IOException {
+        @Nullable ChunkKey after = meta.get() == 0 ? null : ChunkKey.read(meta);
+        int limit = Math.clamp(meta.getInt(), 1, 10_000);
+        List<Map.Entry<ChunkKey, SegmentStore.Location>> entries = store.list(after, limit);
+        ByteBuffer listing =
+                ByteBuffer.allocate(entries.size() * (ChunkKey.BYTES + ChunkShape.BYTES + 4 + 256));
+        for (Map.Entry<ChunkKey, SegmentStore.Location> entry : entries) {
+            entry.getKey().write(listing);
+            entry.getValue().shape().write(listing);
+            listing.putInt(entry.getValue().dataBytes());
+            String home = entry.getValue().home();
+            Frame.writeString(listing, home == null ? "" : home);
+        }
+        replies.send(Opcode.LIST, ChunkStatus.OK, request, to -> {}, listing.flip());
+    }
+}
