@@ -1,5 +1,6 @@
 package org.globalfs.bench.agar;
 
+import java.util.Map;
 import java.util.Random;
 import org.globalfs.datastore.cache.policy.AgarPolicy;
 import org.globalfs.datastore.cache.policy.BlockKey;
@@ -56,7 +57,23 @@ final class Simulation {
                         public void asked(BlockKey key, ChunkLayout layout) {}
 
                         @Override
-                        public void read(BlockKey key, ChunkLayout layout) {}
+                        public long wanted(BlockKey key, ChunkLayout layout) {
+                            return 0;
+                        }
+
+                        @Override
+                        public Map<BlockKey, Long> add(
+                                BlockKey key, ChunkLayout layout, long chunks) {
+                            return Map.of(key, chunks);
+                        }
+
+                        @Override
+                        public void remove(BlockKey key, long chunks) {}
+
+                        @Override
+                        public long usedBytes() {
+                            return 0;
+                        }
 
                         @Override
                         public void endPeriod() {}
@@ -106,7 +123,10 @@ final class Simulation {
             policy.asked(key, Setting.LAYOUT);
             long cached = policy.cached(key);
             double ms = Setting.LAYOUT.readMs(cached, latencies, Setting.CACHE_MS);
-            policy.read(key, Setting.LAYOUT);
+            long wanted = policy.wanted(key, Setting.LAYOUT);
+            if (wanted != 0) {
+                policy.add(key, Setting.LAYOUT, wanted);
+            }
             freeAtMs[client] += ms;
             if (read >= 0) {
                 sumMs += ms;

@@ -109,6 +109,9 @@ final class LocalTopology {
         if (datacenter == 0) {
             yaml.append("  oracle:\n    port: ").append(basePort + 21 + region).append('\n');
         }
+        if (datacenter == 0) {
+            yaml.append("  cache:\n    port: ").append(basePort + 42 + region).append('\n');
+        }
         yaml.append("  storage:\n");
         for (int node = 0; node < STORAGE_PER_DATACENTER; node++) {
             int port = basePort + 24 + (id - 1) * STORAGE_PER_DATACENTER + node;

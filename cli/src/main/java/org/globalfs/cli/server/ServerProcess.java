@@ -16,6 +16,9 @@ import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.datastore.BlockStores;
+import org.globalfs.datastore.cache.CacheNode;
+import org.globalfs.datastore.cache.CacheOptions;
+import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
@@ -25,6 +28,7 @@ import org.globalfs.oracle.OracleServer;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Durability;
+import org.globalfs.protocol.config.Roles.CacheRole;
 import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.discovery.EmbeddedZooKeeper;
@@ -155,6 +159,13 @@ public final class ServerProcess implements AutoCloseable {
         }
         startAtOnce(replicas);
         startAtOnce(oracles);
+        List<Callable<AutoCloseable>> caches = new ArrayList<>();
+        for (ServerConfig config : configs) {
+            if (config.roles().cache().isPresent()) {
+                caches.add(() -> startCache(config, discovery));
+            }
+        }
+        startAtOnce(caches);
         for (ServerConfig config : configs) {
             discovery.register(
                     new Member(
@@ -236,6 +247,46 @@ public final class ServerProcess implements AutoCloseable {
             return OracleServer.start(OracleConfig.of(config), discovery);
         } catch (BindException e) {
             throw busy("the oracle of " + config.region(), "roles.oracle.port", config, port, e);
+        }
+    }
+
+    private static AutoCloseable startCache(ServerConfig config, ZooKeeperDiscovery discovery)
+            throws Exception {
+        CacheRole role = config.roles().cache().orElseThrow();
+        // Of its own: the others' patience with silent nodes is not the cache's.
+        DistributedBlockStore blocks =
+                new DistributedBlockStore(config.cluster(), config.region(), discovery, discovery);
+        boolean started = false;
+        try {
+            CacheNode cache =
+                    CacheNode.start(
+                            new CacheOptions(
+                                    config.cluster(),
+                                    config.name(),
+                                    config.region(),
+                                    config.partition(),
+                                    config.datacenter(),
+                                    new HostPort(config.bind(), role.port()),
+                                    role.data(),
+                                    role.capacityBytes(),
+                                    role.reserve(),
+                                    role.policy(),
+                                    role.chunks(),
+                                    role.periodMs(),
+                                    role.fetchBytesPerSecond()),
+                            discovery,
+                            blocks);
+            started = true;
+            return () -> {
+                cache.close();
+                blocks.close();
+            };
+        } catch (BindException e) {
+            throw busy("the cache of " + config.name(), "roles.cache.port", config, role.port(), e);
+        } finally {
+            if (!started) {
+                blocks.close();
+            }
         }
     }
 

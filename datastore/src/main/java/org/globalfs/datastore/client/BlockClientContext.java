@@ -2,13 +2,21 @@ package org.globalfs.datastore.client;
 
 import java.util.concurrent.TimeUnit;
 
-/** What the operations of one block client share. */
+/**
+ * What the operations of one block client share.
+ *
+ * @param region where it is
+ * @param readTimes of reads from storage nodes
+ * @param cacheTimes of those from the region's caches
+ */
 record BlockClientContext(
+        String region,
         NodeDirectory directory,
         FailureDetector detector,
         Distances distances,
         Options options,
-        ReadTimes readTimes) {
+        ReadTimes readTimes,
+        CacheTimes cacheTimes) {
 
     /**
      * Limits of a block client.

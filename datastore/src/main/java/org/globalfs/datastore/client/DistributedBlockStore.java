@@ -111,7 +111,15 @@ public final class DistributedBlockStore implements BlockStore {
         detector = new FailureDetector(cluster, directory);
         measured = new RegionDistances(cluster, region, directory, detector);
         Distances distances = known == null ? measured : known;
-        context = new BlockClientContext(directory, detector, distances, options, new ReadTimes());
+        context =
+                new BlockClientContext(
+                        region,
+                        directory,
+                        detector,
+                        distances,
+                        options,
+                        new ReadTimes(),
+                        new CacheTimes());
         lanes = new LanePool(cluster, options.lanes());
         repair = new ReadRepair(this, cluster, directory);
         ReedSolomon.warmUp();
@@ -270,6 +278,12 @@ public final class DistributedBlockStore implements BlockStore {
     }
 
     ReadResult read(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
+        return read(ref, offset, into, at, length, true);
+    }
+
+    private ReadResult read(
+            BlockRef ref, int offset, byte[] into, int at, int length, boolean throughCache)
+            throws IOException {
         BlockStore.checkRange(ref, offset, length);
         if (length == 0) {
             return new ReadResult(List.of());
@@ -295,7 +309,7 @@ public final class DistributedBlockStore implements BlockStore {
                             into,
                             at,
                             deadline);
-            operation.run();
+            operation.run(throughCache);
         } finally {
             lanes.give(lane);
         }
@@ -312,13 +326,30 @@ public final class DistributedBlockStore implements BlockStore {
         ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
         int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
         byte[] chunks = new byte[chunkBytes * ownCode.chunks()];
-        var _ = read(ref, 0, chunks, 0, shape.blockBytes());
+        var _ = read(ref, 0, chunks, 0, shape.blockBytes(), false);
         ownCode.encode(chunks, chunkBytes);
         return Arrays.copyOfRange(chunks, key.index() * chunkBytes, (key.index() + 1) * chunkBytes);
     }
 
-    /** Where the block's chunks belong now. */
-    List<StorageSite> homes(BlockRef ref) throws IOException {
+    /**
+     * Chunks of a block as the nodes have them that they belong to; those that cannot be had from
+     * there, in the time that a node may be silent, are missing.
+     *
+     * @param chunks a bit by chunk index
+     */
+    public List<FetchedChunk> fetch(BlockRef ref, long chunks) throws IOException {
+        long deadline = System.nanoTime() + context.options().requestTimeoutNs();
+        List<StorageSite> homes = homes(ref);
+        Lane lane = lanes.take(deadline);
+        try {
+            return new FetchOperation(context, lane, ref, homes, chunks, deadline).run();
+        } finally {
+            lanes.give(lane);
+        }
+    }
+
+    /** Where the block's chunks belong now, by chunk index. */
+    public List<StorageSite> homes(BlockRef ref) throws IOException {
         List<StorageSite> homes = homes(ref, directory.newest(ref.getRegion()));
         return homes != null ? homes : formerHomes(ref);
     }

@@ -36,6 +36,7 @@ final class Exchange {
     private @Nullable ChunkStatus status;
     private @Nullable IOException failure;
     private int replyBytes;
+    private ByteBuffer replyMeta = ByteBuffer.allocate(0);
 
     interface Fields {
         void write(ByteBuffer to);
@@ -127,6 +128,15 @@ final class Exchange {
             return;
         }
         status = replyStatus;
+    }
+
+    /** The fields of the reply. */
+    ByteBuffer replyMeta() {
+        return replyMeta;
+    }
+
+    void receiveMeta(ByteBuffer meta) {
+        replyMeta = meta;
     }
 
     void fail(IOException cause) {

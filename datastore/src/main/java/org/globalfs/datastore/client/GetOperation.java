@@ -17,7 +17,8 @@ import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a range of one block. First asks the homes of the data chunks that hold the range; if some
+ * Reads a range of one block. When a far region would have to be asked, it first gets what the
+ * cache of its own region has. Then asks the homes of the data chunks that hold the range; if some
  * of those are farther away than the k nearest chunks, it collects the same columns of the k
  * nearest instead and decodes. When one fails, lacks its chunk or is slow, it also collects columns
  * from other chunks, nearer ones first, whichever is sooner; when homes do not have k chunks, it
@@ -31,8 +32,11 @@ final class GetOperation {
 
     private static final int SEARCH_TAG = 200;
 
-    /** Decoding costs about as much as so long a way, and jitter is not to decide. */
-    private static final long WORTH_DECODING_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    /**
+     * Decoding, and asking the cache, cost about as much as so long a way; and jitter is not to
+     * decide.
+     */
+    private static final long NEAR_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final BlockClientContext context;
     private final Lane lane;
@@ -59,8 +63,17 @@ final class GetOperation {
     /** All chunks, those with the nearest homes first. */
     private final int[] nearest;
 
-    /** How far away the k-th nearest home is. */
-    private final long reachNs;
+    /** How far away each chunk's home is. */
+    private final long[] distance;
+
+    /** How far away the farthest home is that has to be asked. */
+    private long reachNs;
+
+    /** Since when homes are asked; 0: they are not yet. */
+    private long askedNs;
+
+    private @Nullable CacheRead cache;
+    private boolean mayAskCache;
 
     /** Some data chunk of the range is farther away than that. */
     private final boolean farther;
@@ -122,13 +135,13 @@ final class GetOperation {
                 pieces[chunk] = new Piece(from - start, to - start, intoAt + from - offset);
             }
         }
-        long[] distance = new long[homes.size()];
+        distance = new long[homes.size()];
         for (int chunk = 0; chunk < distance.length; chunk++) {
             distance[chunk] = context.distances().ns(homes.get(chunk));
         }
         nearest = byDistance(distance);
         reachNs = distance[nearest[pieces.length - 1]];
-        farther = needsFarther(distance);
+        farther = needsFarther();
     }
 
     /** Data chunks before parity chunks where they are equally near. */
@@ -139,9 +152,9 @@ final class GetOperation {
         return Arrays.stream(order).mapToInt(Integer::intValue).toArray();
     }
 
-    private boolean needsFarther(long[] distance) {
+    private boolean needsFarther() {
         for (int chunk = 0; chunk < pieces.length; chunk++) {
-            if (pieces[chunk] != null && distance[chunk] > reachNs + WORTH_DECODING_NS) {
+            if (pieces[chunk] != null && distance[chunk] > reachNs + NEAR_NS) {
                 return true;
             }
         }
@@ -153,20 +166,26 @@ final class GetOperation {
         return damaged;
     }
 
-    void run() throws IOException {
-        long start = System.nanoTime();
-        if (farther) {
-            startColumns();
-        } else {
-            startPieces();
+    /**
+     * @param throughCache whether the region's cache may be asked
+     */
+    void run(boolean throughCache) throws IOException {
+        mayAskCache = throughCache && reachNs > NEAR_NS;
+        cache = mayAskCache ? askCache(false) : null;
+        if (cache == null) {
+            askDirectly();
         }
-        long hedgeAt = start + reachNs + context.readTimes().hedgeAfterNs(length);
         while (true) {
             Exchange exchange;
             while ((exchange = lane.poll()) != null) {
                 finished(exchange);
             }
             long now = System.nanoTime();
+            if (askedNs == 0) {
+                awaitCache(now);
+                continue;
+            }
+            long hedgeAt = askedNs + reachNs + context.readTimes().hedgeAfterNs(length);
             if (!hedged && now - hedgeAt >= 0 && !allDone()) {
                 hedge();
             }
@@ -174,7 +193,7 @@ final class GetOperation {
             boolean stuck = open != null && !allDone() && !open.advance() && !directPending();
             if (allDone()) {
                 if (columns == null || hedged) {
-                    context.readTimes().record(length, System.nanoTime() - start - reachNs);
+                    context.readTimes().record(length, System.nanoTime() - askedNs - reachNs);
                 }
                 return;
             }
@@ -191,6 +210,64 @@ final class GetOperation {
             expire(now);
             long next = hedged ? nextTimeout(now) : Math.min(hedgeAt, nextTimeout(now));
             lane.await(Math.min(next, deadlineNs));
+        }
+    }
+
+    private void askDirectly() {
+        askedNs = System.nanoTime();
+        if (farther) {
+            startColumns();
+        } else {
+            startPieces();
+        }
+    }
+
+    private @Nullable CacheRead askCache(boolean anyway) {
+        long wanted = 0;
+        int from = chunkBytes;
+        int to = 0;
+        for (int chunk = 0; chunk < pieces.length; chunk++) {
+            Piece piece = pieces[chunk];
+            if (piece != null && !piece.done) {
+                wanted |= 1L << chunk;
+                from = Math.min(from, piece.from);
+                to = Math.max(to, piece.to);
+            }
+        }
+        return CacheRead.start(context, lane, ref, code, wanted, from, to, anyway);
+    }
+
+    /** It is near: what it has is known before the way to others would be worth it. */
+    private void awaitCache(long now) throws IOException {
+        CacheRead asked = cache;
+        if (asked == null || now - asked.untilNs() >= 0) {
+            if (asked != null) {
+                asked.late();
+            }
+            askDirectly();
+        } else {
+            lane.await(Math.min(asked.untilNs(), deadlineNs));
+        }
+    }
+
+    private void cacheAnswered(Exchange exchange) {
+        CacheRead asked = cache;
+        if (asked == null || !asked.finished(exchange)) {
+            return;
+        }
+        cache = null;
+        Columns open = columns;
+        if (askedNs != 0) {
+            if (open != null) {
+                open.haveCached(asked);
+            }
+        } else if (asked.chunks() == 0) {
+            askDirectly();
+        } else {
+            open = startColumns();
+            open.haveCached(asked);
+            askedNs = System.nanoTime();
+            reachNs = open.reachNs();
         }
     }
 
@@ -278,6 +355,10 @@ final class GetOperation {
     }
 
     private void finished(Exchange exchange) {
+        if (exchange.tag == CacheRead.TAG) {
+            cacheAnswered(exchange);
+            return;
+        }
         if (exchange.tag >= COLUMN_TAG) {
             Columns open = columns;
             if (open != null) {
@@ -410,6 +491,9 @@ final class GetOperation {
         round++;
         unsure = false;
         columns = null;
+        if (mayAskCache && cache == null) {
+            cache = askCache(true);
+        }
         Arrays.fill(homeLacks, false);
         for (Piece piece : pieces) {
             if (piece != null) {
@@ -439,6 +523,7 @@ final class GetOperation {
         private final int from;
         private final int to;
         private final byte[] @Nullable [] have = new byte[code.chunks()][];
+        private final int[] haveAt = new int[code.chunks()];
         private final byte[][] arriving = new byte[code.chunks()][];
         private final boolean[] asked = new boolean[code.chunks()];
         private final boolean[] stale = new boolean[code.chunks()];
@@ -477,15 +562,37 @@ final class GetOperation {
             if (piece.from <= from && piece.to >= to && have[chunk] == null) {
                 byte[] column = new byte[to - from];
                 System.arraycopy(into, piece.at + from - piece.from, column, 0, to - from);
-                keep(chunk, column);
+                keep(chunk, column, 0);
             } else {
                 asked[chunk] = false;
             }
         }
 
-        private void keep(int chunk, byte[] column) {
+        void haveCached(CacheRead cached) {
+            int at = from - cached.from();
+            for (int chunk = 0; chunk < have.length; chunk++) {
+                if ((cached.chunks() >>> chunk & 1) == 1) {
+                    keep(chunk, cached.bytes(), at);
+                    at += cached.width();
+                }
+            }
+        }
+
+        /** How far away the farthest home is that has to be asked. */
+        long reachNs() {
+            int lacking = code.dataChunks() - count;
+            for (int chunk : nearest) {
+                if (lacking > 0 && have[chunk] == null && --lacking == 0) {
+                    return distance[chunk];
+                }
+            }
+            return 0;
+        }
+
+        private void keep(int chunk, byte[] column, int at) {
             if (have[chunk] == null) {
                 have[chunk] = column;
+                haveAt[chunk] = at;
                 count++;
                 asked[chunk] = true;
             }
@@ -500,7 +607,7 @@ final class GetOperation {
          * missing. False when everything was tried and nothing is under way.
          */
         boolean advance() {
-            if (count >= code.dataChunks()) {
+            if (count >= code.dataChunks() || haveRange()) {
                 decode();
                 return true;
             }
@@ -515,6 +622,17 @@ final class GetOperation {
                 askHomes(true);
             }
             return !pending.isEmpty();
+        }
+
+        /** Whether nothing has to be decoded, as when the cache had just what was wanted. */
+        private boolean haveRange() {
+            for (int chunk = 0; chunk < pieces.length; chunk++) {
+                Piece piece = pieces[chunk];
+                if (piece != null && !piece.done && have[chunk] == null) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         private int lacking() {
@@ -596,7 +714,7 @@ final class GetOperation {
             }
             int chunk = exchange.tag - COLUMN_TAG;
             if (ok(exchange, to - from)) {
-                keep(chunk, arriving[chunk]);
+                keep(chunk, arriving[chunk], 0);
             } else if (exchange.failedOnStaleLink() && !stale[chunk]) {
                 stale[chunk] = true;
                 for (StorageSite site : nodes) {
@@ -628,11 +746,13 @@ final class GetOperation {
         private void decode() {
             int[] available = new int[code.dataChunks()];
             byte[][] input = new byte[code.dataChunks()][];
+            int[] inputAt = new int[code.dataChunks()];
             int n = 0;
             for (int chunk = 0; chunk < code.chunks() && n < available.length; chunk++) {
                 byte[] column = have[chunk];
                 if (column != null) {
                     available[n] = chunk;
+                    inputAt[n] = haveAt[chunk];
                     input[n++] = column;
                 }
             }
@@ -646,7 +766,7 @@ final class GetOperation {
                 if (column == null) {
                     wanted.add(chunk);
                 } else {
-                    deliver(piece, column);
+                    deliver(piece, column, haveAt[chunk]);
                 }
             }
             if (wanted.isEmpty()) {
@@ -656,7 +776,7 @@ final class GetOperation {
             code.rebuild(
                     available,
                     input,
-                    new int[available.length],
+                    inputAt,
                     wanted.stream().mapToInt(i -> i).toArray(),
                     output,
                     new int[output.length],
@@ -664,18 +784,18 @@ final class GetOperation {
             for (int i = 0; i < output.length; i++) {
                 Piece piece = pieces[wanted.get(i)];
                 if (piece != null) {
-                    deliver(piece, output[i]);
+                    deliver(piece, output[i], 0);
                 }
             }
         }
 
-        private void deliver(Piece piece, byte[] column) {
+        private void deliver(Piece piece, byte[] column, int at) {
             Exchange direct = piece.current;
             if (direct != null) {
                 direct.abandon();
                 piece.current = null;
             }
-            System.arraycopy(column, piece.from - from, into, piece.at, piece.to - piece.from);
+            System.arraycopy(column, at + piece.from - from, into, piece.at, piece.to - piece.from);
             piece.done = true;
         }
     }

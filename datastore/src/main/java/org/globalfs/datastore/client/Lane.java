@@ -30,6 +30,7 @@ final class Lane {
     private final Map<String, NodeLink> links = new HashMap<>();
     private final Deque<Exchange> finished = new ArrayDeque<>();
     private final ByteBuffer transfer = ByteBuffer.allocateDirect(TRANSFER_BYTES);
+    private byte[] scratch = new byte[0];
     private long requests;
     private long lastUsedNs = System.nanoTime();
 
@@ -40,6 +41,14 @@ final class Lane {
 
     long nextRequest() {
         return ++requests;
+    }
+
+    /** At least so many bytes, which are the current operation's while it runs. */
+    byte[] scratch(int bytes) {
+        if (scratch.length < bytes) {
+            scratch = new byte[bytes];
+        }
+        return scratch;
     }
 
     long lastUsedNs() {

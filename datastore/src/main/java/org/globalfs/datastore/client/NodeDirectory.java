@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.Discovery;
@@ -13,6 +14,7 @@ import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StorageSite;
+import org.jspecify.annotations.Nullable;
 
 /** Where nodes are now, and the placements of known epochs. */
 final class NodeDirectory {
@@ -22,6 +24,7 @@ final class NodeDirectory {
     private final Discovery discovery;
     private final Map<PlacementKey, Placement> placements = new ConcurrentHashMap<>();
     private volatile Map<String, Member> members = Map.of();
+    private volatile Map<String, Member> caches = Map.of();
 
     NodeDirectory(Discovery discovery, PlacementEpochs epochs) {
         this.discovery = discovery;
@@ -36,6 +39,11 @@ final class NodeDirectory {
             found.put(member.id(), member);
         }
         members = Map.copyOf(found);
+        Map<String, Member> foundCaches = new LinkedHashMap<>();
+        for (Member member : discovery.members(Role.CACHE)) {
+            foundCaches.put(CacheNodes.name(member.id()), member);
+        }
+        caches = Map.copyOf(foundCaches);
     }
 
     int newestEpoch() {
@@ -61,7 +69,7 @@ final class NodeDirectory {
      * one.
      */
     HostPort address(String node) throws IOException {
-        Member announced = members.get(node);
+        Member announced = members.getOrDefault(node, caches.get(node));
         if (announced != null) {
             return announced.address();
         }
@@ -71,6 +79,26 @@ final class NodeDirectory {
             }
         }
         throw new IOException("storage node " + node + " is not known any more");
+    }
+
+    /**
+     * The cache of a region that keeps chunks of the block: each has a part of the blocks, and
+     * those of caches that are away are spread over the others.
+     *
+     * @return its name; null: none can be used
+     */
+    @Nullable String cache(String region, long idHigh, long idLow, Predicate<String> away) {
+        String best = null;
+        long most = Long.MIN_VALUE;
+        for (Map.Entry<String, Member> cache : caches.entrySet()) {
+            long draw = CacheNodes.draw(cache.getKey(), idHigh, idLow);
+            boolean first = best == null || draw > most;
+            if (first && cache.getValue().region().equals(region) && !away.test(cache.getKey())) {
+                best = cache.getKey();
+                most = draw;
+            }
+        }
+        return best;
     }
 
     HostPort address(StorageSite site) {

@@ -221,6 +221,10 @@ final class NodeLink {
 
     private void answered(Frame.Header header) throws IOException {
         Exchange exchange = unanswered.removeFirst();
+        if (header.metaBytes() > 0) {
+            ByteBuffer meta = ByteBuffer.allocate(header.metaBytes());
+            exchange.receiveMeta(meta.put(head.slice(Frame.HEADER_BYTES, meta.capacity())).flip());
+        }
         reply = null;
         head.clear().limit(Frame.HEADER_BYTES);
         if (exchange.opcode == Opcode.HELLO) {

@@ -13,7 +13,7 @@ import org.globalfs.protocol.Folders;
 import org.jspecify.annotations.Nullable;
 
 /** A storage node's folder: says whose it is, and keeps a second process out. */
-final class DataFolder implements AutoCloseable {
+public final class DataFolder implements AutoCloseable {
     private static final String IDENTITY = "storage-node.identity";
     private static final String LOCK = "lock";
     private static final int FORMAT = 1;
@@ -27,7 +27,7 @@ final class DataFolder implements AutoCloseable {
     }
 
     /** Opens the folder, made when missing, for the node; refuses another cluster's or node's. */
-    static DataFolder open(Path path, String cluster, String node) throws IOException {
+    public static DataFolder open(Path path, String cluster, String node) throws IOException {
         Folders.create(path);
         FileChannel lockFile =
                 FileChannel.open(
@@ -96,7 +96,8 @@ final class DataFolder implements AutoCloseable {
         }
     }
 
-    Path path() {
+    /** The folder. */
+    public Path path() {
         return path;
     }
 

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * A put is durable once {@link #sync} returns for its ticket. Reads take no lock: a chunk that is
  * deleted under a reader fails its checksum or finds its file closed, and the reader looks again.
  */
-final class SegmentStore implements AutoCloseable {
+public final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
 
     /** Records up to this size are written into prepared (zeroed) space when there is some. */
@@ -53,9 +53,9 @@ final class SegmentStore implements AutoCloseable {
      * @param capacityBytes disk space that chunks may take
      * @param reservedBytes free space of the disk that is left to others
      */
-    record Options(
+    public record Options(
             String cluster, String node, long capacityBytes, long reservedBytes, int segmentBytes) {
-        static final int DEFAULT_SEGMENT_BYTES = 64 << 20;
+        public static final int DEFAULT_SEGMENT_BYTES = 64 << 20;
         static final int ALLOCATION_STEP = 8 << 20;
 
         /** Many nodes may be on one disk, and all reserve ahead at once. */
@@ -63,7 +63,7 @@ final class SegmentStore implements AutoCloseable {
     }
 
     /** Where a chunk is. */
-    record Location(
+    public record Location(
             SegmentFile segment,
             int offset,
             int recordBytes,
@@ -107,7 +107,7 @@ final class SegmentStore implements AutoCloseable {
     }
 
     /** Opens the store, scanning what is there. */
-    static SegmentStore open(Path folder, Options options) throws IOException {
+    public static SegmentStore open(Path folder, Options options) throws IOException {
         return open(folder, options, Disk.of(folder));
     }
 
@@ -401,7 +401,8 @@ final class SegmentStore implements AutoCloseable {
      * Reads a range of a chunk and checks it. On OK the bytes are between position and limit of
      * `into`, which must have room for {@link #readRoom}.
      */
-    ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into) throws IOException {
+    public ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into)
+            throws IOException {
         for (int attempt = 0; attempt < 3; attempt++) {
             Location location = index.get(key);
             if (location == null) {
@@ -434,7 +435,7 @@ final class SegmentStore implements AutoCloseable {
     }
 
     /** Room that {@link #read} needs for a range of this length. */
-    static int readRoom(int length) {
+    public static int readRoom(int length) {
         return ChunkRecord.MAX_HEADER_BYTES + length + 2 * ChunkRecord.PAGE_BYTES;
     }
 
@@ -509,11 +510,11 @@ final class SegmentStore implements AutoCloseable {
     }
 
     /** Returns once everything that was written before is on disk. */
-    void sync() throws IOException {
+    public void sync() throws IOException {
         groupSync.await(groupSync.latest());
     }
 
-    boolean has(ChunkKey key) {
+    public boolean has(ChunkKey key) {
         return index.containsKey(key) && !corrupt.contains(key);
     }
 
@@ -556,7 +557,7 @@ final class SegmentStore implements AutoCloseable {
     }
 
     /** Chunks after `after` (null: from the first) in key order. */
-    List<Map.Entry<ChunkKey, Location>> list(@Nullable ChunkKey after, int limit) {
+    public List<Map.Entry<ChunkKey, Location>> list(@Nullable ChunkKey after, int limit) {
         List<Map.Entry<ChunkKey, Location>> found = new ArrayList<>();
         for (Map.Entry<ChunkKey, Location> entry :
                 (after == null ? index : index.tailMap(after, false)).entrySet()) {
@@ -569,8 +570,13 @@ final class SegmentStore implements AutoCloseable {
     }
 
     /** Chunks that were found damaged and are not mended yet. */
-    Set<ChunkKey> corrupt() {
+    public Set<ChunkKey> corrupt() {
         return corrupt;
+    }
+
+    /** How many chunks there are. */
+    public long chunks() {
+        return index.size();
     }
 
     /** Bytes of chunks that can be read. */
@@ -598,6 +604,34 @@ final class SegmentStore implements AutoCloseable {
             }
         }
         return delete(keys);
+    }
+
+    /** Writes a chunk that may be lost with the power. */
+    public ChunkStatus put(ChunkKey key, ChunkShape shape, byte[] bytes) throws IOException {
+        ByteBuffer data = BufferPool.take(bytes.length);
+        try {
+            return put(key, shape, null, data.put(bytes).flip()).status();
+        } finally {
+            BufferPool.give(data);
+        }
+    }
+
+    /** Deletes chunks, which may be back, or damaged, once the power was lost. */
+    public void discard(Collection<ChunkKey> keys) throws IOException {
+        List<Location> killed = new ArrayList<>();
+        for (ChunkKey key : keys) {
+            Location location = index.remove(key);
+            if (location != null) {
+                kill(key, location);
+                killed.add(location);
+            }
+        }
+        reclaim(killed);
+    }
+
+    /** Disk space that a chunk takes. */
+    public static int recordBytes(int dataBytes) {
+        return ChunkRecord.recordBytes(0, dataBytes);
     }
 
     /** Deletes chunks; durable when it returns. */

@@ -53,9 +53,7 @@ public final class StorageServer implements AutoCloseable {
             listener.bind(bind.resolve(), 512);
         } catch (BindException e) {
             listener.close();
-            throw new IOException(
-                    "storage node " + node + " cannot listen on " + bind + ": " + e.getMessage(),
-                    e);
+            throw new IOException(node + " cannot listen on " + bind + ": " + e.getMessage(), e);
         } catch (IOException | RuntimeException e) {
             listener.close();
             throw e;

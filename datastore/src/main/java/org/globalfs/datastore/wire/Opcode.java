@@ -11,9 +11,11 @@ public enum Opcode {
     DELETE(5),
     HAS(6),
     LIST(7),
-    STATS(8);
+    STATS(8),
+    /** Of a cache: what it has of a block's chunks. */
+    CACHED(9);
 
-    private static final @Nullable Opcode[] BY_CODE = new Opcode[9];
+    private static final @Nullable Opcode[] BY_CODE = new Opcode[10];
 
     static {
         for (Opcode opcode : values()) {

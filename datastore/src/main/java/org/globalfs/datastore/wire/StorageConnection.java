@@ -118,6 +118,15 @@ public final class StorageConnection implements Closeable {
         return NodeStatistics.read(reply.meta);
     }
 
+    /** What a cache says of itself. */
+    public CacheStatistics cacheStatistics() throws IOException {
+        Reply reply = request(Opcode.STATS, to -> {}, new byte[0], 0, 0);
+        if (reply.status != ChunkStatus.OK) {
+            throw new IOException(node + " gives no statistics: " + reply.status);
+        }
+        return CacheStatistics.read(reply.meta);
+    }
+
     /** Writes a chunk and returns once it is on disk there. */
     public ChunkStatus put(
             ChunkKey key, ChunkShape shape, String home, byte[] data, int at, int length)

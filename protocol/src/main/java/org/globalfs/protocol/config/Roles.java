@@ -10,6 +10,7 @@ public record Roles(
         Optional<ReplicaRole> replica,
         Optional<OracleRole> oracle,
         List<StorageRole> storage,
+        Optional<CacheRole> cache,
         Optional<ZooKeeperRole> zookeeper) {
 
     /**
@@ -57,6 +58,33 @@ public record Roles(
         public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(2L << 30, 10);
     }
 
+    /**
+     * A cache of other regions' blocks.
+     *
+     * @param capacityBytes how much it may hold
+     * @param reserve how much of its disk it leaves free
+     * @param chunks of each block, where the policy has a fixed number
+     * @param periodMs from one plan to the next
+     * @param fetchBytesPerSecond the most that it gets from storage nodes
+     */
+    public record CacheRole(
+            int port,
+            Path data,
+            long capacityBytes,
+            DiskReserve reserve,
+            CachePolicyKind policy,
+            int chunks,
+            long periodMs,
+            long fetchBytesPerSecond) {
+        public static final long DEFAULT_CAPACITY_BYTES = 4L << 30;
+        public static final int DEFAULT_CHUNKS = 5;
+        public static final long DEFAULT_PERIOD_MS = 30_000;
+        public static final long DEFAULT_FETCH_BYTES_PER_SECOND = 64L << 20;
+
+        /** More than other roles', so that a full disk stops the cache first. */
+        public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(4L << 30, 15);
+    }
+
     /** An embedded ZooKeeper server, for development only. */
     public record ZooKeeperRole(int port) {}
 
@@ -70,6 +98,6 @@ public record Roles(
 
     /** Anything that belongs to a region. */
     public boolean needsTopology() {
-        return replica.isPresent() || oracle.isPresent() || !storage.isEmpty();
+        return replica.isPresent() || oracle.isPresent() || !storage.isEmpty() || cache.isPresent();
     }
 }

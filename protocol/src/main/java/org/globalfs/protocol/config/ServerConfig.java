@@ -9,10 +9,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.config.Roles.CacheRole;
 import org.globalfs.protocol.config.Roles.OracleRole;
 import org.globalfs.protocol.config.Roles.ReplicaRole;
 import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.config.Roles.ZooKeeperRole;
+import org.globalfs.protocol.discovery.BlockCode;
 
 /**
  * One server process: where it is, what it does, and the cluster that it belongs to.
@@ -132,6 +134,11 @@ public record ServerConfig(
             zookeeperRole = Optional.of(new ZooKeeperRole(zookeeper.get().port("port")));
             zookeeper.get().finish();
         }
+        Optional<Yaml> cache = roles.optionalMapping("cache");
+        Optional<CacheRole> cacheRole = Optional.empty();
+        if (cache.isPresent()) {
+            cacheRole = Optional.of(cache(cache.get(), data));
+        }
         List<StorageRole> storage = new ArrayList<>();
         Set<String> ids = new HashSet<>();
         for (Yaml node : roles.optionalList("storage")) {
@@ -159,12 +166,46 @@ public record ServerConfig(
             node.finish();
         }
         roles.finish();
-        Roles result = new Roles(replicaRole, oracleRole, storage, zookeeperRole);
+        Roles result = new Roles(replicaRole, oracleRole, storage, cacheRole, zookeeperRole);
         if (result.isEmpty()) {
             throw yaml.error(
-                    "roles", "is empty: name at least one of replica, oracle, storage, zookeeper");
+                    "roles",
+                    "is empty: name at least one of replica, oracle, storage, cache, zookeeper");
         }
         return result;
+    }
+
+    private static CacheRole cache(Yaml yaml, Path data) throws ConfigException {
+        boolean fixed = yaml.has("chunks");
+        CacheRole cache =
+                new CacheRole(
+                        yaml.port("port"),
+                        yaml.has("data") ? yaml.file("data") : data.resolve("cache"),
+                        yaml.sizeBytes("capacity", CacheRole.DEFAULT_CAPACITY_BYTES),
+                        reserve(yaml, CacheRole.DEFAULT_RESERVE),
+                        yaml.choice("policy", CachePolicyKind.class, CachePolicyKind.AGAR),
+                        fixed
+                                ? (int) yaml.integer("chunks", 1, BlockCode.MAX_DATA_CHUNKS)
+                                : CacheRole.DEFAULT_CHUNKS,
+                        yaml.durationMs("period", CacheRole.DEFAULT_PERIOD_MS),
+                        yaml.sizeBytes("fetchBandwidth", CacheRole.DEFAULT_FETCH_BYTES_PER_SECOND));
+        if (fixed && cache.policy() == CachePolicyKind.AGAR) {
+            throw yaml.error(
+                    "chunks", "is for the policies lru, lfu and tiny_lfu: agar decides by itself");
+        }
+        for (String key : List.of("capacity", "period", "fetchBandwidth")) {
+            long value =
+                    switch (key) {
+                        case "capacity" -> cache.capacityBytes();
+                        case "period" -> cache.periodMs();
+                        default -> cache.fetchBytesPerSecond();
+                    };
+            if (value < 1) {
+                throw yaml.error(key, "is 0: give more, or remove the role");
+            }
+        }
+        yaml.finish();
+        return cache;
     }
 
     private static DiskReserve reserve(Yaml role, DiskReserve otherwise) throws ConfigException {

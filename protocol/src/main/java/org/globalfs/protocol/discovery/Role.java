@@ -5,6 +5,7 @@ public enum Role {
     REPLICA,
     ORACLE,
     STORAGE,
+    CACHE,
     MOUNT,
     SERVER
 }

@@ -18,14 +18,8 @@ public final class AgarPolicy implements CachePolicy {
     private final RegionLatencies latencies;
     private final double cacheMs;
     private final long capacityBytes;
-    private CachePlan plan = CachePlan.EMPTY;
+    private volatile CachePlan plan = CachePlan.EMPTY;
     private long usedBytes;
-
-    private record Kept(long chunks, int chunkBytes) {
-        long bytes() {
-            return (long) Long.bitCount(chunks) * chunkBytes;
-        }
-    }
 
     /** In order of use, the longest unused first. */
     private final Map<BlockKey, Kept> content = new LinkedHashMap<>(16, 0.75f, true);
@@ -46,7 +40,7 @@ public final class AgarPolicy implements CachePolicy {
     @Override
     public long cached(BlockKey key) {
         Kept kept = content.get(key);
-        return kept == null ? 0 : kept.chunks;
+        return kept == null ? 0 : kept.chunks();
     }
 
     @Override
@@ -54,24 +48,26 @@ public final class AgarPolicy implements CachePolicy {
         monitor.record(key, layout);
     }
 
-    /**
-     * What the plan wants of the block; beyond that one option more each time, if there is room.
-     */
+    /** What the plan wants of the block; beyond that one option more, if there is room. */
     @Override
-    public void read(BlockKey key, ChunkLayout layout) {
-        Kept old = content.get(key);
-        long had = old == null ? 0 : old.chunks;
-        long planned = plan.of(key);
-        long chunks = planned | had;
-        if ((planned & ~had) == 0) {
-            chunks = had | nextOption(layout, had);
+    public long wanted(BlockKey key, ChunkLayout layout) {
+        long had = cached(key);
+        long planned = plan.of(key) & ~had;
+        return planned != 0 ? planned : nextOption(layout, had);
+    }
+
+    @Override
+    public Map<BlockKey, Long> add(BlockKey key, ChunkLayout layout, long chunks) {
+        put(key, new Kept(cached(key) | chunks, layout.chunkBytes()));
+        return makeRoom(key);
+    }
+
+    @Override
+    public void remove(BlockKey key, long chunks) {
+        Kept kept = content.get(key);
+        if (kept != null) {
+            keep(key, kept, kept.chunks() & ~chunks);
         }
-        if (chunks == had) {
-            return;
-        }
-        Kept now = new Kept(chunks, layout.chunkBytes());
-        put(key, now);
-        makeRoom(key);
     }
 
     /**
@@ -96,21 +92,31 @@ public final class AgarPolicy implements CachePolicy {
         usedBytes += kept.bytes() - (old == null ? 0 : old.bytes());
     }
 
+    /** Of a block's chunks only these stay. */
+    private void keep(BlockKey key, Kept kept, long chunks) {
+        put(key, new Kept(chunks, kept.chunkBytes()));
+        if (chunks == 0) {
+            content.remove(key);
+        }
+    }
+
     /** Takes away what the plan does not want, until the rest has room. */
-    private void makeRoom(BlockKey spared) {
+    private Map<BlockKey, Long> makeRoom(BlockKey spared) {
+        Map<BlockKey, Long> leaving = new LinkedHashMap<>();
         Iterator<Map.Entry<BlockKey, Kept>> entries = content.entrySet().iterator();
         while (usedBytes > capacityBytes && entries.hasNext()) {
             Map.Entry<BlockKey, Kept> entry = entries.next();
             Kept kept = entry.getValue();
-            long wanted = plan.of(entry.getKey()) & kept.chunks;
-            if (wanted == kept.chunks || entry.getKey().equals(spared)) {
+            long wanted = plan.of(entry.getKey()) & kept.chunks();
+            if (wanted == kept.chunks() || entry.getKey().equals(spared)) {
                 continue;
             }
+            leaving.put(entry.getKey(), kept.chunks() & ~wanted);
             usedBytes -= kept.bytes();
             if (wanted == 0) {
                 entries.remove();
             } else {
-                Kept less = new Kept(wanted, kept.chunkBytes);
+                Kept less = new Kept(wanted, kept.chunkBytes());
                 entry.setValue(less);
                 usedBytes += less.bytes();
             }
@@ -118,12 +124,11 @@ public final class AgarPolicy implements CachePolicy {
         Kept own = content.get(spared);
         if (usedBytes > capacityBytes && own != null) {
             // All the rest is planned, and so is there room for this block's part of the plan.
-            Kept planned = new Kept(plan.of(spared) & own.chunks, own.chunkBytes);
-            put(spared, planned);
-            if (planned.chunks == 0) {
-                content.remove(spared);
-            }
+            long planned = plan.of(spared) & own.chunks();
+            leaving.put(spared, own.chunks() & ~planned);
+            keep(spared, own, planned);
         }
+        return leaving;
     }
 
     @Override
@@ -132,12 +137,12 @@ public final class AgarPolicy implements CachePolicy {
         plan = planner.plan(monitor.candidates(), latencies, cacheMs, capacityBytes);
     }
 
-    /** What the cache is to keep in this period. */
+    /** What the cache is to keep in this period. Any thread may ask. */
     public CachePlan plan() {
         return plan;
     }
 
-    /** What it keeps, in bytes. */
+    @Override
     public long usedBytes() {
         return usedBytes;
     }

@@ -2,11 +2,11 @@ package org.globalfs.datastore.cache.policy;
 
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Policies to compare with: each block has the same number of chunks in the cache, the farthest of
@@ -29,7 +29,8 @@ public final class FixedChunks implements CachePolicy {
     private final RegionLatencies latencies;
     private final long capacityBytes;
     private final RequestMonitor monitor;
-    private final Map<BlockKey, Long> content = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<BlockKey, Kept> content = new LinkedHashMap<>(16, 0.75f, true);
+    private long usedBytes;
 
     /** TinyLFU: requests lately; halved now and then. */
     private final Map<BlockKey, Integer> counts = new HashMap<>();
@@ -55,7 +56,8 @@ public final class FixedChunks implements CachePolicy {
 
     @Override
     public long cached(BlockKey key) {
-        return content.getOrDefault(key, 0L);
+        Kept kept = content.get(key);
+        return kept == null ? 0 : kept.chunks();
     }
 
     @Override
@@ -70,43 +72,71 @@ public final class FixedChunks implements CachePolicy {
     }
 
     @Override
-    public void read(BlockKey key, ChunkLayout layout) {
-        if (content.get(key) != null) {
-            return; // asking moved it to the end of the order already
-        }
-        long most = capacityBytes / ((long) chunks * layout.chunkBytes());
-        boolean isFull = content.size() >= most;
-        if (most == 0 || choice == Choice.LFU && isFull && !chosen.contains(key)) {
-            return;
-        }
-        if (isFull && !evict(key)) {
-            return;
-        }
-        content.put(key, farthest(layout));
+    public long wanted(BlockKey key, ChunkLayout layout) {
+        Kept kept = content.get(key); // which moves it to the end of the order
+        long missing = farthest(layout) & ~(kept == null ? 0 : kept.chunks());
+        long bytes = (long) Long.bitCount(missing) * layout.chunkBytes();
+        boolean fits = usedBytes + bytes <= capacityBytes;
+        return bytes > capacityBytes || !fits && victim(key) == null ? 0 : missing;
     }
 
-    private boolean evict(BlockKey newcomer) {
-        Iterator<BlockKey> keys = content.keySet().iterator();
-        BlockKey victim = keys.next();
-        switch (choice) {
-            case LRU -> keys.remove();
-            case LFU -> {
-                while (chosen.contains(victim)) {
-                    if (!keys.hasNext()) {
-                        return false;
-                    }
-                    victim = keys.next();
-                }
-                keys.remove();
+    @Override
+    public Map<BlockKey, Long> add(BlockKey key, ChunkLayout layout, long chunks) {
+        Map<BlockKey, Long> leaving = new LinkedHashMap<>();
+        Kept old = content.remove(key);
+        usedBytes -= old == null ? 0 : old.bytes();
+        Kept now = new Kept(chunks | (old == null ? 0 : old.chunks()), layout.chunkBytes());
+        while (usedBytes + now.bytes() > capacityBytes) {
+            BlockKey victim = victim(key);
+            Kept evicted = victim == null ? null : content.remove(victim);
+            if (victim == null || evicted == null) {
+                leaving.put(key, now.chunks());
+                return leaving;
             }
-            case TINY_LFU -> {
-                if (counts.getOrDefault(newcomer, 0) <= counts.getOrDefault(victim, 0)) {
-                    return false;
-                }
-                keys.remove();
+            usedBytes -= evicted.bytes();
+            leaving.put(victim, evicted.chunks());
+        }
+        content.put(key, now);
+        usedBytes += now.bytes();
+        return leaving;
+    }
+
+    @Override
+    public void remove(BlockKey key, long chunks) {
+        Kept kept = content.remove(key);
+        if (kept != null) {
+            usedBytes -= kept.bytes();
+            Kept less = new Kept(kept.chunks() & ~chunks, kept.chunkBytes());
+            if (less.chunks() != 0) {
+                content.put(key, less);
+                usedBytes += less.bytes();
             }
         }
-        return true;
+    }
+
+    @Override
+    public long usedBytes() {
+        return usedBytes;
+    }
+
+    /** The block that goes next, null if none does for the newcomer. */
+    private @Nullable BlockKey victim(BlockKey newcomer) {
+        for (BlockKey key : content.keySet()) {
+            boolean goes =
+                    switch (choice) {
+                        case LRU -> true;
+                        case LFU -> chosen.contains(newcomer) && !chosen.contains(key);
+                        case TINY_LFU ->
+                                counts.getOrDefault(newcomer, 0) > counts.getOrDefault(key, 0);
+                    };
+            if (goes && !key.equals(newcomer)) {
+                return key;
+            }
+            if (choice == Choice.TINY_LFU) {
+                return null; // it has to be better than the one that is next to go
+            }
+        }
+        return null;
     }
 
     private long farthest(ChunkLayout layout) {

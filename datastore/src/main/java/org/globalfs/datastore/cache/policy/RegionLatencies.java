@@ -25,6 +25,11 @@ public final class RegionLatencies {
         ms.merge(region, tookMs, (old, now) -> old + WEIGHT_OF_NEW * (now - old));
     }
 
+    /** Whether a chunk of the region was read. */
+    public boolean knows(int region) {
+        return ms.containsKey(region);
+    }
+
     public double ms(int region) {
         return ms.getOrDefault(region, unknownMs);
     }

@@ -1,0 +1,195 @@
+package org.globalfs.datastore.cache;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.globalfs.datastore.cache.policy.AgarPolicy;
+import org.globalfs.datastore.cache.policy.CachePolicy;
+import org.globalfs.datastore.cache.policy.FixedChunks;
+import org.globalfs.datastore.cache.policy.HullPlanner;
+import org.globalfs.datastore.cache.policy.RegionLatencies;
+import org.globalfs.datastore.cache.policy.RequestMonitor;
+import org.globalfs.datastore.client.CacheNodes;
+import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.node.DataFolder;
+import org.globalfs.datastore.node.SegmentStore;
+import org.globalfs.datastore.node.StorageServer;
+import org.globalfs.datastore.wire.CacheStatistics;
+import org.globalfs.protocol.Disk;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.CachePolicyKind;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running cache: the role `cache` of a server. Chunks are on its disk, those that are used much
+ * in the system's page cache; they are there again when it is restarted. Blocks never change, so
+ * what it has is never old.
+ */
+public final class CacheNode implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(CacheNode.class);
+
+    /** How long getting something from the cache takes, about. */
+    private static final double CACHE_MS = 1;
+
+    /** A cache of chunks smaller than this, on average, knows only its more popular blocks. */
+    private static final int BYTES_PER_CANDIDATE = 64 << 10;
+
+    private static final int LEAST_CANDIDATES = 1 << 10;
+    private static final int MOST_CANDIDATES = 1 << 18;
+    private static final int COLUMNS_PER_CANDIDATE = 4;
+
+    private final CacheOptions options;
+    private final DataFolder folder;
+    private final SegmentStore store;
+    private final CacheManager manager;
+    private final StorageServer server;
+
+    private CacheNode(
+            CacheOptions options,
+            DataFolder folder,
+            SegmentStore store,
+            CacheManager manager,
+            StorageServer server) {
+        this.options = options;
+        this.folder = folder;
+        this.store = store;
+        this.manager = manager;
+        this.server = server;
+    }
+
+    /**
+     * Opens the folder, serves, and tells the cluster. Everything wrong is one clear IOException.
+     *
+     * @param blocks where chunks are got from
+     */
+    public static CacheNode start(
+            CacheOptions options, Discovery discovery, DistributedBlockStore blocks)
+            throws IOException {
+        CacheNode node = open(options, blocks);
+        try {
+            node.manager.start();
+            node.server.start();
+            discovery.register(
+                    new Member(
+                            Role.CACHE,
+                            options.id(),
+                            options.region(),
+                            options.partition(),
+                            options.datacenter(),
+                            node.address(),
+                            Map.of("capacity", Long.toString(options.capacityBytes()))));
+        } catch (IOException | RuntimeException e) {
+            node.close();
+            throw e;
+        }
+        LOG.info("cache {} serves {} at {}", options.id(), options.data(), node.address());
+        return node;
+    }
+
+    private static CacheNode open(CacheOptions options, DistributedBlockStore blocks)
+            throws IOException {
+        String name = CacheNodes.name(options.id());
+        DataFolder folder = DataFolder.open(options.data(), options.cluster(), name);
+        try {
+            SegmentStore store =
+                    SegmentStore.open(
+                            folder.path(),
+                            new SegmentStore.Options(
+                                    options.cluster(),
+                                    name,
+                                    Long.MAX_VALUE,
+                                    options.reserve().on(Disk.of(folder.path())),
+                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
+            try {
+                CacheCounters counters = new CacheCounters();
+                CacheManager manager = manager(options, store, blocks, counters);
+                StorageServer server =
+                        new StorageServer(
+                                () -> new CacheRequests(store, manager, counters),
+                                options.cluster(),
+                                name,
+                                options.bind());
+                return new CacheNode(options, folder, store, manager, server);
+            } catch (IOException | RuntimeException e) {
+                store.close();
+                throw e;
+            }
+        } catch (IOException | RuntimeException e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    private static CacheManager manager(
+            CacheOptions options,
+            SegmentStore store,
+            DistributedBlockStore blocks,
+            CacheCounters counters) {
+        int candidates =
+                Math.clamp(
+                        options.capacityBytes() / BYTES_PER_CANDIDATE,
+                        LEAST_CANDIDATES,
+                        MOST_CANDIDATES);
+        RequestMonitor monitor =
+                new RequestMonitor(
+                        Integer.highestOneBit(candidates) * COLUMNS_PER_CANDIDATE, candidates);
+        RegionLatencies latencies = new RegionLatencies(CacheManager.AWAY_MS);
+        CachePolicy policy;
+        LongSupplier planned;
+        if (options.policy() == CachePolicyKind.AGAR) {
+            AgarPolicy agar =
+                    new AgarPolicy(
+                            monitor,
+                            new HullPlanner(),
+                            latencies,
+                            CACHE_MS,
+                            options.capacityBytes());
+            policy = agar;
+            planned = () -> agar.plan().chunks().size();
+        } else {
+            FixedChunks.Choice choice =
+                    switch (options.policy()) {
+                        case LRU, AGAR -> FixedChunks.Choice.LRU;
+                        case LFU -> FixedChunks.Choice.LFU;
+                        case TINY_LFU -> FixedChunks.Choice.TINY_LFU;
+                    };
+            policy =
+                    new FixedChunks(
+                            choice, options.chunks(), monitor, latencies, options.capacityBytes());
+            planned = () -> 0;
+        }
+        return new CacheManager(
+                CacheNodes.name(options.id()),
+                store,
+                blocks,
+                policy,
+                latencies,
+                planned,
+                options.capacityBytes(),
+                options.periodMs(),
+                options.fetchBytesPerSecond(),
+                counters);
+    }
+
+    /** Where it listens. */
+    public HostPort address() {
+        return server.address();
+    }
+
+    public CacheStatistics statistics() {
+        return manager.statistics();
+    }
+
+    /** Stops serving; what it has stays on disk. */
+    @Override
+    public void close() throws IOException {
+        server.close();
+        manager.close();
+        store.close();
+        folder.close();
+    }
+}

@@ -1,0 +1,127 @@
+package org.globalfs.datastore.cache;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.globalfs.datastore.node.Replies;
+import org.globalfs.datastore.node.Requests;
+import org.globalfs.datastore.node.SegmentStore;
+import org.globalfs.datastore.wire.BufferPool;
+import org.globalfs.datastore.wire.CachedRequest;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Opcode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers clients with what is in the cache, and tells the manager what they asked for. Takes no
+ * lock, and never waits for the manager.
+ */
+final class CacheRequests implements Requests {
+    private static final Logger LOG = LoggerFactory.getLogger(CacheRequests.class);
+
+    private final SegmentStore store;
+    private final CacheManager manager;
+    private final CacheCounters counters;
+
+    CacheRequests(SegmentStore store, CacheManager manager, CacheCounters counters) {
+        this.store = store;
+        this.manager = manager;
+        this.counters = counters;
+    }
+
+    @Override
+    public void handle(
+            Frame.Header header,
+            Opcode opcode,
+            ByteBuffer meta,
+            ByteBuffer payload,
+            Replies replies)
+            throws IOException {
+        switch (opcode) {
+            case CACHED -> cached(header.request(), CachedRequest.read(meta), replies);
+            case STATS ->
+                    replies.send(
+                            opcode, ChunkStatus.OK, header.request(), manager.statistics()::write);
+            default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, header.request());
+        }
+    }
+
+    private void cached(long number, CachedRequest request, Replies replies) throws IOException {
+        if (request.isNonsense()) {
+            replies.send(Opcode.CACHED, ChunkStatus.BAD_REQUEST, number);
+            return;
+        }
+        counters.requests.increment();
+        long there = there(request);
+        int width = request.to() - request.from();
+        int bytes = Long.bitCount(there) * width;
+        ByteBuffer columns = BufferPool.take(bytes);
+        ByteBuffer record = BufferPool.take(SegmentStore.readRoom(width));
+        try {
+            long read = 0;
+            for (int chunk = 0; there >>> chunk != 0; chunk++) {
+                if ((there >>> chunk & 1) == 1 && read(request, chunk, record)) {
+                    columns.put(record);
+                    read |= 1L << chunk;
+                }
+            }
+            long mask = read;
+            replies.send(
+                    Opcode.CACHED, ChunkStatus.OK, number, to -> to.putLong(mask), columns.flip());
+            count(request, mask, width);
+        } finally {
+            BufferPool.give(columns);
+            BufferPool.give(record);
+        }
+        manager.asked(request);
+    }
+
+    private void count(CachedRequest request, long mask, int width) {
+        int chunks = Long.bitCount(mask);
+        if (chunks > 0) {
+            counters.partHits.increment();
+            counters.servedBytes.add((long) chunks * width);
+        }
+        boolean whole = (mask & request.wanted()) == request.wanted();
+        if (whole || chunks >= request.shape().dataChunks()) {
+            counters.wholeHits.increment();
+        }
+    }
+
+    /** The chunks to be sent: those wanted if all are here, else as many as are needed. */
+    private long there(CachedRequest request) {
+        long there = 0;
+        int chunks = request.shape().dataChunks() + request.shape().parityChunks();
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            if (store.has(key(request, chunk))) {
+                there |= 1L << chunk;
+            }
+        }
+        if ((there & request.wanted()) == request.wanted()) {
+            return request.wanted();
+        }
+        while (Long.bitCount(there) > request.shape().dataChunks()) {
+            there &= ~Long.highestOneBit(there);
+        }
+        return there;
+    }
+
+    /** False: it is not there any more, or is damaged. */
+    private boolean read(CachedRequest request, int chunk, ByteBuffer into) {
+        ChunkKey key = key(request, chunk);
+        ChunkStatus status;
+        try {
+            status = store.read(key, request.from(), request.to() - request.from(), into);
+        } catch (IOException e) {
+            LOG.warn("chunk {} cannot be read: {}", key, e.toString());
+            return false;
+        }
+        return status == ChunkStatus.OK;
+    }
+
+    private static ChunkKey key(CachedRequest request, int chunk) {
+        return new ChunkKey(request.idHigh(), request.idLow(), chunk);
+    }
+}

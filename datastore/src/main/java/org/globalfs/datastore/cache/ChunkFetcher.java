@@ -1,0 +1,163 @@
+package org.globalfs.datastore.cache;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.cache.policy.ChunkLayout;
+import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.client.FetchedChunk;
+import org.globalfs.datastore.node.SegmentStore;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.protocol.Shutdown;
+import org.globalfs.protocol.wire.BlockRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gets chunks from storage nodes and writes them into the store, a few blocks at a time. It fetches
+ * them itself, rather than being given them by clients: so no client can put anything into the
+ * cache that is not in the cluster.
+ */
+final class ChunkFetcher implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ChunkFetcher.class);
+    private static final int THREADS = 4;
+    private static final int MOST_ORDERS = 256;
+    private static final long TURN_MS = 200;
+    private static final long CLOSE_MS = 5_000;
+
+    private final SegmentStore store;
+    private final DistributedBlockStore blocks;
+    private final long bytesPerSecond;
+    private final Told told;
+    private final BlockingQueue<Order> orders = new ArrayBlockingQueue<>(MOST_ORDERS);
+    private final Shutdown shutdown = new Shutdown();
+    private final List<Thread> threads = new ArrayList<>();
+    private final String name;
+
+    /** From when on the bandwidth allows more. */
+    private long freeNs = System.nanoTime();
+
+    /**
+     * What is to be got of a block.
+     *
+     * @param wanted to be kept: a bit by chunk index
+     * @param probed only to know how long it takes
+     */
+    record Order(BlockRef ref, ChunkLayout layout, long wanted, long probed) {}
+
+    /** Told of every order, once it is done. */
+    interface Told {
+        /**
+         * @param chunks that came
+         * @param kept the indexes of those that are in the store now
+         */
+        void done(Order order, List<FetchedChunk> chunks, List<Integer> kept);
+    }
+
+    ChunkFetcher(
+            String name,
+            SegmentStore store,
+            DistributedBlockStore blocks,
+            long bytesPerSecond,
+            Told told) {
+        this.name = name;
+        this.store = store;
+        this.blocks = blocks;
+        this.bytesPerSecond = bytesPerSecond;
+        this.told = told;
+        for (int i = 0; i < THREADS; i++) {
+            threads.add(
+                    Thread.ofPlatform().daemon().name(name + "-fetch-" + i).unstarted(this::run));
+        }
+    }
+
+    void start() {
+        threads.forEach(Thread::start);
+    }
+
+    /** False: there are too many already. */
+    boolean order(Order order) {
+        return orders.offer(order);
+    }
+
+    private void run() {
+        try {
+            while (!shutdown.begun()) {
+                Order order = orders.poll(TURN_MS, TimeUnit.MILLISECONDS);
+                if (order != null) {
+                    carryOut(order);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void carryOut(Order order) {
+        List<FetchedChunk> chunks = List.of();
+        List<Integer> kept = new ArrayList<>();
+        try {
+            long all = order.wanted | order.probed;
+            if (shutdown.await(
+                    delayNs((long) Long.bitCount(all) * order.layout.chunkBytes()),
+                    TimeUnit.NANOSECONDS)) {
+                return;
+            }
+            chunks = blocks.fetch(order.ref, all);
+            for (FetchedChunk chunk : chunks) {
+                if ((order.wanted >>> chunk.index() & 1) == 1 && keep(order.ref, chunk)) {
+                    kept.add(chunk.index());
+                }
+            }
+        } catch (IOException e) {
+            LOG.info("{}: block not cached: {}", name, e.toString());
+        } finally {
+            told.done(order, chunks, kept);
+        }
+    }
+
+    private boolean keep(BlockRef ref, FetchedChunk chunk) throws IOException {
+        ChunkShape shape =
+                new ChunkShape(
+                        ref.getLength(),
+                        ref.getRegion(),
+                        ref.getDataChunks(),
+                        ref.getParityChunks(),
+                        ref.getEpoch());
+        ChunkStatus status =
+                store.put(
+                        new ChunkKey(ref.getIdHigh(), ref.getIdLow(), chunk.index()),
+                        shape,
+                        chunk.bytes());
+        if (status != ChunkStatus.OK) {
+            LOG.debug("{}: chunk not cached: {}", name, status);
+        }
+        return status == ChunkStatus.OK;
+    }
+
+    /** How long to wait before so many bytes may be fetched. */
+    private synchronized long delayNs(long bytes) {
+        long now = System.nanoTime();
+        long delay = Math.max(0, freeNs - now);
+        freeNs = now + delay + (long) (bytes * 1e9 / bytesPerSecond);
+        return delay;
+    }
+
+    /** Waits for what is under way, which nodes that are silent make last. */
+    @Override
+    public void close() {
+        shutdown.begin();
+        try {
+            for (Thread thread : threads) {
+                thread.join(CLOSE_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

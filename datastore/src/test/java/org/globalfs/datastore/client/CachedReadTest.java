@@ -1,0 +1,305 @@
+package org.globalfs.datastore.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.globalfs.datastore.cache.CacheNode;
+import org.globalfs.datastore.cache.CacheOptions;
+import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.datastore.wire.CacheStatistics;
+import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.DiskReserve;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.CachePolicyKind;
+import org.globalfs.protocol.discovery.BlockCode;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Blocks that are far away, read through the cache of the own region. Whoever says how far nodes
+ * are says so to the client alone: for the cache all are near, which is why it is told how much to
+ * keep.
+ */
+@Timeout(180)
+class CachedReadTest {
+    private static final int GLOBAL = 0;
+    private static final int EAST = 2;
+    private static final int WHOLE = 32;
+    private static final Map<String, Long> MS = Map.of("west", 0L, "east", 70L, "south", 140L);
+
+    @TempDir Path folder;
+    private final Random random = new Random(815);
+    private StorageCluster cluster;
+    private DistributedBlockStore store;
+    private DistributedBlockStore source;
+    private @Nullable CacheNode cache;
+
+    @BeforeEach
+    void start() throws IOException {
+        cluster = StorageCluster.ofThreeRegions(folder);
+        cluster.epochs.change(epoch -> epoch.coded(new BlockCode(2, 1), epoch.global()));
+        source = cluster.client(2_000);
+        store =
+                new DistributedBlockStore(
+                        StorageCluster.CLUSTER,
+                        "west",
+                        cluster.discovery,
+                        cluster.epochs,
+                        new BlockClientContext.Options(
+                                TimeUnit.SECONDS.toNanos(15), TimeUnit.SECONDS.toNanos(30), 8),
+                        site -> TimeUnit.MILLISECONDS.toNanos(MS.getOrDefault(site.region(), 0L)));
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        stopCache();
+        store.close();
+        source.close();
+        cluster.close();
+    }
+
+    private void startCache(int port, int chunks, long capacityBytes) throws IOException {
+        cache =
+                CacheNode.start(
+                        new CacheOptions(
+                                StorageCluster.CLUSTER,
+                                "c1",
+                                "west",
+                                1,
+                                "a",
+                                new HostPort("127.0.0.1", port),
+                                folder.resolve("cache"),
+                                capacityBytes,
+                                DiskReserve.exactly(0),
+                                CachePolicyKind.LRU,
+                                chunks,
+                                200,
+                                1L << 30),
+                        cluster.discovery,
+                        source);
+    }
+
+    private void stopCache() throws IOException {
+        if (cache != null) {
+            cluster.discovery.remove(Role.CACHE, "c1");
+            cache.close();
+            cache = null;
+        }
+    }
+
+    private CacheStatistics statistics() {
+        assertThat(cache).isNotNull();
+        return cache.statistics();
+    }
+
+    private Map<BlockRef, byte[]> putSome(int region) throws IOException {
+        Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
+        for (int size : new int[] {1, 5_000, 70_000, 300_001, 1_000_000}) {
+            for (int i = 0; i < 3; i++) {
+                byte[] content = new byte[size];
+                random.nextBytes(content);
+                blocks.put(store.put(region, ByteBuffer.wrap(content)), content);
+            }
+        }
+        return blocks;
+    }
+
+    private void readAll(Map<BlockRef, byte[]> blocks) throws IOException {
+        for (Map.Entry<BlockRef, byte[]> entry : blocks.entrySet()) {
+            byte[] content = entry.getValue();
+            for (int i = 0; i < 5; i++) {
+                int from = i == 0 ? 0 : random.nextInt(content.length);
+                int to = i == 0 ? content.length : from + 1 + random.nextInt(content.length - from);
+                byte[] read = store.get(entry.getKey(), from, to - from).array();
+                assertThat(Arrays.equals(read, Arrays.copyOfRange(content, from, to)))
+                        .as("bytes %d to %d of %s", from, to, entry.getKey())
+                        .isTrue();
+            }
+        }
+    }
+
+    /** Reads until everything is in the cache. */
+    private void warmUp(Map<BlockRef, byte[]> blocks) {
+        await().atMost(60, TimeUnit.SECONDS)
+                .until(() -> {
+                    CacheStatistics before = statistics();
+                    readAll(blocks);
+                    CacheStatistics after = statistics();
+                    return after.requests() > before.requests()
+                            && after.wholeHits() - before.wholeHits()
+                                    == after.requests() - before.requests();
+                });
+    }
+
+    /** Small blocks have copies in each region, which nobody asks the cache for. */
+    private void stopFarNodes() throws IOException {
+        List<String> ids = new ArrayList<>();
+        cluster.running().forEach(node -> ids.add(node.id()));
+        ids.removeIf(id -> id.startsWith("west"));
+        assertThat(ids).hasSize(6);
+        cluster.stop(ids.toArray(String[]::new));
+    }
+
+    @Test
+    void whatIsInTheCacheIsReadFromNowhereElse() throws IOException {
+        startCache(0, WHOLE, 1L << 30);
+        Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
+        blocks.putAll(putSome(EAST));
+        warmUp(blocks);
+        stopFarNodes();
+        readAll(blocks);
+        assertThat(statistics().missed()).isZero();
+        try (StorageConnection connection =
+                new StorageConnection(
+                        cache.address(), StorageCluster.CLUSTER, "cache/c1", 10_000)) {
+            assertThat(connection.cacheStatistics()).isEqualTo(statistics());
+        }
+    }
+
+    @Test
+    void theRestOfABlockComesFromItsNodes() throws IOException {
+        startCache(0, 3, 1L << 30);
+        Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
+        await().atMost(60, TimeUnit.SECONDS)
+                .until(() -> {
+                    CacheStatistics before = statistics();
+                    readAll(blocks);
+                    CacheStatistics after = statistics();
+                    long asked = after.requests() - before.requests();
+                    return asked > 0 && after.partHits() - before.partHits() == asked;
+                });
+        assertThat(statistics().wholeHits()).isLessThan(statistics().partHits());
+        cluster.stop("east-a", "south-b");
+        readAll(blocks);
+    }
+
+    @Test
+    void blocksThatAreNearAreNotAskedFor() throws IOException {
+        startCache(0, WHOLE, 1L << 30);
+        Map<BlockRef, byte[]> blocks = putSome(1);
+        readAll(blocks);
+        assertThat(statistics().requests()).isZero();
+    }
+
+    @Test
+    void theCacheMayGoAndComeBackWithWhatItHad() throws IOException {
+        startCache(0, WHOLE, 1L << 30);
+        Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
+        warmUp(blocks);
+        final long chunks = statistics().chunks();
+        final int port = cache.address().port();
+        cache.close(); // it is announced all the same
+        cache = null;
+        readAll(blocks);
+        assertThat(store.isSuspect("cache/c1")).isTrue();
+        cluster.discovery.remove(Role.CACHE, "c1");
+        readAll(blocks);
+        startCache(port, WHOLE, 1L << 30);
+        assertThat(statistics().chunks()).isEqualTo(chunks);
+        assertThat(statistics().usedBytes()).isPositive();
+        await().until(() -> !store.isSuspect("cache/c1"));
+        stopFarNodes();
+        readAll(blocks);
+    }
+
+    @Test
+    void aCacheThatIsSilentIsDoneWithout() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            cluster.discovery.register(
+                    new Member(
+                            Role.CACHE,
+                            "c1",
+                            "west",
+                            1,
+                            "a",
+                            new HostPort("127.0.0.1", silent.getLocalPort()),
+                            Map.of()));
+            Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
+            readAll(blocks);
+            assertThat(store.isSuspect("cache/c1")).isTrue();
+        }
+    }
+
+    @Test
+    void damageIsNeverServedAndGoesAway() throws IOException {
+        startCache(0, WHOLE, 1L << 30);
+        Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
+        warmUp(blocks);
+        final long chunks = statistics().chunks();
+        flipBytes();
+        readAll(blocks);
+        await().atMost(60, TimeUnit.SECONDS)
+                .until(() -> {
+                    readAll(blocks);
+                    return statistics().damaged() > 0 && statistics().chunks() >= chunks;
+                });
+        warmUp(blocks);
+    }
+
+    private void flipBytes() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("cache"))) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".chunks")).toList()) {
+                try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+                    // Behind the first records, so that small chunks are not all that is hit.
+                    for (long at = 200_000; at < bytes.length(); at += 150_001) {
+                        bytes.seek(at);
+                        int old = bytes.read();
+                        bytes.seek(at);
+                        bytes.write(old ^ 0x20);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void noMoreIsKeptThanMayBe() throws IOException {
+        long capacity = 2_500_000;
+        startCache(0, WHOLE, capacity);
+        Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
+        for (int round = 0; round < 4; round++) {
+            blocks.putAll(putSome(GLOBAL));
+        }
+        for (int round = 0; round < 3; round++) {
+            readAll(blocks);
+            assertThat(statistics().usedBytes()).isLessThanOrEqualTo(capacity);
+        }
+        await().atMost(60, TimeUnit.SECONDS)
+                .until(() -> {
+                    readAll(blocks);
+                    return statistics().fetchedBytes() > 2 * capacity; // much came and went
+                });
+    }
+
+    @Test
+    void aCacheOfAnotherClusterIsNotBelieved() throws IOException {
+        StorageNode stranger = cluster.node("east-a"); // answers, but to another name
+        cluster.discovery.register(
+                new Member(Role.CACHE, "c1", "west", 1, "a", stranger.address(), Map.of()));
+        Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
+        readAll(blocks);
+        assertThat(store.isSuspect("cache/c1")).isTrue();
+    }
+}
