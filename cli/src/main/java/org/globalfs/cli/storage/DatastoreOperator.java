@@ -58,7 +58,10 @@ public final class DatastoreOperator {
         this.out = out;
     }
 
-    /** Says of each node what it holds, and what is left to do for its chunks. */
+    /**
+     * Says of each node what it holds, and what is left to do for its chunks; and of each cache how
+     * it is used.
+     */
     public void status() {
         Epoch epoch = discovery.newest();
         List<List<String>> rows = new ArrayList<>();
@@ -97,6 +100,10 @@ public final class DatastoreOperator {
         }
         out.accept("placement epoch " + epoch.number() + "\n");
         out.accept(Columns.of(rows).stripTrailing());
+        List<Member> caches = discovery.members(Role.CACHE);
+        if (!caches.isEmpty()) {
+            out.accept("\n" + CacheTable.of(cluster, caches));
+        }
     }
 
     private static String state(Node node, @Nullable NodeStatistics said) {

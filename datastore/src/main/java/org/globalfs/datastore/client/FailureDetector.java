@@ -57,12 +57,10 @@ final class FailureDetector implements AutoCloseable {
 
     private void suspect(String node, String why, long forNs) {
         long now = System.nanoTime();
-        Suspicion old = suspects.get(node);
-        if (old != null) {
+        if (suspects.putIfAbsent(node, new Suspicion(now + forNs, 1)) != null) {
             return;
         }
-        suspects.put(node, new Suspicion(now + forNs, 1));
-        LOG.warn("storage node {} is suspect: {}", node, why);
+        LOG.warn("{} is suspect: {}", node, why);
         lock.lock();
         try {
             changed.signalAll();
@@ -83,7 +81,7 @@ final class FailureDetector implements AutoCloseable {
 
     private void clear(String node) {
         if (suspects.remove(node) != null) {
-            LOG.info("storage node {} answers again", node);
+            LOG.info("{} answers again", node);
         }
     }
 
@@ -109,7 +107,7 @@ final class FailureDetector implements AutoCloseable {
                     node,
                     suspicion,
                     new Suspicion(System.nanoTime() + wait, Math.min(suspicion.times + 1, 5)));
-            LOG.trace("storage node {} still does not answer: {}", node, e.toString());
+            LOG.trace("{} still does not answer: {}", node, e.toString());
         }
     }
 

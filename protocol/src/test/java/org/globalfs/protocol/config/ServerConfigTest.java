@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.Dissemination;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.Roles.CacheRole;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,11 @@ class ServerConfigTest {
                   scrubBandwidth: 8MiB
                   repairGrace: 30s
                   repairBandwidth: 16MiB
+              cache:
+                port: 7451
+                capacity: 10GiB
+                period: 20s
+                fetchBandwidth: 5MiB
             topology:
               - region: us-west
                 partition: 1
@@ -89,6 +95,14 @@ class ServerConfigTest {
         assertThat(config.roles().storage().get(1).repairGraceMs()).isEqualTo(30_000);
         assertThat(config.roles().storage().get(1).repairBytesPerSecond()).isEqualTo(16 << 20);
         assertThat(config.roles().storage().get(1).scrubBytesPerSecond()).isEqualTo(8L << 20);
+        CacheRole cache = config.roles().cache().orElseThrow();
+        assertThat(cache.port()).isEqualTo(7451);
+        assertThat(cache.capacityBytes()).isEqualTo(10L << 30);
+        assertThat(cache.data()).isEqualTo(config.data().resolve("cache"));
+        assertThat(cache.periodMs()).isEqualTo(20_000);
+        assertThat(cache.fetchBytesPerSecond()).isEqualTo(5 << 20);
+        assertThat(cache.policy()).isEqualTo(CachePolicyKind.AGAR);
+        assertThat(cache.reserve()).isEqualTo(CacheRole.DEFAULT_RESERVE);
         assertThat(config.topology().members(0)).containsExactly(1, 2, 7);
         assertThat(config.topology().members(1)).containsExactly(1, 2);
         assertThat(config.topology().regionOf(7).name()).isEqualTo("eu-west");
@@ -129,6 +143,10 @@ class ServerConfigTest {
                 "port: 7301 | prot: 7301 | roles.oracle.port: is missing",
                 "capacity: 2GiB | capacity: 2 gigs | roles.storage[1].capacity: '2 gigs' is not a size",
                 "reserve: 300MiB | reserve: 5% | roles.replica.reserve: '5%' is not a size",
+                "period: 20s | period: 0s | roles.cache.period: is 0: give more, or remove the role",
+                "capacity: 10GiB | capacity: 0 | roles.cache.capacity: is 0",
+                "period: 20s | policy: best | roles.cache.policy: 'best' is not one of agar, lru, lfu, tiny_lfu",
+                "period: 20s | chunks: 3 | roles.cache.chunks: is for the policies lru, lfu and tiny_lfu",
                 "id: s2 | id: s1 | roles.storage[1].id: 's1' is another storage node's",
                 "partition: 3 | partition: 1 | topology[1].partition: 1 is another region's",
                 "127.0.0.1:7202 | 127.0.0.1:7201 | topology[0].replicas[1].rpc: 127.0.0.1:7201 is used twice",
@@ -155,6 +173,9 @@ class ServerConfigTest {
                 """;
         String placed = GOOD.replaceFirst("(?s)  storage:.*topology:", "topology:");
         assertThat(read(placed + s3).blocks().buckets()).hasSize(2);
+        assertThatThrownBy(() ->
+                        read(placed.replace("topology:", "  cache: {port: 7}\ntopology:") + s3))
+                .hasMessageContaining("roles.cache: is for 'blocks.store: dht'");
         assertThatThrownBy(() -> read(GOOD + s3))
                 .hasMessageContaining("roles.storage: is for 'blocks.store: dht'");
         assertThatThrownBy(() -> read(placed + s3.replaceFirst("    - .region: eu.*\n", "")))
