@@ -24,7 +24,9 @@ public final class BlockStores {
             Discovery discovery,
             PlacementEpochs epochs) {
         return switch (recorded.kind()) {
-            case DHT -> new DistributedBlockStore(cluster, region, discovery, epochs);
+            case DHT ->
+                    new DistributedBlockStore(
+                            cluster, region, discovery, epochs, storage.cacheBeyondMs());
             case S3 -> new S3BlockStore(cluster, recorded, storage);
         };
     }

@@ -109,14 +109,14 @@ final class LocalTopology {
         if (datacenter == 0) {
             yaml.append("  oracle:\n    port: ").append(basePort + 21 + region).append('\n');
         }
-        if (datacenter == 0) {
-            yaml.append("  cache:\n    port: ").append(basePort + 42 + region).append('\n');
-        }
         yaml.append("  storage:\n");
         for (int node = 0; node < STORAGE_PER_DATACENTER; node++) {
             int port = basePort + 24 + (id - 1) * STORAGE_PER_DATACENTER + node;
             yaml.append("    - id: ").append(name).append('-').append(node + 1).append('\n');
             yaml.append("      port: ").append(port).append('\n');
+        }
+        if (datacenter == 0) {
+            yaml.append("  cache:\n    port: ").append(basePort + 42 + region).append('\n');
         }
         appendTopology(yaml);
         return yaml.toString();

@@ -1,6 +1,7 @@
 package org.globalfs.datastore.client;
 
 import java.util.concurrent.TimeUnit;
+import org.globalfs.protocol.config.BlockStorage;
 
 /**
  * What the operations of one block client share.
@@ -24,10 +25,22 @@ record BlockClientContext(
      * @param requestTimeoutNs a node that does not answer within this is suspect
      * @param deadlineNs an operation takes at most this
      * @param lanes operations at once; more wait for their turn
+     * @param cacheBeyondNs what is nearer is not read through a cache
      */
-    record Options(long requestTimeoutNs, long deadlineNs, int lanes) {
+    record Options(long requestTimeoutNs, long deadlineNs, int lanes, long cacheBeyondNs) {
+        private static final long CACHE_BEYOND_NS =
+                TimeUnit.MILLISECONDS.toNanos(BlockStorage.DEFAULT_CACHE_BEYOND_MS);
+
+        Options(long requestTimeoutNs, long deadlineNs, int lanes) {
+            this(requestTimeoutNs, deadlineNs, lanes, CACHE_BEYOND_NS);
+        }
+
         static Options defaults() {
             return new Options(TimeUnit.SECONDS.toNanos(2), TimeUnit.SECONDS.toNanos(30), 32);
+        }
+
+        Options cachedBeyond(long ns) {
+            return new Options(requestTimeoutNs, deadlineNs, lanes, ns);
         }
     }
 }

@@ -68,6 +68,24 @@ public final class DistributedBlockStore implements BlockStore {
         this(cluster, region, discovery, epochs, BlockClientContext.Options.defaults());
     }
 
+    /**
+     * @param cacheBeyondMs what is nearer is not read through a cache
+     */
+    public DistributedBlockStore(
+            String cluster,
+            String region,
+            Discovery discovery,
+            PlacementEpochs epochs,
+            long cacheBeyondMs) {
+        this(
+                cluster,
+                region,
+                discovery,
+                epochs,
+                BlockClientContext.Options.defaults()
+                        .cachedBeyond(TimeUnit.MILLISECONDS.toNanos(cacheBeyondMs)));
+    }
+
     /** With other limits: how long a node may be silent, and how long an operation may take. */
     public DistributedBlockStore(
             String cluster,

@@ -32,10 +32,7 @@ final class GetOperation {
 
     private static final int SEARCH_TAG = 200;
 
-    /**
-     * Decoding, and asking the cache, cost about as much as so long a way; and jitter is not to
-     * decide.
-     */
+    /** Decoding costs about as much as so long a way, and jitter is not to decide. */
     private static final long NEAR_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final BlockClientContext context;
@@ -170,7 +167,7 @@ final class GetOperation {
      * @param throughCache whether the region's cache may be asked
      */
     void run(boolean throughCache) throws IOException {
-        mayAskCache = throughCache && reachNs > NEAR_NS;
+        mayAskCache = throughCache && reachNs > context.options().cacheBeyondNs();
         cache = mayAskCache ? askCache(false) : null;
         if (cache == null) {
             askDirectly();

@@ -16,12 +16,20 @@ import org.jspecify.annotations.Nullable;
  * place, which its first server records: whoever believes otherwise is refused.
  *
  * @param buckets one a region, where content is in S3
+ * @param cacheBeyondMs a round trip: content that is nearer is not read through a cache
  */
-public record BlockStorage(StoreKind kind, List<S3Bucket> buckets) {
+public record BlockStorage(StoreKind kind, List<S3Bucket> buckets, long cacheBeyondMs) {
+    /** Asking a cache takes about as long. */
+    public static final long DEFAULT_CACHE_BEYOND_MS = 2;
+
     public static final BlockStorage STORAGE_NODES = new BlockStorage(StoreKind.DHT, List.of());
 
     public BlockStorage {
         buckets = List.copyOf(buckets);
+    }
+
+    public BlockStorage(StoreKind kind, List<S3Bucket> buckets) {
+        this(kind, buckets, DEFAULT_CACHE_BEYOND_MS);
     }
 
     static BlockStorage read(Yaml parent) throws ConfigException {
@@ -51,8 +59,12 @@ public record BlockStorage(StoreKind kind, List<S3Bucket> buckets) {
         if (kind == StoreKind.DHT && !buckets.isEmpty()) {
             throw yaml.error("s3", "goes with 'store: s3': add that, or remove the buckets");
         }
+        if (kind == StoreKind.S3 && yaml.has("cacheBeyond")) {
+            throw yaml.error("cacheBeyond", "goes with 'store: dht': remove it");
+        }
+        long cacheBeyondMs = yaml.durationMs("cacheBeyond", DEFAULT_CACHE_BEYOND_MS);
         yaml.finish();
-        return new BlockStorage(kind, buckets);
+        return new BlockStorage(kind, buckets, cacheBeyondMs);
     }
 
     /** Whether a server that has these roles, in a cluster of these regions, can use it. */
