@@ -45,19 +45,19 @@ public final class CacheNode implements AutoCloseable {
     private final CacheOptions options;
     private final DataFolder folder;
     private final SegmentStore store;
-    private final CacheManager manager;
+    private final CacheKeeper keeper;
     private final StorageServer server;
 
     private CacheNode(
             CacheOptions options,
             DataFolder folder,
             SegmentStore store,
-            CacheManager manager,
+            CacheKeeper keeper,
             StorageServer server) {
         this.options = options;
         this.folder = folder;
         this.store = store;
-        this.manager = manager;
+        this.keeper = keeper;
         this.server = server;
     }
 
@@ -71,7 +71,7 @@ public final class CacheNode implements AutoCloseable {
             throws IOException {
         CacheNode node = open(options, blocks);
         try {
-            node.manager.start();
+            node.keeper.start();
             node.server.start();
             discovery.register(
                     new Member(
@@ -106,14 +106,14 @@ public final class CacheNode implements AutoCloseable {
                                     SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
             try {
                 CacheCounters counters = new CacheCounters();
-                CacheManager manager = manager(options, store, blocks, counters);
+                CacheKeeper keeper = keeper(options, store, blocks, counters);
                 StorageServer server =
                         new StorageServer(
-                                () -> new CacheRequests(store, manager, counters),
+                                () -> new CacheRequests(store, keeper, counters),
                                 options.cluster(),
                                 name,
                                 options.bind());
-                return new CacheNode(options, folder, store, manager, server);
+                return new CacheNode(options, folder, store, keeper, server);
             } catch (IOException | RuntimeException e) {
                 store.close();
                 throw e;
@@ -124,7 +124,7 @@ public final class CacheNode implements AutoCloseable {
         }
     }
 
-    private static CacheManager manager(
+    private static CacheKeeper keeper(
             CacheOptions options,
             SegmentStore store,
             DistributedBlockStore blocks,
@@ -137,7 +137,7 @@ public final class CacheNode implements AutoCloseable {
         RequestMonitor monitor =
                 new RequestMonitor(
                         Integer.highestOneBit(candidates) * COLUMNS_PER_CANDIDATE, candidates);
-        RegionLatencies latencies = new RegionLatencies(CacheManager.AWAY_MS);
+        RegionLatencies latencies = new RegionLatencies(CacheKeeper.AWAY_MS);
         CachePolicy policy;
         LongSupplier planned;
         if (options.policy() == CachePolicyKind.AGAR) {
@@ -162,7 +162,7 @@ public final class CacheNode implements AutoCloseable {
                             choice, options.chunks(), monitor, latencies, options.capacityBytes());
             planned = () -> 0;
         }
-        return new CacheManager(
+        return new CacheKeeper(
                 CacheNodes.name(options.id()),
                 store,
                 blocks,
@@ -181,14 +181,14 @@ public final class CacheNode implements AutoCloseable {
     }
 
     public CacheStatistics statistics() {
-        return manager.statistics();
+        return keeper.statistics();
     }
 
     /** Stops serving; what it has stays on disk. */
     @Override
     public void close() throws IOException {
         server.close();
-        manager.close();
+        keeper.close();
         store.close();
         folder.close();
     }

@@ -15,19 +15,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers clients with what is in the cache, and tells the manager what they asked for. Takes no
- * lock, and never waits for the manager.
+ * Answers clients with what is in the cache, and tells the keeper what they asked for. Takes no
+ * lock, and never waits for the keeper.
  */
 final class CacheRequests implements Requests {
     private static final Logger LOG = LoggerFactory.getLogger(CacheRequests.class);
 
     private final SegmentStore store;
-    private final CacheManager manager;
+    private final CacheKeeper keeper;
     private final CacheCounters counters;
 
-    CacheRequests(SegmentStore store, CacheManager manager, CacheCounters counters) {
+    CacheRequests(SegmentStore store, CacheKeeper keeper, CacheCounters counters) {
         this.store = store;
-        this.manager = manager;
+        this.keeper = keeper;
         this.counters = counters;
     }
 
@@ -43,7 +43,7 @@ final class CacheRequests implements Requests {
             case CACHED -> cached(header.request(), CachedRequest.read(meta), replies);
             case STATS ->
                     replies.send(
-                            opcode, ChunkStatus.OK, header.request(), manager.statistics()::write);
+                            opcode, ChunkStatus.OK, header.request(), keeper.statistics()::write);
             default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, header.request());
         }
     }
@@ -75,7 +75,7 @@ final class CacheRequests implements Requests {
             BufferPool.give(columns);
             BufferPool.give(record);
         }
-        manager.asked(request);
+        keeper.asked(request);
     }
 
     private void count(CachedRequest request, long mask, int width) {

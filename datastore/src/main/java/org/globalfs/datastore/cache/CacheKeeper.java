@@ -32,14 +32,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what the cache keeps (Agar's region manager, request monitor and cache manager): one
+ * Decides what the cache keeps (Agar's region keeper, request monitor and cache manager): one
  * thread owns the policy and hears of requests and of chunks that came. When it has no time for
  * requests it misses some, which matters to nobody but the policy.
  *
  * <p>Invariant: what the policy counts as kept is in the store, and nothing else stays there.
  */
-final class CacheManager implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(CacheManager.class);
+final class CacheKeeper implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(CacheKeeper.class);
     private static final int EVENTS = 16_384;
     private static final int LISTED_AT_ONCE = 1_000;
     private static final long TURN_NS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -86,7 +86,7 @@ final class CacheManager implements AutoCloseable {
      * @param planned how many blocks the policy's plan has
      * @param fetchBytesPerSecond got from storage nodes at most
      */
-    CacheManager(
+    CacheKeeper(
             String name,
             SegmentStore store,
             DistributedBlockStore blocks,
@@ -107,7 +107,7 @@ final class CacheManager implements AutoCloseable {
         this.counters = counters;
         periodNs = TimeUnit.MILLISECONDS.toNanos(periodMs);
         fetcher = new ChunkFetcher(name, store, blocks, fetchBytesPerSecond, this::came);
-        thread = Thread.ofPlatform().daemon().name(name + "-manager").unstarted(this::run);
+        thread = Thread.ofPlatform().daemon().name(name + "-keeper").unstarted(this::run);
     }
 
     /** Takes over what an earlier process left in the store, and begins. */

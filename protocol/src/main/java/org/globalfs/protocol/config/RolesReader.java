@@ -1,0 +1,138 @@
+package org.globalfs.protocol.config;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.globalfs.protocol.DiskReserve;
+import org.globalfs.protocol.config.Roles.CacheRole;
+import org.globalfs.protocol.config.Roles.OracleRole;
+import org.globalfs.protocol.config.Roles.ReplicaRole;
+import org.globalfs.protocol.config.Roles.StorageRole;
+import org.globalfs.protocol.config.Roles.ZooKeeperRole;
+import org.globalfs.protocol.discovery.BlockCode;
+
+/** Reads the key `roles` of a server's configuration. */
+final class RolesReader {
+    private static final long DEFAULT_CAPACITY_BYTES = 1L << 40;
+
+    private RolesReader() {}
+
+    /**
+     * @param data the server's folder
+     */
+    static Roles read(Yaml yaml, Path data) throws ConfigException {
+        Yaml roles = yaml.mapping("roles");
+        Optional<Yaml> replica = roles.optionalMapping("replica");
+        Optional<Yaml> oracle = roles.optionalMapping("oracle");
+        Optional<Yaml> zookeeper = roles.optionalMapping("zookeeper");
+        Optional<Yaml> cache = roles.optionalMapping("cache");
+        Optional<ReplicaRole> replicaRole = Optional.empty();
+        Optional<OracleRole> oracleRole = Optional.empty();
+        Optional<ZooKeeperRole> zookeeperRole = Optional.empty();
+        Optional<CacheRole> cacheRole = Optional.empty();
+        if (replica.isPresent()) {
+            replicaRole = Optional.of(replica(replica.get()));
+        }
+        if (oracle.isPresent()) {
+            oracleRole = Optional.of(new OracleRole(oracle.get().port("port")));
+            oracle.get().finish();
+        }
+        if (zookeeper.isPresent()) {
+            zookeeperRole = Optional.of(new ZooKeeperRole(zookeeper.get().port("port")));
+            zookeeper.get().finish();
+        }
+        if (cache.isPresent()) {
+            cacheRole = Optional.of(cache(cache.get(), data));
+        }
+        List<StorageRole> storage = storage(roles, data);
+        roles.finish();
+        Roles result = new Roles(replicaRole, oracleRole, storage, cacheRole, zookeeperRole);
+        if (result.isEmpty()) {
+            throw yaml.error(
+                    "roles",
+                    "is empty: name at least one of replica, oracle, storage, cache, zookeeper");
+        }
+        return result;
+    }
+
+    private static ReplicaRole replica(Yaml yaml) throws ConfigException {
+        ReplicaRole replica =
+                new ReplicaRole(
+                        (int) yaml.integer("id", 1, 0xffff),
+                        reserve(yaml, ReplicaRole.DEFAULT_RESERVE),
+                        yaml.durationMs("sweepPeriod", ReplicaRole.DEFAULT_SWEEP_PERIOD_MS),
+                        yaml.durationMs("sweepGrace", ReplicaRole.DEFAULT_SWEEP_GRACE_MS));
+        yaml.finish();
+        return replica;
+    }
+
+    private static List<StorageRole> storage(Yaml roles, Path data) throws ConfigException {
+        List<StorageRole> storage = new ArrayList<>();
+        Set<String> ids = new HashSet<>();
+        for (Yaml node : roles.optionalList("storage")) {
+            String id = ServerConfig.name(node, "id");
+            if (!ids.add(id)) {
+                throw node.error("id", "'" + id + "' is another storage node's: name each once");
+            }
+            int port = node.port("port");
+            Path folder =
+                    node.has("data") ? node.file("data") : data.resolve("storage").resolve(id);
+            storage.add(
+                    new StorageRole(
+                            id,
+                            port,
+                            folder,
+                            node.sizeBytes("capacity", DEFAULT_CAPACITY_BYTES),
+                            reserve(node, StorageRole.DEFAULT_RESERVE),
+                            node.durationMs("scrubPeriod", StorageRole.DEFAULT_SCRUB_PERIOD_MS),
+                            node.sizeBytes(
+                                    "scrubBandwidth", StorageRole.DEFAULT_SCRUB_BYTES_PER_SECOND),
+                            node.durationMs("repairGrace", StorageRole.DEFAULT_REPAIR_GRACE_MS),
+                            node.sizeBytes(
+                                    "repairBandwidth",
+                                    StorageRole.DEFAULT_REPAIR_BYTES_PER_SECOND)));
+            node.finish();
+        }
+        return storage;
+    }
+
+    private static CacheRole cache(Yaml yaml, Path data) throws ConfigException {
+        boolean fixed = yaml.has("chunks");
+        CacheRole cache =
+                new CacheRole(
+                        yaml.port("port"),
+                        yaml.has("data") ? yaml.file("data") : data.resolve("cache"),
+                        yaml.sizeBytes("capacity", CacheRole.DEFAULT_CAPACITY_BYTES),
+                        reserve(yaml, CacheRole.DEFAULT_RESERVE),
+                        yaml.choice("policy", CachePolicyKind.class, CachePolicyKind.AGAR),
+                        fixed
+                                ? (int) yaml.integer("chunks", 1, BlockCode.MAX_DATA_CHUNKS)
+                                : CacheRole.DEFAULT_CHUNKS,
+                        yaml.durationMs("period", CacheRole.DEFAULT_PERIOD_MS),
+                        yaml.sizeBytes("fetchBandwidth", CacheRole.DEFAULT_FETCH_BYTES_PER_SECOND));
+        if (fixed && cache.policy() == CachePolicyKind.AGAR) {
+            throw yaml.error(
+                    "chunks", "is for the policies lru, lfu and tiny_lfu: agar decides by itself");
+        }
+        for (String key : List.of("capacity", "period", "fetchBandwidth")) {
+            long value =
+                    switch (key) {
+                        case "capacity" -> cache.capacityBytes();
+                        case "period" -> cache.periodMs();
+                        default -> cache.fetchBytesPerSecond();
+                    };
+            if (value < 1) {
+                throw yaml.error(key, "is 0: give more, or remove the role");
+            }
+        }
+        yaml.finish();
+        return cache;
+    }
+
+    private static DiskReserve reserve(Yaml role, DiskReserve otherwise) throws ConfigException {
+        return role.has("reserve") ? DiskReserve.exactly(role.sizeBytes("reserve", 0)) : otherwise;
+    }
+}
