@@ -257,6 +257,10 @@ public final class WriteBack implements AutoCloseable {
             blocks.newBlocksNotBefore(fenceMs);
             done = commit(ino, pending, new ArrayList<>(), true);
         }
+        if (done.cameTooLate()) {
+            LOG.error("inode {}: its blocks come too late time and again, its content is lost", ino);
+            return Committed.failed(Errno.EIO);
+        }
         return done;
     }
 
