@@ -17,6 +17,8 @@ import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
 import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.datastore.wire.RepairProgress;
+import org.globalfs.datastore.wire.ScrubProgress;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +38,7 @@ final class ConnectionHandler implements Runnable {
 
     private final SocketChannel channel;
     private final SegmentStore store;
+    private final Upkeep upkeep;
     private final String cluster;
     private final String node;
 
@@ -49,9 +52,11 @@ final class ConnectionHandler implements Runnable {
 
     private record UnsyncedPut(long request, ChunkStatus status) {}
 
-    ConnectionHandler(SocketChannel channel, SegmentStore store, String cluster, String node) {
+    ConnectionHandler(
+            SocketChannel channel, SegmentStore store, Upkeep upkeep, String cluster, String node) {
         this.channel = channel;
         this.store = store;
+        this.upkeep = upkeep;
         this.cluster = cluster;
         this.node = node;
     }
@@ -166,6 +171,8 @@ final class ConnectionHandler implements Runnable {
                                 header.request(),
                                 store.statistics()::write,
                                 NOTHING);
+                case SCRUB -> scrub(header, meta);
+                case REPAIR -> repair(header, meta);
                 default -> reply(opcode, ChunkStatus.OK, header.request(), to -> {}, NOTHING);
             }
         } catch (StoreFailure e) {
@@ -337,6 +344,31 @@ final class ConnectionHandler implements Runnable {
             Frame.writeString(listing, home == null ? "" : home);
         }
         reply(Opcode.LIST, ChunkStatus.OK, header.request(), to -> {}, listing.flip());
+    }
+
+    private void scrub(Frame.Header header, ByteBuffer meta) throws IOException {
+        byte wish = meta.get();
+        long bytesPerSecond = meta.getLong();
+        if (isUnknown(wish)) {
+            reply(Opcode.SCRUB, ChunkStatus.BAD_REQUEST, header.request(), to -> {}, NOTHING);
+            return;
+        }
+        ScrubProgress now = upkeep.scrub(wish == Opcode.BEGIN, bytesPerSecond);
+        reply(Opcode.SCRUB, ChunkStatus.OK, header.request(), now::write, now.texts());
+    }
+
+    private void repair(Frame.Header header, ByteBuffer meta) throws IOException {
+        byte wish = meta.get();
+        if (isUnknown(wish)) {
+            reply(Opcode.REPAIR, ChunkStatus.BAD_REQUEST, header.request(), to -> {}, NOTHING);
+            return;
+        }
+        RepairProgress now = upkeep.repair(wish == Opcode.BEGIN);
+        reply(Opcode.REPAIR, ChunkStatus.OK, header.request(), now::write, now.texts());
+    }
+
+    private static boolean isUnknown(byte wish) {
+        return wish != Opcode.LOOK && wish != Opcode.BEGIN;
     }
 
     private interface Fields {

@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.UUID;
 import org.globalfs.datastore.wire.NodeStatistics;
+import org.globalfs.datastore.wire.RepairProgress;
+import org.globalfs.datastore.wire.ScrubProgress;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
@@ -177,7 +179,6 @@ public final class StorageNode implements AutoCloseable {
             try {
                 StorageServer server =
                         new StorageServer(store, options.cluster, options.id, options.bind);
-                server.start();
                 HandoffReturn handoffs =
                         new HandoffReturn(
                                 store,
@@ -200,6 +201,7 @@ public final class StorageNode implements AutoCloseable {
                                         options.partition,
                                         discovery,
                                         repairs.graceMs()));
+                server.start(upkeep(scrub, repair));
                 return new StorageNode(options, folder, store, server, handoffs, scrub, repair);
             } catch (IOException | RuntimeException e) {
                 store.close();
@@ -209,6 +211,20 @@ public final class StorageNode implements AutoCloseable {
             folder.close();
             throw e;
         }
+    }
+
+    private static Upkeep upkeep(Scrub scrub, Repair repair) {
+        return new Upkeep() {
+            @Override
+            public ScrubProgress scrub(boolean begins, long bytesPerSecond) {
+                return begins ? scrub.begin(bytesPerSecond) : scrub.progress();
+            }
+
+            @Override
+            public RepairProgress repair(boolean begins) {
+                return begins ? repair.begin() : repair.progress();
+            }
+        };
     }
 
     public String id() {

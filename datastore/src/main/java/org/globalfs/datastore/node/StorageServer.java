@@ -28,6 +28,7 @@ final class StorageServer implements AutoCloseable {
     private final ServerSocketChannel listener;
     private final HostPort address;
     private final Thread acceptor;
+    private Upkeep upkeep = Upkeep.NONE;
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
@@ -62,7 +63,11 @@ final class StorageServer implements AutoCloseable {
         return address;
     }
 
-    void start() {
+    /**
+     * @param upkeep what clients may ask for besides chunks
+     */
+    void start(Upkeep upkeep) {
+        this.upkeep = upkeep;
         acceptor.start();
     }
 
@@ -89,7 +94,7 @@ final class StorageServer implements AutoCloseable {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         open.add(channel);
-        ConnectionHandler handler = new ConnectionHandler(channel, store, cluster, node);
+        ConnectionHandler handler = new ConnectionHandler(channel, store, upkeep, cluster, node);
         Thread thread =
                 Thread.ofPlatform()
                         .daemon()

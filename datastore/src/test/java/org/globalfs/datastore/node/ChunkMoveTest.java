@@ -48,7 +48,7 @@ class ChunkMoveTest {
             stores.add(store);
             StorageServer server =
                     new StorageServer(store, "c", node, new HostPort("127.0.0.1", 0));
-            server.start();
+            server.start(Upkeep.NONE);
             servers.add(server);
             connections.add(new StorageConnection(server.address(), "c", node, 60_000));
         }
