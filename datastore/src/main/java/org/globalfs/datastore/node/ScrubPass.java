@@ -32,7 +32,7 @@ final class ScrubPass {
     private final long startNs = System.nanoTime();
     private final long firstTotalBytes;
 
-    /** Found in it, or known when it began. */
+    /** Found while it ran, or known when it began. */
     private final Set<ChunkKey> damaged;
 
     private final Map<ChunkKey, String> problems = new LinkedHashMap<>();
@@ -118,7 +118,11 @@ final class ScrubPass {
         }
     }
 
+    /** Whoever found it: it may be somebody who reads from this node meanwhile. */
     synchronized void mended(ChunkKey key) {
+        if (!ended) {
+            damaged.add(key);
+        }
         if (damaged.contains(key)) {
             mended++;
         }
@@ -126,6 +130,9 @@ final class ScrubPass {
     }
 
     synchronized void notMended(ChunkKey key, IOException e) {
+        if (!ended) {
+            damaged.add(key);
+        }
         problem(key, "stays damaged: " + e.getMessage());
     }
 

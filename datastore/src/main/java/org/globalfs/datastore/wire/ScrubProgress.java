@@ -12,7 +12,7 @@ import java.util.List;
  * @param elapsedMs since the pass began, until it ended
  * @param totalBytes to read; once it has ended, what was read
  * @param bytesPerSecond it reads at most
- * @param damaged chunks that it found damaged, or that were known to be when it began
+ * @param damaged chunks that were found damaged while it ran, or known to be when it began
  * @param mended of these, written again
  * @param left of these, damaged still
  * @param unreadable chunks that the disk did not give

@@ -30,7 +30,7 @@ class ProgressFormatTest {
 
     /** A later version's node may say more. */
     private static ByteBuffer more(ByteBuffer fields) {
-        return ByteBuffer.wrap(fields.putLong(4711).array(), 0, fields.position());
+        return fields.putLong(4711).flip();
     }
 
     @Test
