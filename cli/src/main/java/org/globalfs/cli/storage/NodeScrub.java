@@ -61,7 +61,7 @@ final class NodeScrub extends NodePass {
                     .append(" of ")
                     .append(Columns.bytes(said.totalBytes()));
         }
-        if (said.elapsedMs() > 0) {
+        if (said.elapsedMs() > 0 && said.readBytes() > 0) {
             double perSecond = said.readBytes() * 1e3 / said.elapsedMs();
             text.append(", ").append(Columns.bytes((long) perSecond)).append("/s");
         }

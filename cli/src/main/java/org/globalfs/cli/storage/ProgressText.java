@@ -5,7 +5,7 @@ import java.util.Locale;
 /** How far something is, in words and as a bar. */
 final class ProgressText {
     private static final int BAR = 20;
-    private static final double MS = 1e3;
+    private static final long SECOND_MS = 1_000;
 
     /** Before that, how fast it is says little. */
     private static final long FIRST_GUESS_MS = 500;
@@ -45,11 +45,11 @@ final class ProgressText {
             return "";
         }
         double leftMs = (double) elapsedMs * (total - done) / done;
-        return ", about " + time((long) leftMs) + " left";
+        return ", about " + time(Math.max(SECOND_MS, (long) leftMs)) + " left";
     }
 
     static String time(long ms) {
-        long seconds = Math.round(ms / MS);
+        long seconds = Math.round((double) ms / SECOND_MS);
         if (seconds < 60) {
             return seconds + " s";
         }

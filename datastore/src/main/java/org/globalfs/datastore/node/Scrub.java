@@ -133,7 +133,7 @@ final class Scrub implements AutoCloseable {
                 if (pass == null) {
                     readOn(seconds);
                 } else {
-                    pass.readOn(seconds, this::read, shutdown);
+                    pass.readOn(MOST_CREDITED_NS, this::read, shutdown);
                 }
             } catch (IOException e) {
                 LOG.warn("{}: chunks cannot be read: {}", node, e.toString());

@@ -32,6 +32,9 @@ final class ScrubPass {
     private final long startNs = System.nanoTime();
     private final long firstTotalBytes;
 
+    /** Of the thread that reads. */
+    private long creditedNs = startNs;
+
     /** Found while it ran, or known when it began. */
     private final Set<ChunkKey> damaged;
 
@@ -69,12 +72,14 @@ final class ScrubPass {
     }
 
     /**
-     * Reads what it may after that time.
+     * Reads what it may by now.
      *
-     * @param seconds since it was called last
+     * @param mostNs what stood still for longer does not catch up
      */
-    void readOn(double seconds, ChunkReader reader, Shutdown shutdown) throws IOException {
-        walk.credit(seconds * limit());
+    void readOn(long mostNs, ChunkReader reader, Shutdown shutdown) throws IOException {
+        long nowNs = System.nanoTime();
+        walk.credit(Math.min(nowNs - creditedNs, mostNs) / 1e9 * limit());
+        creditedNs = nowNs;
         walk.readOn((key, bytes) -> read(key, bytes, reader), shutdown);
         if (walk.isOver()) {
             readAll();
