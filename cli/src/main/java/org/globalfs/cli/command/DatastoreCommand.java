@@ -2,9 +2,13 @@ package org.globalfs.cli.command;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.cli.status.QuotaTable;
 import org.globalfs.cli.storage.DatastoreOperator;
+import org.globalfs.cli.storage.PassOperator;
+import org.globalfs.cli.storage.ProgressView;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
@@ -18,10 +22,11 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** Shows storage nodes, and takes them out of service. */
+/** Shows storage nodes, has them look after what they hold, and takes them out of service. */
 @Command(
         name = "datastore",
-        description = "Show storage nodes and what they hold, and take them out of service.",
+        description =
+                "Show storage nodes and what they hold, look after that, and take them out of service.",
         mixinStandardHelpOptions = true)
 final class DatastoreCommand implements Runnable {
     @Spec private CommandSpec spec;
@@ -38,10 +43,15 @@ final class DatastoreCommand implements Runnable {
         void on(DatastoreOperator operator) throws Failure, IOException;
     }
 
+    private interface Passes {
+        void on(PassOperator operator) throws Failure;
+    }
+
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "say what to do: status, drain, readmit or code");
+                spec.commandLine(),
+                "say what to do: status, scrub, repair, drain, readmit or code");
     }
 
     @Command(
@@ -50,6 +60,61 @@ final class DatastoreCommand implements Runnable {
             mixinStandardHelpOptions = true)
     int status() throws Exception {
         return with(DatastoreOperator::status);
+    }
+
+    @Command(
+            name = "scrub",
+            description = {
+                "Have nodes read all their chunks now, and write damaged ones again; show how far they are.",
+                "A pass that runs already is joined. Interrupted, the nodes go on."
+            },
+            mixinStandardHelpOptions = true)
+    int scrub(
+            @Parameters(
+                            paramLabel = "NODE",
+                            arity = "0..*",
+                            description = "Which (default: all that run).")
+                    @Nullable List<String> nodes,
+            @Option(
+                            names = "--bandwidth",
+                            paramLabel = "SIZE",
+                            description = {
+                                "Each node reads so much a second at most, such as 100M",
+                                "(default: its scrubBandwidth)."
+                            })
+                    @Nullable String bandwidth,
+            @Option(names = "--no-wait", description = "Return at once; the nodes go on.")
+                    boolean noWait)
+            throws Exception {
+        long bytesPerSecond =
+                bandwidth == null ? 0 : QuotaTable.quantity("--bandwidth", bandwidth, 1024);
+        if (bandwidth != null && bytesPerSecond == 0) {
+            throw new Failure(ExitCode.USAGE, "--bandwidth 0 would read nothing");
+        }
+        return passes(operator -> operator.scrub(idsOf(nodes), bytesPerSecond, !noWait));
+    }
+
+    @Command(
+            name = "repair",
+            description = {
+                "Have nodes make chunks anew that nobody has, and move those that belong elsewhere, now;",
+                "show how far they are. They do so by themselves when nodes come or go, and once an hour."
+            },
+            mixinStandardHelpOptions = true)
+    int repair(
+            @Parameters(
+                            paramLabel = "NODE",
+                            arity = "0..*",
+                            description = "Which (default: all that run).")
+                    @Nullable List<String> nodes,
+            @Option(names = "--no-wait", description = "Return at once; the nodes go on.")
+                    boolean noWait)
+            throws Exception {
+        return passes(operator -> operator.repair(idsOf(nodes), !noWait));
+    }
+
+    private static List<String> idsOf(@Nullable List<String> nodes) {
+        return nodes == null ? List.of() : nodes;
     }
 
     @Command(
@@ -113,6 +178,20 @@ final class DatastoreCommand implements Runnable {
         try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
             String cluster = KnownTopology.server(data, config).cluster();
             work.on(new DatastoreOperator(cluster, discovery, System.out::println));
+        }
+        return ExitCode.OK;
+    }
+
+    private int passes(Passes passes) throws Failure, ConfigException, IOException {
+        try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
+            passes.on(
+                    new PassOperator(
+                            KnownTopology.server(data, config).cluster(),
+                            discovery,
+                            discovery,
+                            System.out::println,
+                            ProgressView.of(System.out),
+                            PassOperator.Times.DEFAULT));
         }
         return ExitCode.OK;
     }

@@ -3,15 +3,14 @@ package org.globalfs.cli.storage;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.status.Columns;
+import org.globalfs.cli.storage.StorageNodes.Node;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.NodeStatistics;
@@ -35,19 +34,8 @@ public final class DatastoreOperator {
 
     private final String cluster;
     private final ZooKeeperDiscovery discovery;
+    private final StorageNodes nodes;
     private final Consumer<String> out;
-
-    /**
-     * @param address where it listens; null: it is not announced
-     * @param placed whether it has a place in the newest epoch
-     */
-    private record Node(
-            String id,
-            String region,
-            int partition,
-            String datacenter,
-            @Nullable HostPort address,
-            boolean placed) {}
 
     /**
      * @param out told what happens, a line each
@@ -55,6 +43,7 @@ public final class DatastoreOperator {
     public DatastoreOperator(String cluster, ZooKeeperDiscovery discovery, Consumer<String> out) {
         this.cluster = cluster;
         this.discovery = discovery;
+        nodes = new StorageNodes(discovery, discovery);
         this.out = out;
     }
 
@@ -78,10 +67,10 @@ public final class DatastoreOperator {
                         "DAMAGED",
                         "TO MOVE",
                         "TO REBUILD"));
-        for (Node node : nodes(epoch).values()) {
+        for (Node node : nodes.of(epoch).values()) {
             NodeStatistics said = statistics(node);
             List<String> row = new ArrayList<>();
-            row.addAll(List.of(node.id, node.region, node.datacenter, state(node, said)));
+            row.addAll(List.of(node.id(), node.region(), node.datacenter(), state(node, said)));
             if (said == null) {
                 row.addAll(List.of("", "", "", "", "", "", ""));
             } else {
@@ -107,8 +96,8 @@ public final class DatastoreOperator {
     }
 
     private static String state(Node node, @Nullable NodeStatistics said) {
-        if (node.address == null) {
-            return node.placed ? "DOWN" : "drained, down";
+        if (node.address() == null) {
+            return node.placed() ? "DOWN" : "drained, down";
         }
         if (said == null) {
             return "SILENT";
@@ -116,7 +105,7 @@ public final class DatastoreOperator {
         if (!said.writable()) {
             return "DISK FAILED";
         }
-        return node.placed ? "up" : said.chunks() == 0 ? "drained" : "draining";
+        return node.placed() ? "up" : said.chunks() == 0 ? "drained" : "draining";
     }
 
     /**
@@ -125,11 +114,11 @@ public final class DatastoreOperator {
      * @param waits until it holds none any more
      */
     public void drain(String id, boolean waits) throws Failure, IOException {
-        Node node = node(id);
+        Node node = nodes.node(id);
         AtomicReference<@Nullable String> shortage = new AtomicReference<>();
         discovery.change(epoch -> {
             Epoch next = epoch.drain(id);
-            shortage.set(epoch.lists(id) ? shortage(epoch, next, node.partition) : null);
+            shortage.set(epoch.lists(id) ? shortage(epoch, next, node.partition()) : null);
             return shortage.get() == null ? next : epoch;
         });
         if (shortage.get() != null) {
@@ -138,7 +127,7 @@ public final class DatastoreOperator {
                     "without " + id + " blocks could be kept no longer: " + shortage.get());
         }
         out.accept(id + " has no place any more: nothing new goes there");
-        if (node.address == null) {
+        if (node.address() == null) {
             out.accept(
                     "it is down: the others make its chunks anew ('globalfs datastore status' shows what is left)");
         } else if (waits) {
@@ -216,11 +205,11 @@ public final class DatastoreOperator {
             if (said == null) {
                 throw new Failure(
                         ExitCode.FAILED,
-                        node.id
+                        node.id()
                                 + " does not answer: start it, or let the others make its chunks anew");
             }
             if (said.chunks() == 0) {
-                out.accept(node.id + " holds nothing any more: it may be stopped");
+                out.accept(node.id() + " holds nothing any more: it may be stopped");
                 return;
             }
             if (told < 0 || said.chunks() < told && startNs == 0) {
@@ -268,59 +257,18 @@ public final class DatastoreOperator {
 
     /** Lets a drained node take its place again, at once if it runs. */
     public void readmit(String id) throws Failure, IOException {
-        node(id);
+        var _ = nodes.node(id);
         discovery.change(epoch -> epoch.readmit(id));
         out.accept(id + " takes its place again as soon as it runs");
     }
 
-    private Node node(String id) throws Failure {
-        Map<String, Node> nodes = nodes(discovery.newest());
-        Node node = nodes.get(id);
-        if (node == null) {
-            throw new Failure(
-                    ExitCode.USAGE,
-                    "no storage node '" + id + "' is known: " + String.join(", ", nodes.keySet()));
-        }
-        return node;
-    }
-
-    private Map<String, Node> nodes(Epoch epoch) {
-        Map<String, Node> nodes = new TreeMap<>();
-        for (String id : epoch.drained()) {
-            nodes.put(id, new Node(id, "", 0, "", null, false));
-        }
-        for (StorageSite site : epoch.nodes()) {
-            nodes.put(
-                    site.id(),
-                    new Node(
-                            site.id(),
-                            site.region(),
-                            site.partition(),
-                            site.datacenter(),
-                            null,
-                            true));
-        }
-        for (Member member : discovery.members(Role.STORAGE)) {
-            nodes.put(
-                    member.id(),
-                    new Node(
-                            member.id(),
-                            member.region(),
-                            member.partition(),
-                            member.datacenter(),
-                            member.address(),
-                            epoch.lists(member.id())));
-        }
-        return nodes;
-    }
-
     private @Nullable NodeStatistics statistics(Node node) {
-        HostPort address = node.address;
+        HostPort address = node.address();
         if (address == null) {
             return null;
         }
         try (StorageConnection connection =
-                new StorageConnection(address, cluster, node.id, ANSWER_MS)) {
+                new StorageConnection(address, cluster, node.id(), ANSWER_MS)) {
             return connection.statistics();
         } catch (IOException e) {
             return null;

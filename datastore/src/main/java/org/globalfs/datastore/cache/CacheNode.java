@@ -46,6 +46,7 @@ public final class CacheNode implements AutoCloseable {
     private final DataFolder folder;
     private final SegmentStore store;
     private final CacheKeeper keeper;
+    private final CacheCounters counters;
     private final StorageServer server;
 
     private CacheNode(
@@ -53,11 +54,13 @@ public final class CacheNode implements AutoCloseable {
             DataFolder folder,
             SegmentStore store,
             CacheKeeper keeper,
+            CacheCounters counters,
             StorageServer server) {
         this.options = options;
         this.folder = folder;
         this.store = store;
         this.keeper = keeper;
+        this.counters = counters;
         this.server = server;
     }
 
@@ -72,7 +75,7 @@ public final class CacheNode implements AutoCloseable {
         CacheNode node = open(options, blocks);
         try {
             node.keeper.start();
-            node.server.start();
+            node.server.start(() -> new CacheRequests(node.store, node.keeper, node.counters));
             discovery.register(
                     new Member(
                             Role.CACHE,
@@ -107,13 +110,8 @@ public final class CacheNode implements AutoCloseable {
             try {
                 CacheCounters counters = new CacheCounters();
                 CacheKeeper keeper = keeper(options, store, blocks, counters);
-                StorageServer server =
-                        new StorageServer(
-                                () -> new CacheRequests(store, keeper, counters),
-                                options.cluster(),
-                                name,
-                                options.bind());
-                return new CacheNode(options, folder, store, keeper, server);
+                StorageServer server = new StorageServer(options.cluster(), name, options.bind());
+                return new CacheNode(options, folder, store, keeper, counters, server);
             } catch (IOException | RuntimeException e) {
                 store.close();
                 throw e;

@@ -296,17 +296,23 @@ public final class DistributedBlockStore implements BlockStore {
     }
 
     ReadResult read(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
-        return read(ref, offset, into, at, length, true);
+        return read(ref, offset, into, at, length, context.options().deadlineNs(), true);
     }
 
     private ReadResult read(
-            BlockRef ref, int offset, byte[] into, int at, int length, boolean throughCache)
+            BlockRef ref,
+            int offset,
+            byte[] into,
+            int at,
+            int length,
+            long timeoutNs,
+            boolean throughCache)
             throws IOException {
         BlockStore.checkRange(ref, offset, length);
         if (length == 0) {
             return new ReadResult(List.of());
         }
-        long deadline = System.nanoTime() + context.options().deadlineNs();
+        long deadline = System.nanoTime() + timeoutNs;
         GetOperation operation;
         List<StorageSite> homes = homes(ref);
         List<StorageSite> former =
@@ -335,7 +341,8 @@ public final class DistributedBlockStore implements BlockStore {
     }
 
     /**
-     * One chunk of a block, made from others where its node does not serve it.
+     * One chunk of a block, made from others where its node does not serve it. Whoever makes chunks
+     * anew has others to make meanwhile, and is less patient than readers.
      *
      * @throws BlockStoreException fewer than k of the others can be had now
      */
@@ -344,7 +351,8 @@ public final class DistributedBlockStore implements BlockStore {
         ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
         int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
         byte[] chunks = new byte[chunkBytes * ownCode.chunks()];
-        var _ = read(ref, 0, chunks, 0, shape.blockBytes(), false);
+        long timeoutNs = context.options().deadlineNs() / 3;
+        var _ = read(ref, 0, chunks, 0, shape.blockBytes(), timeoutNs, false);
         ownCode.encode(chunks, chunkBytes);
         return Arrays.copyOfRange(chunks, key.index() * chunkBytes, (key.index() + 1) * chunkBytes);
     }

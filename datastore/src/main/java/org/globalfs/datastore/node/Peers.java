@@ -93,6 +93,18 @@ final class Peers implements Closeable {
         return id.equals(self) || announced.containsKey(id);
     }
 
+    /**
+     * How long a node that is away goes on not to be taken for dead; negative: for ever, as it is
+     * of another region.
+     */
+    long graceLeftMs(String id) {
+        Long sinceNs = absentSinceNs.get(id);
+        return sinceNs == null
+                ? -1
+                : TimeUnit.NANOSECONDS.toMillis(
+                        Math.max(0, graceNs - (System.nanoTime() - sinceNs)));
+    }
+
     /** Announced nodes that may hold chunks of a region's blocks, without this one. */
     NavigableSet<String> ofRegion(int blocksRegion) {
         NavigableSet<String> ids = new TreeSet<>();

@@ -1,17 +1,18 @@
 package org.globalfs.datastore.node;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
-import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.PassState;
+import org.globalfs.datastore.wire.ScrubProgress;
 import org.globalfs.protocol.Shutdown;
+import org.globalfs.protocol.config.Roles.StorageRole;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * make do with the block's others.
  *
  * <p>It begins anywhere, so that a node that is restarted more often than once a period reads all
- * of its chunks in the long run too.
+ * of its chunks in the long run too. A pass that somebody asks for reads all of them once, now; it
+ * keeps the period's waiting.
  */
 final class Scrub implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Scrub.class);
@@ -32,59 +34,119 @@ final class Scrub implements AutoCloseable {
      */
     private static final long TURN_MS = 1_000;
 
-    /** A chunk that could not be made anew is left alone for so long. */
-    private static final long AGAIN_NS = TimeUnit.MINUTES.toNanos(1);
+    /** The same while a pass is waited for. */
+    private static final long PASS_TURN_MS = 100;
 
     private static final long CLOSE_MS = 3_000;
     private static final long MOST_CREDITED_NS = TimeUnit.SECONDS.toNanos(5);
-    private static final int BATCH = 256;
 
     private final SegmentStore store;
     private final String node;
     private final ScrubOptions options;
-    private final ChunkSource source;
-    private final Map<ChunkKey, Long> notBefore = new HashMap<>();
     private final Shutdown shutdown = new Shutdown();
-    private final Thread thread;
+    private final Mender mender;
+    private final Thread reading;
 
-    /** The next chunk to read is the first one behind it; null: the first of all. */
-    private @Nullable ChunkKey cursor;
+    /** Making a chunk anew can take long; reading goes on meanwhile. */
+    private final Thread mending;
 
-    /** Bytes that may be read by now and have not been. */
-    private double credit;
+    /** The one that goes on by itself. */
+    private ScrubWalk walk;
+
+    /** The last one that somebody asked for. */
+    private @Nullable ScrubPass asked;
+
+    private long passes;
 
     Scrub(SegmentStore store, String node, ScrubOptions options, ChunkSource source) {
-        this.source = source;
         this.store = store;
         this.node = node;
         this.options = options;
         ThreadLocalRandom random = ThreadLocalRandom.current();
-        cursor = new ChunkKey(random.nextLong(), random.nextLong(), 0);
-        thread =
-                Thread.ofPlatform()
-                        .daemon()
-                        .name("storage-" + node + "-scrub")
-                        .unstarted(this::run);
+        ChunkKey anywhere = new ChunkKey(random.nextLong(), random.nextLong(), 0);
+        walk = new ScrubWalk(store, anywhere, null);
+        mender = new Mender(store, node, source, shutdown);
+        reading = thread("scrub", this::read);
+        mending = thread("mend", this::mend);
+    }
+
+    private Thread thread(String name, Runnable task) {
+        return Thread.ofPlatform().daemon().name("storage-" + node + "-" + name).unstarted(task);
     }
 
     void start() {
-        thread.start();
+        reading.start();
+        mending.start();
     }
 
-    private void run() {
+    /**
+     * Begins a pass over all chunks, unless one runs: that is joined, and goes on at this speed.
+     *
+     * @param bytesPerSecond 0: as configured, or what the pass that runs was begun with
+     */
+    synchronized ScrubProgress begin(long bytesPerSecond) {
+        ScrubPass pass = asked;
+        if (pass != null && !pass.hasEnded()) {
+            if (bytesPerSecond > 0) {
+                pass.limit(bytesPerSecond);
+            }
+            return pass.progress();
+        }
+        long configured =
+                options.bytesPerSecond() > 0
+                        ? options.bytesPerSecond()
+                        : StorageRole.DEFAULT_SCRUB_BYTES_PER_SECOND;
+        passes++;
+        pass = new ScrubPass(store, node, passes, bytesPerSecond > 0 ? bytesPerSecond : configured);
+        asked = pass;
+        mender.forgive(); // whoever asks wants to see all of them tried
+        return pass.progress();
+    }
+
+    /** How far the last pass is that was asked for. */
+    synchronized ScrubProgress progress() {
+        return asked == null ? ScrubProgress.none(PassState.NONE) : asked.progress();
+    }
+
+    private synchronized @Nullable ScrubPass asked() {
+        return asked;
+    }
+
+    private @Nullable ScrubPass running() {
+        ScrubPass pass = asked();
+        return pass == null || pass.hasEnded() ? null : pass;
+    }
+
+    private long turnMs() {
+        return running() == null ? TURN_MS : PASS_TURN_MS;
+    }
+
+    private void read() {
         long lastNs = System.nanoTime();
-        while (!shutdown.await(TURN_MS, TimeUnit.MILLISECONDS)) {
+        while (!shutdown.await(turnMs(), MILLISECONDS)) {
             try {
-                mend();
                 long nowNs = System.nanoTime();
                 // What stood still does not catch up: the disk would be taken from others.
-                credit += bytesPerSecond() * Math.min(nowNs - lastNs, MOST_CREDITED_NS) / 1e9;
+                double seconds = Math.min(nowNs - lastNs, MOST_CREDITED_NS) / 1e9;
                 lastNs = nowNs;
-                readOn();
+                ScrubPass pass = running();
+                if (pass == null) {
+                    readOn(seconds);
+                } else {
+                    pass.readOn(MOST_CREDITED_NS, this::read, shutdown);
+                }
             } catch (IOException e) {
                 LOG.warn("{}: chunks cannot be read: {}", node, e.toString());
             }
         }
+    }
+
+    private void readOn(double seconds) throws IOException {
+        if (walk.isOver()) {
+            walk = new ScrubWalk(store, null, null);
+        }
+        walk.credit(seconds * bytesPerSecond());
+        walk.readOn(this::read, shutdown); // what it finds is noted by the store
     }
 
     /** What is needed to be through in a period. */
@@ -93,73 +155,23 @@ final class Scrub implements AutoCloseable {
         return options.periodMs() == 0 ? 0 : Math.min(options.bytesPerSecond(), needed);
     }
 
-    private void readOn() throws IOException {
-        while (credit > 0 && !shutdown.begun()) {
-            List<Map.Entry<ChunkKey, SegmentStore.Location>> next = store.list(cursor, BATCH);
-            if (next.isEmpty()) {
-                boolean all = cursor == null;
-                cursor = null;
-                if (all) {
-                    credit = 0;
-                }
-                continue;
-            }
-            for (Map.Entry<ChunkKey, SegmentStore.Location> entry : next) {
-                if (credit <= 0 || shutdown.begun()) {
-                    return;
-                }
-                cursor = entry.getKey();
-                credit -= Math.max(1, entry.getValue().dataBytes());
-                // what it finds is noted by the store
-                read(cursor, entry.getValue().dataBytes());
-            }
-        }
-    }
-
-    private void read(ChunkKey key, int bytes) throws IOException {
+    private ChunkStatus read(ChunkKey key, int bytes) throws IOException {
         ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(bytes));
         try {
-            var _ = store.read(key, 0, bytes, buffer);
+            return store.read(key, 0, bytes, buffer);
         } finally {
             BufferPool.give(buffer);
         }
     }
 
     private void mend() {
-        for (ChunkKey key : store.corrupt()) {
-            SegmentStore.Location location = store.location(key);
-            Long time = notBefore.get(key);
-            if (shutdown.begun()
-                    || location == null
-                    || time != null && System.nanoTime() - time < 0) {
-                continue;
+        while (!shutdown.await(turnMs(), MILLISECONDS)) {
+            ScrubPass pass = asked();
+            boolean all = pass != null && pass.hasReadAll();
+            mender.mend(pass);
+            if (all && pass != null && !shutdown.begun()) {
+                pass.end(); // what it found has been tried
             }
-            try {
-                mend(key, location);
-                notBefore.remove(key);
-            } catch (IOException e) {
-                notBefore.put(key, System.nanoTime() + AGAIN_NS);
-                LOG.error("{}: damaged chunk {} stays so for now: {}", node, key, e.getMessage());
-            }
-        }
-        notBefore.keySet().removeIf(key -> store.location(key) == null);
-    }
-
-    private void mend(ChunkKey key, SegmentStore.Location location) throws IOException {
-        ChunkShape shape = location.shape();
-        byte[] bytes = source.chunk(key, shape);
-        if (bytes.length != location.dataBytes()) {
-            throw new IOException(
-                    "it has "
-                            + location.dataBytes()
-                            + " bytes, its block's others "
-                            + bytes.length);
-        }
-        ChunkStatus status = store.keep(key, shape, location.home(), bytes);
-        if (status == ChunkStatus.OK) {
-            LOG.info("{}: damaged chunk {} is written again", node, key);
-        } else if (status != ChunkStatus.DELETED) {
-            throw new IOException("it cannot be written: " + status);
         }
     }
 
@@ -168,7 +180,8 @@ final class Scrub implements AutoCloseable {
         shutdown.begin();
         try {
             // It may wait for other nodes; what it finds then is nobody's business any more.
-            thread.join(CLOSE_MS);
+            reading.join(CLOSE_MS);
+            mending.join(CLOSE_MS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -569,6 +569,17 @@ public final class SegmentStore implements AutoCloseable {
         return found;
     }
 
+    /** The chunk that is the last one in key order; null: there is none. */
+    @Nullable ChunkKey last() {
+        Map.Entry<ChunkKey, Location> entry = index.lastEntry();
+        return entry == null ? null : entry.getKey();
+    }
+
+    /** How many it holds. */
+    int count() {
+        return index.size();
+    }
+
     /** Chunks that were found damaged and are not mended yet. */
     public Set<ChunkKey> corrupt() {
         return corrupt;

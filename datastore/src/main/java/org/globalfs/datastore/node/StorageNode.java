@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.UUID;
 import org.globalfs.datastore.wire.NodeStatistics;
+import org.globalfs.datastore.wire.RepairProgress;
+import org.globalfs.datastore.wire.ScrubProgress;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
@@ -175,13 +177,7 @@ public final class StorageNode implements AutoCloseable {
                                     options.reserve.on(Disk.of(folder.path())),
                                     SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
             try {
-                StorageServer server =
-                        new StorageServer(
-                                () -> new StorageRequests(store, options.id),
-                                options.cluster,
-                                options.id,
-                                options.bind);
-                server.start();
+                StorageServer server = new StorageServer(options.cluster, options.id, options.bind);
                 HandoffReturn handoffs =
                         new HandoffReturn(
                                 store,
@@ -204,6 +200,8 @@ public final class StorageNode implements AutoCloseable {
                                         options.partition,
                                         discovery,
                                         repairs.graceMs()));
+                Upkeep upkeep = upkeep(scrub, repair);
+                server.start(() -> new StorageRequests(store, upkeep, options.id));
                 return new StorageNode(options, folder, store, server, handoffs, scrub, repair);
             } catch (IOException | RuntimeException e) {
                 store.close();
@@ -213,6 +211,20 @@ public final class StorageNode implements AutoCloseable {
             folder.close();
             throw e;
         }
+    }
+
+    private static Upkeep upkeep(Scrub scrub, Repair repair) {
+        return new Upkeep() {
+            @Override
+            public ScrubProgress scrub(boolean begins, long bytesPerSecond) {
+                return begins ? scrub.begin(bytesPerSecond) : scrub.progress();
+            }
+
+            @Override
+            public RepairProgress repair(boolean begins) {
+                return begins ? repair.begin() : repair.progress();
+            }
+        };
     }
 
     public String id() {

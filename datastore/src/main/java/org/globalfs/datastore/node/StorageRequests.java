@@ -13,6 +13,8 @@ import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
 import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.datastore.wire.RepairProgress;
+import org.globalfs.datastore.wire.ScrubProgress;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,14 +31,16 @@ final class StorageRequests implements Requests {
     private static final int MAX_UNSYNCED_PUTS = 256;
 
     private final SegmentStore store;
+    private final Upkeep upkeep;
     private final String node;
     private final List<UnsyncedPut> unsynced = new ArrayList<>();
     private long ticket;
 
     private record UnsyncedPut(long request, ChunkStatus status) {}
 
-    StorageRequests(SegmentStore store, String node) {
+    StorageRequests(SegmentStore store, Upkeep upkeep, String node) {
         this.store = store;
+        this.upkeep = upkeep;
         this.node = node;
     }
 
@@ -65,6 +69,8 @@ final class StorageRequests implements Requests {
                 case LIST -> list(request, meta, replies);
                 case STATS ->
                         replies.send(opcode, ChunkStatus.OK, request, store.statistics()::write);
+                case SCRUB -> scrub(request, meta, replies);
+                case REPAIR -> repair(request, meta, replies);
                 default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, request);
             }
         } catch (StoreFailure e) {
@@ -206,5 +212,30 @@ final class StorageRequests implements Requests {
             Frame.writeString(listing, home == null ? "" : home);
         }
         replies.send(Opcode.LIST, ChunkStatus.OK, request, to -> {}, listing.flip());
+    }
+
+    private void scrub(long request, ByteBuffer meta, Replies replies) throws IOException {
+        byte wish = meta.get();
+        long bytesPerSecond = meta.getLong();
+        if (isUnknown(wish)) {
+            replies.send(Opcode.SCRUB, ChunkStatus.BAD_REQUEST, request);
+            return;
+        }
+        ScrubProgress now = upkeep.scrub(wish == Opcode.BEGIN, bytesPerSecond);
+        replies.send(Opcode.SCRUB, ChunkStatus.OK, request, now::write, now.texts());
+    }
+
+    private void repair(long request, ByteBuffer meta, Replies replies) throws IOException {
+        byte wish = meta.get();
+        if (isUnknown(wish)) {
+            replies.send(Opcode.REPAIR, ChunkStatus.BAD_REQUEST, request);
+            return;
+        }
+        RepairProgress now = upkeep.repair(wish == Opcode.BEGIN);
+        replies.send(Opcode.REPAIR, ChunkStatus.OK, request, now::write, now.texts());
+    }
+
+    private static boolean isUnknown(byte wish) {
+        return wish != Opcode.LOOK && wish != Opcode.BEGIN;
     }
 }

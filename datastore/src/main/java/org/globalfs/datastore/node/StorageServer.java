@@ -7,11 +7,13 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.globalfs.protocol.HostPort;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,25 +28,22 @@ public final class StorageServer implements AutoCloseable {
     private static final long STACK_BYTES = 256 << 10;
     private static final long CLOSE_WAIT_MS = 5_000;
 
-    private final Supplier<Requests> requests;
     private final String cluster;
     private final String node;
     private final ServerSocketChannel listener;
     private final HostPort address;
     private final Thread acceptor;
+    private @Nullable Supplier<Requests> requests;
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
     /**
      * Listens; connections are served from {@link #start} on.
      *
-     * @param requests makes what answers one connection
      * @param node what clients have to ask for
      * @param bind port 0 takes a free one
      */
-    public StorageServer(Supplier<Requests> requests, String cluster, String node, HostPort bind)
-            throws IOException {
-        this.requests = requests;
+    public StorageServer(String cluster, String node, HostPort bind) throws IOException {
         this.cluster = cluster;
         this.node = node;
         listener = ServerSocketChannel.open();
@@ -72,7 +71,11 @@ public final class StorageServer implements AutoCloseable {
         return address;
     }
 
-    public void start() {
+    /**
+     * @param answers makes what answers one connection
+     */
+    public void start(Supplier<Requests> answers) {
+        requests = answers;
         acceptor.start();
     }
 
@@ -99,7 +102,8 @@ public final class StorageServer implements AutoCloseable {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         open.add(channel);
-        ConnectionHandler handler = new ConnectionHandler(channel, requests.get(), cluster, node);
+        Supplier<Requests> answers = Objects.requireNonNull(requests);
+        ConnectionHandler handler = new ConnectionHandler(channel, answers.get(), cluster, node);
         Thread thread =
                 Thread.ofPlatform()
                         .daemon()

@@ -13,15 +13,25 @@ public enum Opcode {
     LIST(7),
     STATS(8),
     /** Of a cache: what it has of a block's chunks. */
-    CACHED(9);
+    CACHED(9),
+    /** Begins a pass that reads all of the node's chunks, or asks how far it is. */
+    SCRUB(10),
+    /** Has the node's next repair pass begin now, or asks how far it is. */
+    REPAIR(11);
 
-    private static final @Nullable Opcode[] BY_CODE = new Opcode[10];
+    private static final @Nullable Opcode[] BY_CODE = new Opcode[12];
 
     static {
         for (Opcode opcode : values()) {
             BY_CODE[opcode.code] = opcode;
         }
     }
+
+    /** What {@link #SCRUB} and {@link #REPAIR} ask for. */
+    public static final byte LOOK = 0;
+
+    /** Likewise. */
+    public static final byte BEGIN = 1;
 
     private final int code;
 

@@ -127,6 +127,56 @@ public final class StorageConnection implements Closeable {
         return CacheStatistics.read(reply.meta);
     }
 
+    /**
+     * Has the node read all of its chunks and mend them, at once; a pass that runs is joined.
+     *
+     * @param bytesPerSecond reads at most; 0: what its configuration says
+     */
+    public ScrubProgress beginScrub(long bytesPerSecond) throws IOException {
+        return scrub(Opcode.BEGIN, bytesPerSecond);
+    }
+
+    /** How far it is with that. */
+    public ScrubProgress scrub() throws IOException {
+        return scrub(Opcode.LOOK, 0);
+    }
+
+    private ScrubProgress scrub(byte wish, long bytesPerSecond) throws IOException {
+        Reply reply =
+                pass(Opcode.SCRUB, to -> to.put(wish).putLong(bytesPerSecond), "does not scrub");
+        return ScrubProgress.read(reply.meta, ByteBuffer.wrap(reply.payload));
+    }
+
+    /**
+     * Has the node's next repair pass begin at once. That is the one after the pass that the answer
+     * is about, whether or not that one still runs.
+     */
+    public RepairProgress beginRepair() throws IOException {
+        return repair(Opcode.BEGIN);
+    }
+
+    /** How far it is with the pass that runs, or how the last one ended. */
+    public RepairProgress repair() throws IOException {
+        return repair(Opcode.LOOK);
+    }
+
+    private RepairProgress repair(byte wish) throws IOException {
+        Reply reply = pass(Opcode.REPAIR, to -> to.put(wish), "does not repair");
+        return RepairProgress.read(reply.meta, ByteBuffer.wrap(reply.payload));
+    }
+
+    private Reply pass(Opcode opcode, Fields fields, String refusal) throws IOException {
+        Reply reply = request(opcode, fields, new byte[0], 0, 0);
+        if (reply.status == ChunkStatus.BAD_REQUEST) {
+            throw new OlderNodeException(
+                    "storage node " + node + " is of an older version: upgrade it");
+        }
+        if (reply.status != ChunkStatus.OK) {
+            throw new IOException("storage node " + node + " " + refusal + ": " + reply.status);
+        }
+        return reply;
+    }
+
     /** Writes a chunk and returns once it is on disk there. */
     public ChunkStatus put(
             ChunkKey key, ChunkShape shape, String home, byte[] data, int at, int length)

@@ -25,6 +25,9 @@ import java.util.stream.Stream;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.PassState;
+import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
@@ -70,10 +73,12 @@ class RepairTest {
         cluster.close();
     }
 
+    private StorageConnection connect(String node) throws IOException {
+        return new StorageConnection(cluster.address(node), StorageCluster.CLUSTER, node, 10_000);
+    }
+
     private List<ChunkKey> held(String node) throws IOException {
-        try (StorageConnection connection =
-                new StorageConnection(
-                        cluster.address(node), StorageCluster.CLUSTER, node, 10_000)) {
+        try (StorageConnection connection = connect(node)) {
             return connection.list(null, 10_000).stream()
                     .map(StorageConnection.Listed::key)
                     .toList();
@@ -255,5 +260,118 @@ class RepairTest {
                 });
         await("seed " + seed).atMost(LIMIT).until(this::areHome);
         readAll();
+    }
+
+    /** How passes end that all nodes are asked for at once. */
+    private Map<String, RepairProgress> repairAll() throws IOException {
+        Map<String, Long> before = new HashMap<>();
+        for (StorageNode node : cluster.running()) {
+            try (StorageConnection connection = connect(node.id())) {
+                before.put(node.id(), connection.beginRepair().pass());
+            }
+        }
+        Map<String, RepairProgress> ends = new HashMap<>();
+        before.forEach((node, pass) ->
+                await().atMost(LIMIT)
+                        .until(() -> {
+                            try (StorageConnection connection = connect(node)) {
+                                RepairProgress now = connection.repair();
+                                assertThat(now.looked()).isLessThanOrEqualTo(now.total());
+                                ends.put(node, now);
+                                return now.pass() > pass && now.state() == PassState.ENDED;
+                            }
+                        }));
+        return ends;
+    }
+
+    /** Five chunks of a block at their homes, and none of the one with this index. */
+    private ChunkKey putAllBut(int index) throws IOException {
+        BlockRef like = fourOfSix().getFirst();
+        BlockRef ref = new BlockRef(like).setIdLow(like.getIdLow() ^ 1);
+        List<StorageSite> from = store.homes(like);
+        List<StorageSite> to = store.homes(ref);
+        for (int i = 0; i < to.size(); i++) {
+            ChunkKey key = new ChunkKey(like.getIdHigh(), like.getIdLow(), i);
+            ChunkKey copy = new ChunkKey(ref.getIdHigh(), ref.getIdLow(), i);
+            try (StorageConnection source = connect(from.get(i).id());
+                    StorageConnection target = connect(to.get(i).id())) {
+                StorageConnection.Listed listed =
+                        source.list(null, 10_000).stream()
+                                .filter(chunk -> chunk.key().equals(key))
+                                .findFirst()
+                                .orElseThrow();
+                byte[] bytes = source.get(key, 0, listed.bytes()).payload();
+                if (i != index) {
+                    assertThat(target.put(copy, listed.shape(), "", bytes, 0, bytes.length))
+                            .isEqualTo(ChunkStatus.OK);
+                }
+            }
+        }
+        return new ChunkKey(ref.getIdHigh(), ref.getIdLow(), index);
+    }
+
+    /** Nodes that neither come nor go are looked through once an hour, and whenever asked. */
+    @Test
+    void whatIsMissingIsMadeOnDemand() throws IOException {
+        for (RepairProgress quiet : repairAll().values()) {
+            assertThat(quiet.looked()).isEqualTo(quiet.total());
+            assertThat(quiet.toMove() + quiet.toRebuild() + quiet.unclear() + quiet.unmade())
+                    .as("%s", quiet)
+                    .isZero();
+        }
+        ChunkKey missing = putAllBut(2);
+        List<ChunkKey> had = new ArrayList<>();
+        for (StorageNode node : cluster.running()) {
+            had.addAll(held(node.id()));
+        }
+        assertThat(had).doesNotContain(missing);
+        Map<String, RepairProgress> ends = repairAll();
+        assertThat(ends.values().stream().mapToLong(RepairProgress::rebuilt).sum()).isEqualTo(1);
+        assertThat(allHeld()).isEqualTo(chunks() + 6);
+        for (RepairProgress end : ends.values()) {
+            assertThat(end.looked()).isEqualTo(end.total()).isPositive();
+            assertThat(end.problems()).isEmpty();
+        }
+    }
+
+    @Test
+    void aNodeThatIsAwayWithinItsGraceIsNamedAndNothingOfItIsMade() throws IOException {
+        cluster.repairs = new RepairOptions(3_600_000, Long.MAX_VALUE, 300);
+        for (String node : List.of("a1", "a2", "b1", "b2", "c1", "c2")) {
+            cluster.stop(node);
+            cluster.start(node);
+        }
+        int before = held("c2").size();
+        cluster.stop("c2");
+        long deferred = 0;
+        for (RepairProgress end : repairAll().values()) {
+            assertThat(end.rebuilt()).isZero();
+            assertThat(end.toRebuild()).isZero();
+            for (RepairProgress.Away away : end.away()) {
+                assertThat(away.id()).isEqualTo("c2");
+                assertThat(away.deadInMs()).isBetween(1L, 3_600_000L);
+                deferred += away.chunks();
+            }
+        }
+        assertThat(deferred).isEqualTo(before);
+        assertThat(allHeld()).isEqualTo(chunks() - before);
+    }
+
+    @Test
+    void blocksOfWhichTooLittleIsLeftAreNamed() throws IOException {
+        cluster.stop("a1", "b1", "c1");
+        long unmade = 0;
+        for (RepairProgress end : repairAll().values()) {
+            unmade += end.unmade();
+            if (end.unmade() > 0) {
+                assertThat(end.problems()).anyMatch(problem -> problem.contains("it takes 4"));
+            }
+        }
+        assertThat(unmade).isEqualTo(fourOfSix().size());
+    }
+
+    /** The others are small, and kept as copies. */
+    private List<BlockRef> fourOfSix() {
+        return blocks.keySet().stream().filter(ref -> ref.getDataChunks() == 4).toList();
     }
 }

@@ -16,6 +16,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.globalfs.datastore.wire.PassState;
+import org.globalfs.datastore.wire.ScrubProgress;
+import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,5 +120,105 @@ class ScrubTest {
             cluster.start(node);
         }
         await().atMost(Duration.ofMinutes(3)).until(() -> corrupt("a2") == 0);
+    }
+
+    private StorageConnection connect(String node) throws IOException {
+        return new StorageConnection(cluster.address(node), StorageCluster.CLUSTER, node, 10_000);
+    }
+
+    /** How a pass ends; on the way there it never goes back. */
+    private static ScrubProgress ended(StorageConnection connection) throws IOException {
+        ScrubProgress[] last = {connection.scrub()};
+        await().atMost(LIMIT)
+                .until(() -> {
+                    ScrubProgress next = connection.scrub();
+                    assertThat(next.pass()).isEqualTo(last[0].pass());
+                    assertThat(next.readBytes()).isBetween(last[0].readBytes(), next.totalBytes());
+                    assertThat(next.damaged()).isGreaterThanOrEqualTo(last[0].damaged());
+                    last[0] = next;
+                    return next.state() == PassState.ENDED;
+                });
+        return last[0];
+    }
+
+    @Test
+    void allDamageIsFoundAndMendedOnDemand() throws IOException {
+        byte[] content = new byte[3_000_000];
+        List<BlockRef> refs = List.of(put(content), put(content), put(content));
+        flip("b1", 300_000, 1_100_000, 1_900_000); // in three chunks
+        try (StorageConnection connection = connect("b1")) {
+            assertThat(connection.scrub()).isEqualTo(ScrubProgress.none(PassState.NONE));
+            ScrubProgress begun = connection.beginScrub(0);
+            assertThat(begun.pass()).isEqualTo(1);
+            assertThat(begun.state()).isEqualTo(PassState.RUNNING);
+            assertThat(begun.totalBytes()).isEqualTo(connection.statistics().liveBytes());
+            ScrubProgress end = ended(connection);
+            assertThat(end.readBytes())
+                    .isEqualTo(end.totalBytes())
+                    .isEqualTo(begun.totalBytes())
+                    .isPositive();
+            assertThat(end.damaged()).isEqualTo(3);
+            assertThat(end.mended()).isEqualTo(3);
+            assertThat(end.left()).isZero();
+            assertThat(end.unreadable()).isZero();
+            assertThat(end.problems()).isEmpty();
+            assertThat(connection.statistics().corruptChunks()).isZero();
+
+            assertThat(connection.beginScrub(0).pass()).isEqualTo(2);
+            assertThat(ended(connection).damaged()).as("on disk it is well").isZero();
+        }
+        cluster.stop("a1", "c1");
+        assertThat(store.get(refs.getLast(), 0, content.length).array())
+                .as("from four nodes, the mended one among them")
+                .isEqualTo(content);
+    }
+
+    @Test
+    void aPassThatRunsIsJoinedAndMayBeHurried() throws IOException {
+        for (int i = 0; i < 3; i++) {
+            put(new byte[1_000_000]);
+        }
+        try (StorageConnection connection = connect("a1");
+                StorageConnection other = connect("a1")) {
+            connection.beginScrub(1);
+            await().atMost(LIMIT).until(() -> other.scrub().readBytes() > 0);
+            ScrubProgress joined = other.beginScrub(0);
+            assertThat(joined.pass()).isEqualTo(1);
+            assertThat(joined.state()).isEqualTo(PassState.RUNNING);
+            assertThat(joined.bytesPerSecond()).isEqualTo(1);
+            assertThat(joined.readBytes()).isLessThan(joined.totalBytes());
+            assertThat(other.beginScrub(1L << 40).pass()).isEqualTo(1);
+            assertThat(ended(connection).pass()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whatIsLeftIsSaidAndTriedAgainWhenAsked() throws IOException {
+        put(new byte[3_000_000]);
+        cluster.stop("a1", "b1", "c1");
+        flip("a2", 300_000);
+        try (StorageConnection connection = connect("a2")) {
+            connection.beginScrub(0);
+            ScrubProgress end = ended(connection);
+            assertThat(end.damaged()).isEqualTo(1);
+            assertThat(end.left()).isEqualTo(1);
+            assertThat(end.problems()).singleElement().asString().contains("stays damaged");
+            for (String node : List.of("a1", "b1", "c1")) {
+                cluster.start(node);
+            }
+            await().atMost(Duration.ofMinutes(3))
+                    .until(() -> {
+                        connection.beginScrub(0);
+                        return ended(connection).left() == 0;
+                    });
+        }
+    }
+
+    @Test
+    void aNodeWithoutChunksIsThroughAtOnce() throws IOException {
+        try (StorageConnection connection = connect("c2")) {
+            connection.beginScrub(0);
+            assertThat(ended(connection).totalBytes()).isZero();
+        }
     }
 }

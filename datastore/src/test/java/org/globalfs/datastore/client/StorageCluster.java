@@ -158,7 +158,7 @@ final class StorageCluster implements AutoCloseable {
         DistributedBlockStore store;
         synchronized (this) {
             if (others == null) {
-                others = client();
+                others = client(15_000, 30_000);
             }
             store = others;
         }
@@ -171,8 +171,12 @@ final class StorageCluster implements AutoCloseable {
     }
 
     DistributedBlockStore client(long requestTimeoutMs) {
+        return client(requestTimeoutMs, 60_000);
+    }
+
+    private DistributedBlockStore client(long requestTimeoutMs, long deadlineMs) {
         return new DistributedBlockStore(
-                CLUSTER, REGIONS.getFirst(), discovery, epochs, requestTimeoutMs, 60_000);
+                CLUSTER, REGIONS.getFirst(), discovery, epochs, requestTimeoutMs, deadlineMs);
     }
 
     @Override

@@ -46,13 +46,8 @@ class ChunkMoveTest {
                     SegmentStore.open(
                             data, new SegmentStore.Options("c", node, Long.MAX_VALUE, 0, 8 << 20));
             stores.add(store);
-            StorageServer server =
-                    new StorageServer(
-                            () -> new StorageRequests(store, node),
-                            "c",
-                            node,
-                            new HostPort("127.0.0.1", 0));
-            server.start();
+            StorageServer server = new StorageServer("c", node, new HostPort("127.0.0.1", 0));
+            server.start(() -> new StorageRequests(store, Upkeep.NONE, node));
             servers.add(server);
             connections.add(new StorageConnection(server.address(), "c", node, 60_000));
         }

@@ -19,6 +19,7 @@ import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
 import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
@@ -93,6 +94,24 @@ class StorageServerTest {
     }
 
     @Test
+    void passesAreBegunAndLookedAt() throws IOException {
+        try (StorageConnection connection = connect()) {
+            assertThat(connection.scrub().state()).isEqualTo(PassState.NONE);
+            assertThat(connection.beginScrub(5).bytesPerSecond()).isEqualTo(5);
+            await().until(() -> connection.scrub().state() == PassState.ENDED);
+            assertThat(connection.beginRepair().state())
+                    .as("it is not to repair")
+                    .isEqualTo(PassState.OFF);
+            for (Opcode opcode : List.of(Opcode.SCRUB, Opcode.REPAIR)) {
+                StorageConnection.Reply reply =
+                        connection.request(
+                                opcode, to -> to.put((byte) 7).putLong(0), new byte[0], 0, 0);
+                assertThat(reply.status()).isEqualTo(ChunkStatus.BAD_REQUEST);
+            }
+        }
+    }
+
+    @Test
     void otherClustersAndNodesAreRefused() {
         assertThatThrownBy(() -> new StorageConnection(node.address(), "two", "s1", 5_000))
                 .hasMessageContaining("WRONG_CLUSTER");
@@ -109,11 +128,9 @@ class StorageServerTest {
         try (SegmentStore store = SegmentStore.open(other, options)) {
             HostPort bind = new HostPort("127.0.0.1", 0);
             for (int round = 0; round < 100; round++) {
-                StorageServer server =
-                        new StorageServer(
-                                () -> new StorageRequests(store, "s2"), "one", "s2", bind);
+                StorageServer server = new StorageServer("one", "s2", bind);
                 bind = server.address();
-                server.start();
+                server.start(() -> new StorageRequests(store, Upkeep.NONE, "s2"));
                 await().until(StorageServerTest::aConnectionIsWaitedFor);
                 server.close();
             }

@@ -258,7 +258,8 @@ public final class WriteBack implements AutoCloseable {
             done = commit(ino, pending, new ArrayList<>(), true);
         }
         if (done.cameTooLate()) {
-            LOG.error("inode {}: its blocks come too late time and again, its content is lost", ino);
+            LOG.error(
+                    "inode {}: its blocks come too late time and again, its content is lost", ino);
             return Committed.failed(Errno.EIO);
         }
         return done;

@@ -1,0 +1,348 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.node.RepairTally.Count;
+import org.globalfs.datastore.placement.Placement;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.PassState;
+import org.globalfs.protocol.Shutdown;
+import org.globalfs.protocol.discovery.Epoch;
+import org.globalfs.protocol.discovery.PlacementEpochs;
+import org.globalfs.protocol.discovery.StorageSite;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One walk of {@link Repair} over all chunks. Of one thread. */
+final class RepairPass {
+    private static final Logger LOG = LoggerFactory.getLogger(RepairPass.class);
+    private static final int BATCH = 128;
+    private static final int MOST_LATER = 100_000;
+    private static final int ID_TIME_SHIFT = 16;
+
+    private final Scope scope;
+    private final SegmentStore store;
+    private final String self;
+    private final Peers peers;
+    private final Shutdown shutdown;
+    private final Epoch epoch;
+    private final Peers.View view;
+    private final RepairTally tally;
+    private final Map<Integer, Placement> placements = new HashMap<>();
+    private final Queue<Map.Entry<ChunkKey, ChunkShape>> later = new ArrayDeque<>();
+
+    /** What all passes of a node share. */
+    record Scope(
+            SegmentStore store,
+            String self,
+            PlacementEpochs epochs,
+            RepairOptions options,
+            ChunkSource source,
+            Peers peers,
+            Shutdown shutdown) {}
+
+    RepairPass(Scope scope, Epoch epoch, Peers.View view, RepairTally tally) {
+        this.scope = scope;
+        this.store = scope.store;
+        this.self = scope.self;
+        this.peers = scope.peers;
+        this.shutdown = scope.shutdown;
+        this.epoch = epoch;
+        this.view = view;
+        this.tally = tally;
+    }
+
+    /** False: something is left that may be possible later. */
+    boolean run() {
+        tally.add(Count.TOTAL, store.count());
+        ChunkKey cursor = null;
+        while (!isOver()) {
+            List<Map.Entry<ChunkKey, SegmentStore.Location>> next = store.list(cursor, BATCH);
+            if (next.isEmpty()) {
+                break;
+            }
+            cursor = next.getLast().getKey();
+            Map<ChunkKey, ChunkShape> blocks = new LinkedHashMap<>();
+            next.forEach(
+                    entry -> blocks.putIfAbsent(block(entry.getKey()), entry.getValue().shape()));
+            look(blocks, false);
+            tally.add(Count.LOOKED, next.size());
+        }
+        while (!later.isEmpty() && !isOver()) {
+            Map<ChunkKey, ChunkShape> blocks = new LinkedHashMap<>();
+            while (blocks.size() < BATCH && !later.isEmpty()) {
+                Map.Entry<ChunkKey, ChunkShape> entry = later.remove();
+                blocks.put(entry.getKey(), entry.getValue());
+            }
+            blocks.keySet().stream()
+                    .mapToLong(this::youngForMs)
+                    .max()
+                    .ifPresent(ms -> shutdown.await(ms, TimeUnit.MILLISECONDS));
+            look(blocks, true);
+            tally.add(Count.LOOKED, blocks.size());
+        }
+        if (isOver()) {
+            tally.end(PassState.WAITING);
+            return false;
+        }
+        tally.end(PassState.ENDED);
+        report();
+        return tally.of(Count.TO_MOVE) == 0
+                && tally.of(Count.TO_REBUILD) == 0
+                && tally.of(Count.UNCLEAR) == 0;
+    }
+
+    /** Another epoch wants chunks elsewhere; or nobody wants anything any more. */
+    private boolean isOver() {
+        return shutdown.begun() || scope.epochs.newest().number() != epoch.number();
+    }
+
+    private void report() {
+        long moved = tally.of(Count.MOVED);
+        long rebuilt = tally.of(Count.REBUILT);
+        long toMove = tally.of(Count.TO_MOVE);
+        long toRebuild = tally.of(Count.TO_REBUILD);
+        long unmade = tally.of(Count.UNMADE);
+        store.leftToRepair(toMove, toRebuild);
+        if (moved > 0 || rebuilt > 0 || toMove > 0 || toRebuild > 0) {
+            LOG.info(
+                    "{}: {} chunks moved to where epoch {} has them, {} made anew; left: {} and {}",
+                    self,
+                    moved,
+                    epoch.number(),
+                    rebuilt,
+                    toMove,
+                    toRebuild);
+        }
+        if (unmade > 0) {
+            LOG.warn(
+                    "{}: {} blocks have too few chunks on nodes that are there: deleted while one was away, or lost",
+                    self,
+                    unmade);
+        }
+    }
+
+    private void look(Map<ChunkKey, ChunkShape> blocks, boolean last) {
+        Map<Integer, Map<ChunkKey, ChunkShape>> byRegion = new TreeMap<>();
+        blocks.forEach((block, shape) ->
+                byRegion.computeIfAbsent(shape.region(), r -> new LinkedHashMap<>())
+                        .put(block, shape));
+        var _ = peers.look(epoch); // who went meanwhile is not asked
+        byRegion.forEach((region, theirs) -> {
+            Survey survey = Survey.of(theirs, region, self, store, peers);
+            theirs.forEach((block, shape) -> {
+                if (!isOver()) {
+                    look(block, shape, survey, last);
+                }
+            });
+        });
+    }
+
+    private void look(ChunkKey block, ChunkShape shape, Survey survey, boolean last) {
+        Placement placement =
+                placements.computeIfAbsent(shape.region(), r -> Placement.of(epoch, r));
+        List<StorageSite> homes =
+                placement.homes(
+                        block.idHigh(), block.idLow(), shape.dataChunks(), shape.parityChunks());
+        if (homes == null) {
+            return; // nowhere to go: what is here stays
+        }
+        Sighting sighting = new Sighting(block, shape, homes, survey);
+        for (int i = 0; i < homes.size(); i++) {
+            String home = homes.get(i).id();
+            SegmentStore.Location here = store.location(key(block, i));
+            // What is kept for its home goes there by HandoffReturn, unless this node empties.
+            boolean stays = here != null && home.equals(here.home()) && epoch.lists(self);
+            if (here != null && !home.equals(self) && !stays) {
+                move(key(block, i), here, home, sighting);
+            }
+        }
+        sighting.missing(last);
+    }
+
+    private void move(ChunkKey key, SegmentStore.Location here, String home, Sighting sighting) {
+        boolean empties = !epoch.lists(self) && view.dead().contains(home);
+        String to = peers.isPresent(home) ? home : empties ? sighting.standIn() : null;
+        if (to == null) {
+            notMoved(key, "its home " + home + " is away");
+            return;
+        }
+        try {
+            String keptFor = to.equals(home) ? "" : home;
+            int sent = ChunkMove.move(store, peers.connection(to), key, here.shape(), keptFor);
+            if (sent == ChunkMove.REFUSED) {
+                notMoved(key, to + " does not take it, or it is damaged here");
+                return;
+            }
+            pace(sent);
+            sighting.survey.moved(key, self, to);
+            tally.add(Count.MOVED);
+        } catch (IOException e) {
+            notMoved(key, to + " does not answer: " + e.getMessage());
+            peers.failed(to);
+            LOG.info("{}: chunk {} not moved to {}: {}", self, key, to, e.getMessage());
+        }
+    }
+
+    private void notMoved(ChunkKey key, String why) {
+        tally.left(Count.TO_MOVE, "chunk " + key + " is not moved: " + why);
+    }
+
+    /**
+     * Returns once it is on disk there, or is not wanted any more.
+     *
+     * @param keptFor the chunk's home when that is another node, else empty
+     */
+    private void send(ChunkKey key, ChunkShape shape, String to, String keptFor, byte[] bytes)
+            throws IOException {
+        ChunkStatus status =
+                to.equals(self)
+                        ? store.keep(key, shape, keptFor.isEmpty() ? null : keptFor, bytes)
+                        : peers.connection(to).put(key, shape, keptFor, bytes, 0, bytes.length);
+        if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
+            throw new IOException(to + " does not take it: " + status);
+        }
+        pace(bytes.length);
+    }
+
+    private void pace(int bytes) {
+        var _ =
+                shutdown.await(
+                        TimeUnit.SECONDS.toMillis(bytes) / scope.options.bytesPerSecond(),
+                        TimeUnit.MILLISECONDS);
+    }
+
+    private long youngForMs(ChunkKey block) {
+        long ageMs = System.currentTimeMillis() - (block.idHigh() >>> ID_TIME_SHIFT);
+        return Math.clamp(scope.options.quietMs() - ageMs, 0, scope.options.quietMs());
+    }
+
+    /** A block and what is known of its chunks. */
+    private final class Sighting {
+        private final ChunkKey block;
+        private final ChunkShape shape;
+        private final List<StorageSite> homes;
+        private final Survey survey;
+
+        Sighting(ChunkKey block, ChunkShape shape, List<StorageSite> homes, Survey survey) {
+            this.block = block;
+            this.shape = shape;
+            this.homes = homes;
+            this.survey = survey;
+        }
+
+        /** Makes the chunks that nobody holds, if that is this node's to do. */
+        void missing(boolean last) {
+            List<Integer> missing = new ArrayList<>();
+            String first = null;
+            for (int i = 0; i < homes.size(); i++) {
+                var holders = survey.holders(key(block, i));
+                if (holders.isEmpty()) {
+                    missing.add(i);
+                } else if (first == null) {
+                    first = holders.iterator().next();
+                }
+            }
+            if (missing.isEmpty() || !self.equals(first)) {
+                return;
+            }
+            if (!survey.isComplete()) {
+                tally.left(
+                        Count.UNCLEAR,
+                        "block " + name(block) + ": not every node said what it holds of it");
+            } else if (homes.size() - missing.size() < shape.dataChunks()) {
+                tally.left(Count.UNMADE, tooFew(homes.size() - missing.size()));
+            } else if (!last
+                    && (missing.size() == 1 || youngForMs(block) > 0)
+                    && later.size() < MOST_LATER) {
+                later.add(Map.entry(block, shape));
+                tally.add(Count.TOTAL);
+            } else {
+                missing.forEach(this::rebuild);
+            }
+        }
+
+        private String tooFew(int there) {
+            return "block "
+                    + name(block)
+                    + ": "
+                    + there
+                    + " of its chunks are there, and it takes "
+                    + shape.dataChunks();
+        }
+
+        private void rebuild(int index) {
+            ChunkKey key = key(block, index);
+            String home = homes.get(index).id();
+            boolean there = peers.isPresent(home);
+            if (!there && !view.dead().contains(home)) {
+                tally.deferred(home, peers.graceLeftMs(home)); // it may come back soon
+                return;
+            }
+            String to = there ? home : standIn();
+            if (to == null) {
+                notRebuilt(key, "no other node may hold it for " + home + ", which is away");
+                return;
+            }
+            try {
+                byte[] bytes = scope.source.chunk(key, shape);
+                send(key, shape, to, there ? "" : home, bytes);
+                survey.note(key, to);
+                tally.add(Count.REBUILT);
+            } catch (IOException e) {
+                notRebuilt(key, String.valueOf(e.getMessage()));
+                peers.failed(to);
+                LOG.info("{}: chunk {} not made anew: {}", self, key, e.getMessage());
+            }
+        }
+
+        private void notRebuilt(ChunkKey key, String why) {
+            tally.left(Count.TO_REBUILD, "chunk " + key + " is not made anew: " + why);
+        }
+
+        /** The node that holds fewest of the block's chunks, and not as many as it can lose. */
+        private @Nullable String standIn() {
+            Map<String, Integer> load = new HashMap<>();
+            for (int i = 0; i < homes.size(); i++) {
+                survey.holders(key(block, i)).forEach(id -> load.merge(id, 1, Integer::sum));
+            }
+            String best = null;
+            Placement placement = placements.get(shape.region());
+            if (placement == null) {
+                return null;
+            }
+            for (StorageSite site : placement.ranking(block.idHigh(), block.idLow())) {
+                int held = load.getOrDefault(site.id(), 0);
+                if (peers.isPresent(site.id())
+                        && held < shape.parityChunks()
+                        && (best == null || held < load.getOrDefault(best, 0))) {
+                    best = site.id();
+                }
+            }
+            return best;
+        }
+    }
+
+    private static ChunkKey block(ChunkKey key) {
+        return new ChunkKey(key.idHigh(), key.idLow(), 0);
+    }
+
+    private static String name(ChunkKey block) {
+        return String.format("%016x%016x", block.idHigh(), block.idLow());
+    }
+
+    private static ChunkKey key(ChunkKey block, int index) {
+        return new ChunkKey(block.idHigh(), block.idLow(), index);
+    }
+}

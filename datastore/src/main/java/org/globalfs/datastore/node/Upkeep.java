@@ -1,0 +1,34 @@
+package org.globalfs.datastore.node;
+
+import org.globalfs.datastore.wire.PassState;
+import org.globalfs.datastore.wire.RepairProgress;
+import org.globalfs.datastore.wire.ScrubProgress;
+
+/** What a node can be asked to do for its chunks besides serving them. Thread-safe. */
+interface Upkeep {
+
+    /** Of a store alone. */
+    Upkeep NONE =
+            new Upkeep() {
+                @Override
+                public ScrubProgress scrub(boolean begins, long bytesPerSecond) {
+                    return ScrubProgress.none(PassState.OFF);
+                }
+
+                @Override
+                public RepairProgress repair(boolean begins) {
+                    return RepairProgress.none(PassState.OFF);
+                }
+            };
+
+    /**
+     * @param begins false: only says how far it is
+     * @param bytesPerSecond to read at most; 0: as configured
+     */
+    ScrubProgress scrub(boolean begins, long bytesPerSecond);
+
+    /**
+     * @param begins false: only says how far it is
+     */
+    RepairProgress repair(boolean begins);
+}
