@@ -185,11 +185,11 @@ public final class PassOperator {
             out.accept(
                     Objects.requireNonNull(id)
                             + (inMs < 0
-                                    ? " of another region is away: "
+                                    ? " is away, and so is all of its region: "
                                     : " is away, for less than the grace (repairGrace): ")
                             + ProgressText.count(chunks, "chunk")
                             + (inMs < 0
-                                    ? " of it not made anew from here"
+                                    ? " of it not made anew before some node there is back"
                                     : " of it not made anew before "
                                             + ProgressText.time(inMs)
                                             + " from now, unless it is drained"));

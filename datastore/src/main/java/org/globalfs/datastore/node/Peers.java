@@ -43,12 +43,12 @@ final class Peers implements Closeable {
      * What a pass depends on.
      *
      * @param present announced nodes of the region: incarnations by id
-     * @param dead ids of the region's nodes in the epoch that were away for the grace
+     * @param dead ids of the nodes in the epoch, of all regions, that were away for the grace
      */
     record View(int epoch, Map<String, String> present, Set<String> dead) {}
 
     /**
-     * @param region this node's, which decides whose coming and going matters
+     * @param region this node's, whose nodes' starting again matters
      */
     Peers(String cluster, String self, int region, Discovery discovery, long graceMs) {
         this.cluster = cluster;
@@ -68,9 +68,6 @@ final class Peers implements Closeable {
         Set<String> listed = new HashSet<>();
         NavigableSet<String> dead = new TreeSet<>();
         for (StorageSite site : epoch.nodes()) {
-            if (site.partition() != region) {
-                continue;
-            }
             listed.add(site.id());
             if (isPresent(site.id())) {
                 absentSinceNs.remove(site.id());
@@ -95,7 +92,7 @@ final class Peers implements Closeable {
 
     /**
      * How long a node that is away goes on not to be taken for dead; negative: for ever, as it is
-     * of another region.
+     * not in the epoch.
      */
     long graceLeftMs(String id) {
         Long sinceNs = absentSinceNs.get(id);
@@ -103,6 +100,12 @@ final class Peers implements Closeable {
                 ? -1
                 : TimeUnit.NANOSECONDS.toMillis(
                         Math.max(0, graceNs - (System.nanoTime() - sinceNs)));
+    }
+
+    /** The partition of the node's region; 0: it is not announced. */
+    int regionOf(String id) {
+        Member member = announced.get(id);
+        return id.equals(self) ? region : member == null ? 0 : member.partition();
     }
 
     /** Announced nodes that may hold chunks of a region's blocks, without this one. */

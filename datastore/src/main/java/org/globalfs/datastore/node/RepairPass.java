@@ -165,15 +165,17 @@ final class RepairPass {
             // What is kept for its home goes there by HandoffReturn, unless this node empties.
             boolean stays = here != null && home.equals(here.home()) && epoch.lists(self);
             if (here != null && !home.equals(self) && !stays) {
-                move(key(block, i), here, home, sighting);
+                move(key(block, i), here, homes.get(i), sighting);
             }
         }
         sighting.missing(last);
     }
 
-    private void move(ChunkKey key, SegmentStore.Location here, String home, Sighting sighting) {
+    private void move(
+            ChunkKey key, SegmentStore.Location here, StorageSite site, Sighting sighting) {
+        String home = site.id();
         boolean empties = !epoch.lists(self) && view.dead().contains(home);
-        String to = peers.isPresent(home) ? home : empties ? sighting.standIn() : null;
+        String to = peers.isPresent(home) ? home : empties ? sighting.standIn(site) : null;
         if (to == null) {
             notMoved(key, "its home " + home + " is away");
             return;
@@ -254,7 +256,10 @@ final class RepairPass {
                     first = holders.iterator().next();
                 }
             }
-            if (missing.isEmpty() || !self.equals(first)) {
+            String firstOfAll = first;
+            List<Integer> own =
+                    missing.stream().filter(i -> self.equals(maker(i, firstOfAll))).toList();
+            if (own.isEmpty()) {
                 return;
             }
             if (!survey.isComplete()) {
@@ -269,8 +274,24 @@ final class RepairPass {
                 later.add(Map.entry(block, shape));
                 tally.add(Count.TOTAL);
             } else {
-                missing.forEach(this::rebuild);
+                own.forEach(this::rebuild);
             }
+        }
+
+        /**
+         * Who makes a chunk anew: the first holder in its home's region, where it is known who is
+         * dead, and where it has to stay; the first of all if that region has none.
+         */
+        private @Nullable String maker(int index, @Nullable String firstOfAll) {
+            int region = homes.get(index).partition();
+            for (int i = 0; i < homes.size(); i++) {
+                for (String holder : survey.holders(key(block, i))) {
+                    if (peers.regionOf(holder) == region) {
+                        return holder;
+                    }
+                }
+            }
+            return firstOfAll;
         }
 
         private String tooFew(int there) {
@@ -290,7 +311,11 @@ final class RepairPass {
                 tally.deferred(home, peers.graceLeftMs(home)); // it may come back soon
                 return;
             }
-            String to = there ? home : standIn();
+            String to = there ? home : standIn(homes.get(index));
+            if (to == null && isRegionAway(homes.get(index))) {
+                tally.deferred(home, -1); // elsewhere it would be lost with another region
+                return;
+            }
             if (to == null) {
                 notRebuilt(key, "no other node may hold it for " + home + ", which is away");
                 return;
@@ -307,12 +332,21 @@ final class RepairPass {
             }
         }
 
+        private boolean isRegionAway(StorageSite home) {
+            return epoch.nodes().stream()
+                    .noneMatch(site ->
+                            site.partition() == home.partition() && peers.isPresent(site.id()));
+        }
+
         private void notRebuilt(ChunkKey key, String why) {
             tally.left(Count.TO_REBUILD, "chunk " + key + " is not made anew: " + why);
         }
 
-        /** The node that holds fewest of the block's chunks, and not as many as it can lose. */
-        private @Nullable String standIn() {
+        /**
+         * The node of the home's region that holds fewest of the block's chunks, and not as many as
+         * it can lose.
+         */
+        private @Nullable String standIn(StorageSite home) {
             Map<String, Integer> load = new HashMap<>();
             for (int i = 0; i < homes.size(); i++) {
                 survey.holders(key(block, i)).forEach(id -> load.merge(id, 1, Integer::sum));
@@ -324,7 +358,8 @@ final class RepairPass {
             }
             for (StorageSite site : placement.ranking(block.idHigh(), block.idLow())) {
                 int held = load.getOrDefault(site.id(), 0);
-                if (peers.isPresent(site.id())
+                if (site.partition() == home.partition()
+                        && peers.isPresent(site.id())
                         && held < shape.parityChunks()
                         && (best == null || held < load.getOrDefault(best, 0))) {
                     best = site.id();

@@ -41,7 +41,8 @@ public record RepairProgress(
      * A node that is away.
      *
      * @param chunks of it that nobody has, and that this node would make anew
-     * @param deadInMs when it will be taken for dead; negative: not by this node, of another region
+     * @param deadInMs when it will be taken for dead; negative: all nodes of its region are away,
+     *     and nobody elsewhere may have its chunks
      */
     public record Away(String id, long chunks, long deadInMs) {}
 
