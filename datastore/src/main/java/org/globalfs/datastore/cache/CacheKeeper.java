@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.globalfs.datastore.cache.policy.BlockKey;
 import org.globalfs.datastore.cache.policy.CachePolicy;
@@ -64,8 +63,6 @@ final class CacheKeeper implements AutoCloseable {
 
     /** Chunks that were ordered: a bit by chunk index. */
     private final Map<BlockKey, Long> ordered = new HashMap<>();
-
-    private final AtomicLong usedBytes = new AtomicLong();
 
     /** Regions whose distance is being found out. */
     private final Set<Integer> probed = new HashSet<>();
@@ -124,7 +121,6 @@ final class CacheKeeper implements AutoCloseable {
                 break;
             }
         }
-        usedBytes.set(policy.usedBytes());
         fetcher.start();
         thread.start();
     }
@@ -187,7 +183,6 @@ final class CacheKeeper implements AutoCloseable {
             case Came(ChunkFetcher.Order order, List<FetchedChunk> chunks, List<Integer> kept) ->
                     handle(order, chunks, kept);
         }
-        usedBytes.set(policy.usedBytes());
     }
 
     private void handle(CachedRequest request) throws IOException {
@@ -322,7 +317,7 @@ final class CacheKeeper implements AutoCloseable {
     CacheStatistics statistics() {
         return new CacheStatistics(
                 capacityBytes,
-                usedBytes.get(),
+                store.liveBytes(),
                 store.chunks(),
                 counters.requests.sum(),
                 counters.partHits.sum(),

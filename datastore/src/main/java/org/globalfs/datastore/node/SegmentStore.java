@@ -591,7 +591,7 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     /** Bytes of chunks that can be read. */
-    long liveBytes() {
+    public long liveBytes() {
         return liveBytes.get();
     }
 

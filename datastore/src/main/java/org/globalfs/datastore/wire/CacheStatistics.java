@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
  * What a cache says of itself; counts are since it started.
  *
  * @param capacityBytes disk space that chunks may take
- * @param usedBytes disk space that they take
+ * @param usedBytes of the chunks themselves; while some come in it may be more for a moment
  * @param chunks that it keeps
  * @param requests for blocks
  * @param partHits requests of which it had some chunk
