@@ -71,11 +71,6 @@ final class Simulation {
                         public void remove(BlockKey key, long chunks) {}
 
                         @Override
-                        public long usedBytes() {
-                            return 0;
-                        }
-
-                        @Override
                         public void endPeriod() {}
                     };
 

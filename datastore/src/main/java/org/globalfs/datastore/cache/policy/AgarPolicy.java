@@ -141,9 +141,4 @@ public final class AgarPolicy implements CachePolicy {
     public CachePlan plan() {
         return plan;
     }
-
-    @Override
-    public long usedBytes() {
-        return usedBytes;
-    }
 }

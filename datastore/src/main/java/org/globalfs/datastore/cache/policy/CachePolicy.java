@@ -29,7 +29,4 @@ public interface CachePolicy {
 
     /** A period ends. */
     void endPeriod();
-
-    /** What the cache keeps, in bytes. */
-    long usedBytes();
 }

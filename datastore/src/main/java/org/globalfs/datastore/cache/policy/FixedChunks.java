@@ -114,11 +114,6 @@ public final class FixedChunks implements CachePolicy {
         }
     }
 
-    @Override
-    public long usedBytes() {
-        return usedBytes;
-    }
-
     /** The block that goes next, null if none does for the newcomer. */
     private @Nullable BlockKey victim(BlockKey newcomer) {
         for (BlockKey key : content.keySet()) {
