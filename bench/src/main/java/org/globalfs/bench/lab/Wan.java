@@ -7,8 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.globalfs.bench.BenchFailure;
 
 /** A lab of {@code scripts/wan-lab} of this run's own. */
@@ -16,7 +18,8 @@ public final class Wan implements AutoCloseable {
     /** Packets that are later than this on some link void a figure. */
     public static final double LATEST_MS = 1;
 
-    private static final Pattern LATE = Pattern.compile("late_avg=([0-9.]+)us");
+    private static final Pattern LATE =
+            Pattern.compile("(?m)^(\\S+)>(\\S+) .*late_avg=([0-9.]+)us");
 
     /**
      * Of the lab.
@@ -52,6 +55,10 @@ public final class Wan implements AutoCloseable {
     private String wan(String... arguments) {
         List<String> command = new ArrayList<>(List.of(script.toString()));
         command.addAll(List.of(arguments));
+        return run(command);
+    }
+
+    private String run(List<String> command) {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().put("WAN_LAB", lab);
         try {
@@ -63,7 +70,7 @@ public final class Wan implements AutoCloseable {
             }
             return output;
         } catch (IOException e) {
-            throw new BenchFailure("cannot run " + script, e);
+            throw new BenchFailure("cannot run " + command.getFirst(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BenchFailure("interrupted");
@@ -85,11 +92,30 @@ public final class Wan implements AutoCloseable {
         String _ = wan("do", "rtt", a.name, b.name, Double.toString(ms));
     }
 
+    /**
+     * Sets one of the kernel's network settings of a region.
+     *
+     * @param name its path below {@code /proc/sys/net}
+     */
+    public void set(Region region, String name, String value) {
+        List<String> command = new ArrayList<>(region.prefix());
+        String write = "echo \"$2\" > \"/proc/sys/net/$1\"";
+        command.addAll(List.of("sh", "-c", write, "sh", name, value));
+        String _ = run(command);
+    }
+
     /** Of the latest link, on average since this was asked last. */
     public double latenessMs() {
+        return latenessMs(Set.copyOf(regions));
+    }
+
+    /** As {@link #latenessMs()}, of the links from and to these regions only. */
+    public double latenessMs(Set<Region> used) {
+        Set<String> names = used.stream().map(Region::name).collect(Collectors.toSet());
         return LATE.matcher(stat())
                 .results()
-                .mapToDouble(late -> Double.parseDouble(late.group(1)) / 1000)
+                .filter(link -> names.contains(link.group(1)) || names.contains(link.group(2)))
+                .mapToDouble(link -> Double.parseDouble(link.group(3)) / 1000)
                 .max()
                 .orElse(0);
     }
