@@ -1,6 +1,8 @@
 package org.globalfs.bench;
 
 import org.globalfs.bench.agar.AgarBench;
+import org.globalfs.bench.agar.AgarLiveBench;
+import org.globalfs.bench.agar.LiveClientsCommand;
 import org.globalfs.bench.multicast.MulticastBench;
 import org.globalfs.bench.multicast.member.MemberCommand;
 import picocli.CommandLine;
@@ -11,7 +13,13 @@ import picocli.CommandLine.Command;
         name = "globalfs bench",
         description = "Measures parts of GlobalFS on this machine.",
         mixinStandardHelpOptions = true,
-        subcommands = {MulticastBench.class, MemberCommand.class, AgarBench.class})
+        subcommands = {
+            MulticastBench.class,
+            MemberCommand.class,
+            AgarBench.class,
+            AgarLiveBench.class,
+            LiveClientsCommand.class
+        })
 public final class BenchMain {
     private BenchMain() {}
 

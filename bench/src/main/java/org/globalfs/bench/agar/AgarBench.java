@@ -31,7 +31,7 @@ public final class AgarBench implements Runnable {
     static final int[] CHUNKS = {1, 3, 5, 7, 9};
     static final double[] MEGABYTES = {5, 10, 20, 50, 100};
     static final double[] SKEWS = {0, 0.2, 0.5, 0.8, 0.9, 1.0, 1.1, 1.4};
-    private static final double SKEW = 1.1;
+    static final double SKEW = 1.1;
     private static final double CACHE_MEGABYTES = 10;
 
     @Option(

@@ -48,8 +48,17 @@ public record Setting(double skew, double cacheMegabytes, int warmUpReads) {
         return latencies;
     }
 
+    /** How long getting a chunk takes from a client in Frankfurt, by region. */
+    static double frankfurtMs(int region) {
+        return FRANKFURT_MS[region];
+    }
+
     /** So many whole objects' worth of chunks fit into a megabyte. */
+    long capacityChunks() {
+        return Math.round(cacheMegabytes * DATA_CHUNKS);
+    }
+
     long capacityBytes() {
-        return Math.round(cacheMegabytes * DATA_CHUNKS) * CHUNK_BYTES;
+        return capacityChunks() * CHUNK_BYTES;
     }
 }

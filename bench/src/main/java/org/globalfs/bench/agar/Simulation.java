@@ -20,7 +20,7 @@ final class Simulation {
 
     private final Setting setting;
     private final RegionLatencies latencies = Setting.latencies();
-    private final double[] cumulated = new double[Setting.OBJECTS];
+    private final Zipf zipf;
 
     /**
      * What a run, or several, came to.
@@ -37,11 +37,7 @@ final class Simulation {
 
     Simulation(Setting setting) {
         this.setting = setting;
-        double sum = 0;
-        for (int i = 0; i < cumulated.length; i++) {
-            sum += Math.pow(i + 1, -setting.skew());
-            cumulated[i] = sum;
-        }
+        zipf = new Zipf(Setting.OBJECTS, setting.skew());
     }
 
     /** Every read goes to the regions. */
@@ -114,7 +110,7 @@ final class Simulation {
                 policy.endPeriod();
                 periodEndsMs += Setting.PERIOD_MS;
             }
-            BlockKey key = new BlockKey(0, draw(random));
+            BlockKey key = new BlockKey(0, zipf.draw(random));
             policy.asked(key, Setting.LAYOUT);
             long cached = policy.cached(key);
             double ms = Setting.LAYOUT.readMs(cached, latencies, Setting.CACHE_MS);
@@ -133,21 +129,6 @@ final class Simulation {
 
     /** Which share of the requests is for the so many most popular objects. */
     double shareOf(int objects) {
-        return cumulated[objects - 1] / cumulated[cumulated.length - 1];
-    }
-
-    private int draw(Random random) {
-        double at = random.nextDouble() * cumulated[cumulated.length - 1];
-        int low = 0;
-        int high = cumulated.length - 1;
-        while (low < high) {
-            int middle = (low + high) / 2;
-            if (cumulated[middle] < at) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        return low;
+        return zipf.shareOf(objects);
     }
 }

@@ -11,6 +11,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.BenchMain;
+import org.globalfs.bench.lab.MemberProcess;
+import org.globalfs.bench.lab.Pause;
+import org.globalfs.bench.lab.Workplace;
 import org.globalfs.bench.multicast.member.MemberOptions;
 
 /** The members of one contender, each a process with a folder of its own. */

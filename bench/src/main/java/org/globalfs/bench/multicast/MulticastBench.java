@@ -12,6 +12,8 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.Machine;
+import org.globalfs.bench.lab.Workplace;
 import org.globalfs.bench.multicast.LoadMeasurement.Shows;
 import org.globalfs.multicast.MergeStrategy;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +100,7 @@ public final class MulticastBench implements Callable<Integer> {
         if (!Files.isDirectory(folder)) {
             throw new BenchFailure(folder + " is no folder");
         }
-        try (Workplace workplace = new Workplace(folder.toAbsolutePath())) {
+        try (Workplace workplace = new Workplace(folder.toAbsolutePath(), "bench-multicast-")) {
             measure(workplace.folder());
         }
         return 0;

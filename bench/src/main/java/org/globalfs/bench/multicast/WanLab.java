@@ -1,76 +1,33 @@
 package org.globalfs.bench.multicast;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.Wan;
 
 /** A lab of {@code scripts/wan-lab} of this run's own: a region a member. */
 final class WanLab implements Place, AutoCloseable {
-    /** Packets that are later than this on some link void the figure. */
-    private static final double LATEST_MS = 1;
-
     private static final Pattern DELAY = Pattern.compile("(\\S+)>(\\S+) delay=([0-9.]+)ms");
-    private static final Pattern LATE = Pattern.compile("late_avg=([0-9.]+)us");
     private static final int FIRST_PORT = 7000;
 
-    private record Region(String name, InetAddress address, String namespace) {}
-
-    private final Path script;
-    private final String lab = "b" + Long.toString(ProcessHandle.current().pid(), 36);
-    private final List<Region> regions = new ArrayList<>();
-    private final AtomicBoolean up = new AtomicBoolean(true);
-    private final Thread downAtExit = new Thread(this::close, "wan-down");
+    private final Wan wan;
     private int clusters;
 
     /** Makes the lab; {@link #close} removes it. */
     WanLab(Path home, Path config) {
-        script = home.resolve("scripts/wan-lab/wan");
-        if (!Files.isExecutable(script)) {
-            throw new BenchFailure("no " + script + ": start this through ./globalfs bench");
-        }
-        for (String line : wan("up", config.toString()).lines().toList()) {
-            String[] words = line.split(" ");
-            regions.add(new Region(words[0], InetAddress.ofLiteral(words[1]), words[2]));
-        }
-        Runtime.getRuntime().addShutdownHook(downAtExit);
-        if (regions.size() != MEMBERS) {
+        wan = new Wan(home, config);
+        if (wan.regions().size() != MEMBERS) {
             close();
             throw new BenchFailure(config + " must have " + MEMBERS + " regions");
-        }
-    }
-
-    private String wan(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(script.toString()));
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().put("WAN_LAB", lab);
-        try {
-            Process process = builder.start();
-            String output =
-                    new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (process.waitFor() != 0) {
-                throw new BenchFailure("WAN lab: " + output.strip());
-            }
-            return output;
-        } catch (IOException e) {
-            throw new BenchFailure("cannot run " + script, e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new BenchFailure("interrupted");
         }
     }
 
@@ -78,14 +35,14 @@ final class WanLab implements Place, AutoCloseable {
         return region(member).name();
     }
 
-    private Region region(int member) {
-        return regions.get(member - 1);
+    private Wan.Region region(int member) {
+        return wan.regions().get(member - 1);
     }
 
     /** What is set, there and back. */
     double rttMs(int from, int to) {
         double ms = 0;
-        Matcher delays = DELAY.matcher(wan("do", "stat"));
+        Matcher delays = DELAY.matcher(wan.stat());
         while (delays.find()) {
             boolean there = delays.group(1).equals(name(from)) && delays.group(2).equals(name(to));
             boolean back = delays.group(1).equals(name(to)) && delays.group(2).equals(name(from));
@@ -139,7 +96,7 @@ final class WanLab implements Place, AutoCloseable {
 
     @Override
     public List<String> prefix(int member) {
-        return List.of("ip", "netns", "exec", region(member).namespace());
+        return region(member).prefix();
     }
 
     @Override
@@ -154,16 +111,7 @@ final class WanLab implements Place, AutoCloseable {
 
     @Override
     public void watch() {
-        double _ = latenessMs();
-    }
-
-    /** Of the latest link, on average since this was asked last. */
-    private double latenessMs() {
-        return LATE.matcher(wan("do", "stat"))
-                .results()
-                .mapToDouble(late -> Double.parseDouble(late.group(1)) / 1000)
-                .max()
-                .orElse(0);
+        double _ = wan.latenessMs();
     }
 
     @Override
@@ -173,25 +121,15 @@ final class WanLab implements Place, AutoCloseable {
 
     /** Figures that were measured in turn. */
     List<String> judged(List<Figure> figures) {
-        double lateMs = latenessMs();
-        String late = String.format(Locale.ROOT, "%s %.2f ms late", router(), lateMs);
+        double lateMs = wan.latenessMs();
+        String late = String.format(Locale.ROOT, "%s %.2f ms late", wan.router(), lateMs);
         return figures.stream()
-                .map(figure -> lateMs > LATEST_MS ? "void: " + late : figure + ", " + late)
+                .map(figure -> lateMs > Wan.LATEST_MS ? "void: " + late : figure + ", " + late)
                 .toList();
-    }
-
-    /** What carries the lab's packets. */
-    private String router() {
-        return wan("do", "router").strip().equals("netem") ? "netem" : "router";
     }
 
     @Override
     public void close() {
-        if (up.compareAndSet(true, false)) {
-            String _ = wan("down");
-            if (!Thread.currentThread().equals(downAtExit)) {
-                Runtime.getRuntime().removeShutdownHook(downAtExit);
-            }
-        }
+        wan.close();
     }
 }

@@ -1,4 +1,4 @@
-package org.globalfs.bench.multicast;
+package org.globalfs.bench.lab;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.globalfs.bench.BenchFailure;
 
 /** A member's process, as the benchmark talks to it. Used by one thread. */
-final class MemberProcess implements AutoCloseable {
+public final class MemberProcess implements AutoCloseable {
     private static final String ENDED = "ended";
     private static final int TAIL_CHARACTERS = 2000;
 
@@ -29,7 +29,7 @@ final class MemberProcess implements AutoCloseable {
     private final Thread reader;
 
     /** Starts the program; {@link #awaitReady} says when it serves. */
-    MemberProcess(String name, List<String> command, Path errors) {
+    public MemberProcess(String name, List<String> command, Path errors) {
         this.name = name;
         this.errors = errors;
         try {
@@ -63,14 +63,19 @@ final class MemberProcess implements AutoCloseable {
         answers.add(ENDED);
     }
 
-    void awaitReady(Duration deadline) {
+    public void awaitReady(Duration deadline) {
         await("start", deadline);
     }
 
     /** The answer to a command, without its "ok". */
-    String ask(String command) {
+    public String ask(String command) {
+        return ask(command, Duration.ofSeconds(30));
+    }
+
+    /** As {@link #ask(String)}, of what takes longer. */
+    public String ask(String command, Duration deadline) {
         commands.println(command);
-        return await(command, Duration.ofSeconds(30));
+        return await(command, deadline);
     }
 
     private String await(String command, Duration deadline) {
@@ -103,7 +108,7 @@ final class MemberProcess implements AutoCloseable {
     }
 
     /** SIGKILL. Returns once the process is gone and all that it had printed is read. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
         try {
             process.waitFor();
@@ -114,7 +119,7 @@ final class MemberProcess implements AutoCloseable {
     }
 
     /** Ids that the member announced as acknowledged. */
-    List<Long> acknowledged() {
+    public List<Long> acknowledged() {
         synchronized (acknowledged) {
             return List.copyOf(acknowledged);
         }

@@ -1,12 +1,12 @@
-package org.globalfs.bench.multicast;
+package org.globalfs.bench.lab;
 
 import org.globalfs.bench.BenchFailure;
 
 /** Lets measured time pass. */
-final class Pause {
+public final class Pause {
     private Pause() {}
 
-    static void ofMs(long ms) {
+    public static void ofMs(long ms) {
         try {
             Thread.sleep(ms);
         } catch (InterruptedException e) {

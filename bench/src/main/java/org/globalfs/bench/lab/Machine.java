@@ -1,4 +1,4 @@
-package org.globalfs.bench.multicast;
+package org.globalfs.bench.lab;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
@@ -13,13 +13,13 @@ import java.util.Locale;
 import org.globalfs.bench.BenchFailure;
 
 /** The line that says where figures were measured. */
-final class Machine {
+public final class Machine {
     private static final int SYNCS = 300;
     private static final int BLOCK_BYTES = 4096;
 
     private Machine() {}
 
-    static String line(Path folder) {
+    public static String line(Path folder) {
         OperatingSystemMXBean system =
                 ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
         try {

@@ -1,4 +1,4 @@
-package org.globalfs.bench.multicast;
+package org.globalfs.bench.lab;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,20 +11,20 @@ import java.util.stream.Stream;
 import org.globalfs.bench.BenchFailure;
 
 /** The folder that a run keeps its members' logs in; gone when it ends, interrupted or not. */
-final class Workplace implements AutoCloseable {
+public final class Workplace implements AutoCloseable {
     private final Path folder;
     private final Thread atExit = new Thread(this::remove, "workplace");
 
-    Workplace(Path parent) {
-        folder = newFolder(parent, "bench-multicast-");
+    public Workplace(Path parent, String prefix) {
+        folder = newFolder(parent, prefix);
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    Path folder() {
+    public Path folder() {
         return folder;
     }
 
-    static Path newFolder(Path parent, String prefix) {
+    public static Path newFolder(Path parent, String prefix) {
         try {
             return Files.createTempDirectory(parent, prefix);
         } catch (IOException e) {
@@ -33,7 +33,7 @@ final class Workplace implements AutoCloseable {
     }
 
     /** Removes a folder with all in it, and says so where it cannot. */
-    static void remove(Path folder) {
+    public static void remove(Path folder) {
         try {
             List<Path> deepestFirst;
             try (Stream<Path> files = Files.walk(folder)) {
