@@ -2,6 +2,7 @@ package org.globalfs.bench.agar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,13 +25,17 @@ class AgarSimulationTest {
 
     @Test
     void agarIsNeverWorse() {
-        for (double megabytes : AgarBench.MEGABYTES) {
-            for (double skew : AgarBench.SKEWS) {
-                assertThat(Comparison.of(new Setting(skew, megabytes, WARM), SEED).gain())
-                        .as("skew %s, %s MB", skew, megabytes)
-                        .isGreaterThan(-CHANCE);
-            }
-        }
+        Arrays.stream(AgarBench.MEGABYTES)
+                .boxed()
+                .flatMap(megabytes ->
+                        Arrays.stream(AgarBench.SKEWS)
+                                .mapToObj(skew -> new Setting(skew, megabytes, WARM)))
+                .toList()
+                .parallelStream()
+                .forEach(setting ->
+                        assertThat(Comparison.of(setting, SEED).gain())
+                                .as("%s", setting)
+                                .isGreaterThan(-CHANCE));
     }
 
     /** With what is read after a start alone: popularities are hardly known yet. */
