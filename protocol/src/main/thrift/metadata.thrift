@@ -286,6 +286,7 @@ struct AdoptQuotaOp {
 struct MoveOp {
   1: required list<i64> inodes;     // directories and files
   2: required i32 to;               // partition
+  3: optional i32 limit;            // inodes at most; fewer when they do not fit into one command
 }
 
 /** What one partition owes others, in its order `first`, `first` + 1, …: delivered once, by ring global. Proposed by the coordinator only. */
@@ -373,7 +374,7 @@ struct UpdateReply {
   27: optional bool cutOff;              // the replica hears of no coordinator: another one may do better
   29: optional map<i64, i32> homes;     // inodes that live elsewhere than where they were born: in which partition, as far as is known here
   30: optional list<i64> rest;          // move: what goes along and is still where it was
-  31: optional i32 stayed;              // move: inodes that cannot go now: locked, in a quota, content that has not followed yet, or too large
+  31: optional list<i64> stayed;        // move: what cannot go now: locked, in a quota, content that has not followed yet, or too large
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */

@@ -168,6 +168,10 @@ final class Reads {
 
     /** Names and attributes; content does not change with a name. */
     private static boolean concerns(Held held, ReadOp op, ReadReply reply) {
+        if (!held.leaving().isEmpty() && held.leaving().contains(subject(op))) {
+            // Whoever has it by then may have changed everything of it.
+            return true;
+        }
         boolean told =
                 reply.isSetAttributes() && held.inodes().contains(reply.getAttributes().getIno());
         return switch (op.getSetField()) {
@@ -177,6 +181,23 @@ final class Reads {
                                     op.getLookup().getParent(), op.getLookup().bufferForName());
             case GET_ATTRIBUTES, READ_DIRECTORY -> told;
             default -> false;
+        };
+    }
+
+    /** The inode that is asked about, 0: none. */
+    private static long subject(ReadOp op) {
+        return switch (op.getSetField()) {
+            case LOOKUP -> op.getLookup().getParent();
+            case GET_ATTRIBUTES -> op.getGetAttributes().getIno();
+            case OPEN -> op.getOpen().getIno();
+            case CONTENT -> op.getContent().getIno();
+            case READ_DIRECTORY -> op.getReadDirectory().getIno();
+            case READ_LINK -> op.getReadLink().getIno();
+            case GET_XATTR -> op.getGetXattr().getIno();
+            case LIST_XATTR -> op.getListXattr().getIno();
+            case GET_LOCK -> op.getGetLock().getIno();
+            case QUOTA -> op.getQuota().getIno();
+            case STAT_FS -> 0;
         };
     }
 

@@ -1,6 +1,7 @@
 package org.globalfs.replica.state.check;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.globalfs.protocol.wire.BlockRef;
@@ -11,6 +12,7 @@ import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.Piece;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.operations.Loans;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,9 +148,32 @@ final class ContentCheck {
             report.fault(
                     "there are %d doomed blocks, but %d are counted", doomed[0], counters.doomed);
         }
+        loans();
         for (int pass = 0; digest != 0 && pass < PASSES; pass++) {
             compare(pass);
         }
+    }
+
+    /** What was lent counts as references; what was borrowed is in use. */
+    private void loans() {
+        scan(
+                Table.LOAN,
+                (key, value) -> {
+                    BlockRef block = block(key);
+                    if (block == null) {
+                        report.fault(
+                                "block %x%016x is lent or borrowed, but not in use",
+                                Keys.getLong(key, 0), Keys.getLong(key, 8));
+                    } else if (Keys.getLong(key, 16) != counters.partition) {
+                        digest += Loans.count(value) * mixed(block);
+                    }
+                    return true;
+                });
+    }
+
+    private @Nullable BlockRef block(byte[] loan) {
+        byte[] value = records.get(Table.BLOCK, Arrays.copyOf(loan, 16));
+        return value == null ? null : Blocks.decode(value);
     }
 
     /** Finds the blocks whose references are wrong, among a part of all. */
@@ -168,6 +193,18 @@ final class ContentCheck {
                 (key, value) -> {
                     if (mixed(Blocks.decode(value)) >>> 60 == pass) {
                         missing.merge(ByteBuffer.wrap(key), -Blocks.references(value), Long::sum);
+                    }
+                    return true;
+                });
+        scan(
+                Table.LOAN,
+                (key, value) -> {
+                    BlockRef block = block(key);
+                    if (block != null
+                            && Keys.getLong(key, 16) != counters.partition
+                            && mixed(block) >>> 60 == pass) {
+                        missing.merge(
+                                ByteBuffer.wrap(Blocks.key(block)), Loans.count(value), Long::sum);
                     }
                     return true;
                 });
