@@ -655,6 +655,10 @@ struct CheckReply {
   10: optional list<Crossing> hanging; // directories here whose parents are in other partitions
   11: optional list<Crossing> held;    // directories of other partitions that have names here
   12: optional i64 globalBelow;        // directories of partition 0 that lie in regional ones, as this partition knows
+  13: optional map<i32, i64> homes;    // digests of the inodes that live elsewhere than where they were born, by partition that they live in
+  14: optional map<i32, i64> births;   // the same by partition of their birth
+  15: optional map<i32, i64> lent;     // digests of the blocks lent, by borrower
+  16: optional map<i32, i64> borrowed; // digests of the blocks borrowed, by lender
 }
 
 // ---------------------------------------------------------------- checkpoints, between replicas

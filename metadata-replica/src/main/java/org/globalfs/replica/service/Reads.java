@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongConsumer;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.LockState;
@@ -37,17 +38,23 @@ final class Reads {
     private final int home;
     private final Grants grants;
     private final Multicast multicast;
+    private final LongConsumer opened;
 
     /** By coordinated operation that a read has waited for. */
     private final Map<Long, Long> awaitedUntilNs = new ConcurrentHashMap<>();
 
+    /**
+     * @param opened told of every file of the home partition that is opened
+     */
     Reads(
             Map<Integer, HostedPartition> partitions,
             Map<Integer, CausalWait> causal,
             RingPeers rings,
             int home,
             Grants grants,
-            Multicast multicast) {
+            Multicast multicast,
+            LongConsumer opened) {
+        this.opened = opened;
         this.rings = rings;
         this.home = home;
         this.grants = grants;
@@ -60,6 +67,9 @@ final class Reads {
         long deadlineNs = Deadlines.of(request.isSetWaitMs(), request.getWaitMs());
         boolean waits =
                 request.getOp().isSetGetLock() && request.getOp().getGetLock().isSetRequest();
+        if (request.getOp().isSetOpen() && request.getPartition() == home) {
+            opened.accept(request.getOp().getOpen().getIno());
+        }
         return waits ? awaitLock(request, deadlineNs) : read(request, deadlineNs);
     }
 

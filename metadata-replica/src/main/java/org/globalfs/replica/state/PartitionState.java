@@ -469,6 +469,12 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         return new Owed(first, notices);
     }
 
+    /** Whether some of a file's content may be in other regions' blocks. */
+    public boolean hasForeignContent(long ino) {
+        return visible.counters.foreign > 0
+                && store.newest().get(Table.FOREIGN, Keys.of(ino)) != null;
+    }
+
     /** Files with content in other regions' blocks, from the one after {@code after} on. */
     public List<Long> withForeignContent(long after, int limit) {
         List<Long> inodes = new ArrayList<>();

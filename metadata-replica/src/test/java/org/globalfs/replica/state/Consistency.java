@@ -18,6 +18,7 @@ import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.replica.state.check.CheckReport;
 import org.globalfs.replica.state.check.Crossings;
+import org.globalfs.replica.state.check.Digests;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 
@@ -66,6 +67,11 @@ final class Consistency {
             }
         }
         assertThat(Crossings.faults(hanging, held)).isEmpty();
+        Map<Integer, Digests> digests = new TreeMap<>();
+        for (int partition = 0; partition <= regions; partition++) {
+            digests.put(partition, rings.state(partition).check().report().digests);
+        }
+        assertThat(Digests.faults(digests)).isEmpty();
         assertThat(unexplained).isEqualTo(foreign);
     }
 

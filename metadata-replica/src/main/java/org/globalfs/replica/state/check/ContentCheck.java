@@ -160,12 +160,18 @@ final class ContentCheck {
                 Table.LOAN,
                 (key, value) -> {
                     BlockRef block = block(key);
+                    int borrower = (int) Keys.getLong(key, 16);
                     if (block == null) {
                         report.fault(
                                 "block %x%016x is lent or borrowed, but not in use",
                                 Keys.getLong(key, 0), Keys.getLong(key, 8));
-                    } else if (Keys.getLong(key, 16) != counters.partition) {
-                        digest += Loans.count(value) * mixed(block);
+                    } else if (borrower != counters.partition) {
+                        long loans = Loans.count(value) * mixed(block);
+                        digest += loans;
+                        report.digests.lent().merge(borrower, loans, Long::sum);
+                    } else {
+                        long loans = Loans.count(value) * mixed(block);
+                        report.digests.borrowed().merge(block.getRegion(), loans, Long::sum);
                     }
                     return true;
                 });
@@ -234,11 +240,7 @@ final class ContentCheck {
         return String.format("%x%016x", block.getIdHigh(), block.getIdLow());
     }
 
-    /** Spreads ids over all 64 bits (a finalizer as SplitMix64 has). */
     private static long mixed(BlockRef block) {
-        long x = block.getIdHigh() * 0x9e3779b97f4a7c15L ^ block.getIdLow();
-        x = (x ^ x >>> 30) * 0xbf58476d1ce4e5b9L;
-        x = (x ^ x >>> 27) * 0x94d049bb133111ebL;
-        return x ^ x >>> 31;
+        return Digests.mixed(block.getIdHigh() * 0x9e3779b97f4a7c15L ^ block.getIdLow());
     }
 }
