@@ -32,8 +32,7 @@ final class NoticeDelivery {
             return;
         }
         PartitionState.Owed owed = partition.use(state -> state.owed(BATCH));
-        boolean waits =
-                owed.first() == sentFirst && System.nanoTime() - sentNs < RESEND_NS;
+        boolean waits = owed.first() == sentFirst && System.nanoTime() - sentNs < RESEND_NS;
         if (owed.notices().isEmpty() || waits) {
             return;
         }

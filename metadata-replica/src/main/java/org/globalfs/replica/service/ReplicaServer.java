@@ -148,8 +148,7 @@ public final class ReplicaServer implements AutoCloseable {
                         updates::update,
                         shutdown,
                         options.followBytesPerSecond());
-        Reads reads =
-                new Reads(partitions, causal, peers, home, grants, multicast, follow::opened);
+        Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow::opened);
         ReplicaCalls calls =
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk);
         String name = "metadata replica " + config.id();
