@@ -87,6 +87,15 @@ public final class MetadataClient {
         return Set.copyOf(updated);
     }
 
+    /** The partitions of the regions that replicas are known of, by name. */
+    public Map<String, Integer> regions() {
+        Map<String, Integer> result = new java.util.TreeMap<>();
+        for (Replica replica : routes.candidates(0)) {
+            result.put(replica.region(), replica.partition());
+        }
+        return result;
+    }
+
     /** Partitions that replicas are known of. */
     public Set<Integer> partitions() {
         Set<Integer> result = new java.util.TreeSet<>();

@@ -43,8 +43,8 @@ final class Requests {
         return client.homes().of(ino);
     }
 
-    /** A reply, and the right by which the cache may keep what it says. */
-    record Read(ReadReply reply, @Nullable Validity validity, long stamp) {}
+    /** A partition's reply, and the right by which the cache may keep what it says. */
+    record Read(ReadReply reply, @Nullable Validity validity, long stamp, int partition) {}
 
     record Updated(UpdateReply reply, @Nullable Validity validity, long stamp) {}
 
@@ -101,7 +101,7 @@ final class Requests {
                         : null;
         learn(reply.getAttributes(), answer.partition(), validity, stamp);
         learn(reply.getParent(), answer.partition(), validity, stamp);
-        return new Read(reply, validity, stamp);
+        return new Read(reply, validity, stamp, answer.partition());
     }
 
     Read read(Caller caller, int partition, ReadOp op) throws FsException {
