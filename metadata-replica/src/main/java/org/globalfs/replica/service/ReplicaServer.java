@@ -140,14 +140,7 @@ public final class ReplicaServer implements AutoCloseable {
                         disk,
                         peerRoom,
                         shutdown);
-        ContentFollow follow =
-                new ContentFollow(
-                        own,
-                        multicast,
-                        blocks,
-                        updates::update,
-                        shutdown,
-                        options.followBytesPerSecond());
+        ContentFollow follow = follow(own, multicast, blocks, updates);
         Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow::opened);
         ReplicaCalls calls =
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk);
@@ -166,9 +159,17 @@ public final class ReplicaServer implements AutoCloseable {
                                 fatal)));
         String peerThread = "replica-" + config.id() + "-peers";
         opened.push(new Upkeep(peerThread, shutdown, fatal).every(1_000, peerRoom::tick).start());
-        String followThread = "replica-" + config.id() + "-follow";
-        opened.push(new Upkeep(followThread, shutdown, fatal).every(500, follow::tick).start());
+        opened.push(
+                new Upkeep("replica-" + config.id() + "-follow", shutdown, fatal)
+                        .every(500, follow::tick)
+                        .start());
         startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
+    }
+
+    private ContentFollow follow(
+            HostedPartition own, Multicast multicast, BlockDeleter blocks, Updates updates) {
+        return new ContentFollow(
+                own, multicast, blocks, updates::update, shutdown, options.followBytesPerSecond());
     }
 
     private HostedPartition hold(int number) throws IOException {

@@ -207,6 +207,8 @@ final class Rings implements AutoCloseable {
             return false;
         }
         List<ByteBuffer> notices = owed.notices().stream().map(ByteBuffer::wrap).toList();
+        // Whoever proposes them does not know whether somebody else has: twice does no harm.
+        internal(0, UpdateOp.notices(new NoticesOp(partition, owed.first(), notices)));
         internal(0, UpdateOp.notices(new NoticesOp(partition, owed.first(), notices)));
         return true;
     }

@@ -108,7 +108,7 @@ final class Departure {
     }
 
     private boolean stays(Inode inode) {
-        return inode.quota != 0
+        return tree.quotas().live(inode.quota) != 0
                 || intents.touches(inode.ino)
                 || inode.isDirectory() && isHeld(inode)
                 || hasRow(Table.FILE_LOCK, inode.ino)
@@ -118,7 +118,8 @@ final class Departure {
     /** Or has a parent that a quota counts: its turn to be counted is still to come. */
     private boolean isHeld(Inode directory) {
         Inode parent = tree.isHere(directory.parent) ? tree.inode(directory.parent) : null;
-        return intents.locks().directoryMoves() || parent != null && parent.quota != 0;
+        return intents.locks().directoryMoves()
+                || parent != null && tree.quotas().live(parent.quota) != 0;
     }
 
     private boolean hasRow(Table table, long ino) {
@@ -136,6 +137,9 @@ final class Departure {
 
     private Cargo.Item item(Inode inode) {
         byte[] prefix = Keys.of(inode.ino);
+        // Of one that was taken away: its number means nothing elsewhere.
+        inode.quota = 0;
+        inode.flags &= ~Inode.UNCOUNTED;
         List<Cargo.Extent> extents = new ArrayList<>();
         long[] size = {0};
         if (inode.extents > 0) {

@@ -45,6 +45,7 @@ final class Migration {
             Inode inode = tree.existing(ino);
             counters.inodes--;
             counters.bytes -= inode.stored;
+            tree.quotas().forget(inode);
             pieces(ino, blocks);
             erase(Table.EXTENT, ino);
             erase(Table.XATTR, ino);
