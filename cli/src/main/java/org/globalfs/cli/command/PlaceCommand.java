@@ -1,10 +1,12 @@
 package org.globalfs.cli.command;
 
+import java.io.Console;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.client.control.ControlClient;
@@ -58,7 +60,8 @@ final class PlaceCommand implements Runnable {
             @Parameters(paramLabel = "REGION") String region)
             throws Failure, IOException {
         String last = "0 0";
-        boolean terminal = System.console() != null && System.console().isTerminal();
+        boolean terminal =
+                Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
         try (ControlClient client =
                 ControlClient.ask(mountpoint(path), "move " + inode(path) + " " + region)) {
             for (String line = client.line(); line != null; line = client.line()) {

@@ -50,6 +50,9 @@ final class ContentFollow {
     private static final int TRIES = 5;
     private static final int WAIT_MS = 5_000;
 
+    /** After something went wrong that is likely to go wrong again. */
+    private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(10);
+
     /** How updates are executed that other sessions' grants may be in the way of. */
     interface Executor {
         UpdateReply execute(UpdateRequest request) throws InterruptedException;
@@ -65,6 +68,7 @@ final class ContentFollow {
     private final Set<Long> wanted = new LinkedHashSet<>();
     private long sequence;
     private long after;
+    private long restsUntilNs = System.nanoTime();
 
     ContentFollow(
             HostedPartition partition,
@@ -94,7 +98,7 @@ final class ContentFollow {
 
     /** Copies what there is to copy; returns after a while, or when nothing is left. */
     void tick() throws InterruptedException {
-        if (!goesOn()) {
+        if (!goesOn() || System.nanoTime() - restsUntilNs < 0) {
             return;
         }
         long from = after;
@@ -102,10 +106,23 @@ final class ContentFollow {
         after = files.size() < FILES ? 0 : files.getLast();
         for (long ino : files) {
             for (long first = takeWanted(); first != 0; first = takeWanted()) {
-                follow(first);
+                if (!follow(first)) {
+                    return;
+                }
             }
-            follow(ino);
+            if (!follow(ino)) {
+                return;
+            }
         }
+    }
+
+    private void rest(long ino, String why) {
+        restsUntilNs = System.nanoTime() + PAUSE_NS;
+        LOG.warn(
+                "partition {}: content of files that were moved here stays in other regions for now, such as inode {}'s: {}",
+                partition.partition(),
+                ino,
+                why);
     }
 
     private boolean goesOn() {
@@ -126,14 +143,15 @@ final class ContentFollow {
         }
     }
 
-    private void follow(long ino) throws InterruptedException {
+    /** False: let others be for a while. */
+    private boolean follow(long ino) throws InterruptedException {
         Map<BlockRef, BlockRef> copies = new HashMap<>();
         long from = 0;
         int tries = 0;
         while (goesOn() && tries < TRIES) {
             ReadReply file = read(ino, from);
             if (file.getStatus() != Status.DONE || file.getErrno() != 0) {
-                return; // it went on to another partition, or is no more
+                return true; // it went on to another partition, or is no more
             }
             List<Extent> foreign = foreign(file.getExtents());
             boolean last = file.getContentEnd() >= file.getAttributes().getSize();
@@ -145,17 +163,19 @@ final class ContentFollow {
                 List<Extent> here = copy(foreign, copies);
                 Errno refused = change(ino, file.getAttributes().getVersion(), here);
                 if (refused == null && foreign.isEmpty()) {
-                    return;
+                    return true;
+                }
+                if (refused != null && refused != Errno.EAGAIN) {
+                    rest(ino, refused.name());
+                    return false;
                 }
                 tries = refused == null ? 0 : tries + 1;
             } catch (IOException e) {
-                LOG.info(
-                        "inode {}: its content stays in another region for now: {}",
-                        ino,
-                        e.toString());
-                return;
+                rest(ino, e.toString());
+                return false;
             }
         }
+        return true;
     }
 
     private ReadReply read(long ino, long from) {

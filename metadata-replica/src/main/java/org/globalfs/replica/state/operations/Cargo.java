@@ -27,7 +27,7 @@ record Cargo(List<Item> items, List<Long> rest, List<Long> stayed) {
 
         /** Bytes, about. */
         long size() {
-            long size = 32 + inode.length;
+            long size = 32L + inode.length;
             for (Extent extent : extents) {
                 size += 12 + extent.value.length;
             }

@@ -83,23 +83,23 @@ final class Notices {
 
     private static List<Effect> effects(int from, byte[] notice) {
         Unpacker in = new Unpacker(notice).version(FORMAT, "notice");
-        switch (in.u8()) {
+        return switch (in.u8()) {
             case FORGET -> {
                 long ino = in.i64();
                 int birth = Partitions.ofBirth(ino);
                 Effect here = new Effect.Forget(0, ino);
                 Effect there = new Effect.Forget(from, ino);
-                return birth == 0
+                yield birth == 0
                         ? List.of(here, there)
                         : List.of(here, there, new Effect.Forget(birth, ino));
             }
             case GIVE_BACK -> {
                 long loans = in.varint();
                 BlockRef block = Blocks.unpack(in);
-                return List.of(new Effect.TakeBack(block.getRegion(), from, block, loans));
+                yield List.of(new Effect.TakeBack(block.getRegion(), from, block, loans));
             }
             default -> throw new CorruptRecordException("notice of unknown kind");
-        }
+        };
     }
 
     /** In the partition that owed them: they were delivered through this one. */
