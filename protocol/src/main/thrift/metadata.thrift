@@ -278,6 +278,24 @@ struct AdoptQuotaOp {
   1: required i32 limit;
 }
 
+/**
+ * Lets inodes live in another regional partition from now on, all at once or none; a coordinated operation, for root
+ * only. With a directory go its names and what they lead to, as far as one command may carry it. See `done`, `rest`
+ * and `stayed` of the reply.
+ */
+struct MoveOp {
+  1: required list<i64> inodes;     // directories and files
+  2: required i32 to;               // partition
+  3: optional i32 limit;            // inodes at most; fewer when they do not fit into one command
+}
+
+/** What one partition owes others, in its order `first`, `first` + 1, …: delivered once, by ring global. Proposed by the coordinator only. */
+struct NoticesOp {
+  1: required i32 partition;        // whose notices
+  2: required i64 first;
+  3: required list<binary> notices;
+}
+
 union UpdateOp {
   1: CreateOp create;
   2: UnlinkOp unlink;
@@ -300,6 +318,8 @@ union UpdateOp {
   19: SetQuotaOp setQuota;
   20: AdoptQuotaOp adoptQuota;
   21: FenceBlocksOp fenceBlocks;
+  22: MoveOp move;
+  23: NoticesOp notices;
 }
 
 /**
@@ -325,7 +345,8 @@ enum Status {
   DONE = 1,        // executed: see errno
   REDIRECT = 2,    // not executed: ask `coordinator` (replica id; -1: none known, try later)
   RETRY = 3,       // not executed or unknown: send the same (session, sequence) again after a moment
-  ESCALATE = 4,    // not executed: one partition in `participants` executes it alone; several: submit to ring global as a coordinated command
+  ESCALATE = 4,    // not executed: one partition in `participants` executes it alone; several: submit to ring global as a coordinated command;
+                   // of a read: ask where `homes` says
 }
 
 struct UpdateReply {
@@ -351,6 +372,9 @@ struct UpdateReply {
   26: optional i64 lease;                // with leaseMs: which of the session's leases at this replica; nothing granted under another holds any more
   28: optional i64 fence;                // write refused with EAGAIN: a block may be gone; store it again, with an id of this time (ms) or later
   27: optional bool cutOff;              // the replica hears of no coordinator: another one may do better
+  29: optional map<i64, i32> homes;     // inodes that live elsewhere than where they were born: in which partition, as far as is known here
+  30: optional list<i64> rest;          // move: what goes along and is still where it was
+  31: optional list<i64> stayed;        // move: what cannot go now: locked, in a quota, content that has not followed yet, or too large
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */
@@ -510,6 +534,7 @@ struct ReadReply {
   26: optional list<Quota> quotas;         // quota; with `last`
   27: optional i64 lease;                  // as UpdateReply's
   28: optional bool cutOff;                // likewise; of partition 0
+  29: optional map<i64, i32> homes;        // likewise
 }
 
 // ---------------------------------------------------------------- grants, status
@@ -630,6 +655,10 @@ struct CheckReply {
   10: optional list<Crossing> hanging; // directories here whose parents are in other partitions
   11: optional list<Crossing> held;    // directories of other partitions that have names here
   12: optional i64 globalBelow;        // directories of partition 0 that lie in regional ones, as this partition knows
+  13: optional map<i32, i64> homes;    // digests of the inodes that live elsewhere than where they were born, by partition that they live in
+  14: optional map<i32, i64> births;   // the same by partition of their birth
+  15: optional map<i32, i64> lent;     // digests of the blocks lent, by borrower
+  16: optional map<i32, i64> borrowed; // digests of the blocks borrowed, by lender
 }
 
 // ---------------------------------------------------------------- checkpoints, between replicas

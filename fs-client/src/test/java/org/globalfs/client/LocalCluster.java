@@ -127,6 +127,11 @@ final class LocalCluster implements AutoCloseable {
             }
 
             @Override
+            public BlockRef copy(BlockRef block, int region) throws IOException {
+                return blocks.copy(block, region);
+            }
+
+            @Override
             public void list(int partition, Consumer<BlockRef> each) throws IOException {
                 blocks.list(partition, each);
             }

@@ -31,13 +31,19 @@ final class Locator {
     private static final int DIRECTORY = 0040000;
     private static final int MAX_DEPTH = 4096;
 
+    /** Asked for by its number, an inode's directories are not known. */
+    private static final int NOBODY = -1;
+
     private final Topology topology;
     private final TreeReader tree;
     private final NearestReplicas nearest;
     private final PlacementPolicy policy;
 
-    /** A node on the way down; {@code holder} is the partition of the directory that names it. */
-    private record Node(long ino, int holder, boolean directory, String path) {}
+    /**
+     * A node on the way down; {@code holder} is the partition of the directory that names it,
+     * {@code home} the one that has it, or knows who does.
+     */
+    private record Node(long ino, int holder, int home, boolean directory, String path) {}
 
     Locator(Topology topology, TreeReader tree, NearestReplicas nearest, PlacementPolicy policy) {
         this.topology = topology;
@@ -54,18 +60,11 @@ final class Locator {
     }
 
     private LocateReply byInode(long ino) {
-        int partition = partitionOf(ino);
+        int partition = birth(ino);
         if (!known(partition)) {
             return new LocateReply(Errno.ENOENT.number());
         }
-        ReadReply reply = tree.read(partition, ReadOp.getAttributes(new GetAttributesOp(ino)));
-        if (reply == null) {
-            return new LocateReply(Errno.EAGAIN.number());
-        }
-        if (reply.getErrno() != 0) {
-            return new LocateReply(reply.getErrno());
-        }
-        return found(new Node(ino, partition, false, ino == ROOT ? "/" : ""));
+        return found(new Node(ino, NOBODY, partition, false, ino == ROOT ? "/" : ""));
     }
 
     private LocateReply byPath(ByteBuffer path) {
@@ -74,7 +73,7 @@ final class Locator {
             return new LocateReply(Errno.EINVAL.number());
         }
         Deque<Node> way = new ArrayDeque<>();
-        way.push(new Node(ROOT, Topology.GLOBAL, true, "/"));
+        way.push(new Node(ROOT, Topology.GLOBAL, Topology.GLOBAL, true, "/"));
         for (byte[] name : names) {
             if (isDots(name, 2)) {
                 if (way.size() > 1) {
@@ -87,31 +86,49 @@ final class Locator {
                 return new LocateReply(Errno.ENOTDIR.number());
             }
             LookupOp lookup = new LookupOp(here.ino, ByteBuffer.wrap(name));
-            ReadReply reply = tree.read(partitionOf(here.ino), ReadOp.lookup(lookup));
-            if (reply == null) {
+            TreeReader.Read read = tree.read(here.home, ReadOp.lookup(lookup));
+            if (read == null) {
                 return new LocateReply(Errno.EAGAIN.number());
             }
-            if (reply.getErrno() != 0) {
-                return new LocateReply(reply.getErrno());
+            if (read.reply().getErrno() != 0) {
+                return new LocateReply(read.reply().getErrno());
             }
-            way.push(child(here, name, reply));
+            way.push(child(here, name, read));
         }
         return found(way.element());
     }
 
-    private static Node child(Node parent, byte[] name, ReadReply reply) {
+    private static Node child(Node parent, byte[] name, TreeReader.Read read) {
+        ReadReply reply = read.reply();
         int type =
                 reply.isSetType() ? reply.getType() : reply.getAttributes().getMode() & TYPE_MASK;
         long ino = reply.isSetIno() ? reply.getIno() : reply.getAttributes().getIno();
         String path =
                 (parent.ino == ROOT ? "/" : parent.path + "/")
                         + new String(name, StandardCharsets.UTF_8);
-        return new Node(ino, partitionOf(parent.ino), type == DIRECTORY, path);
+        int home =
+                reply.isSetAttributes()
+                        ? read.partition()
+                        : reply.isSetHomes()
+                                ? reply.getHomes().getOrDefault(ino, birth(ino))
+                                : birth(ino);
+        return new Node(ino, read.partition(), home, type == DIRECTORY, path);
     }
 
     private LocateReply found(Node node) {
-        int partition = partitionOf(node.ino);
-        TreeSet<Integer> touched = new TreeSet<>(List.of(partition, node.holder));
+        ReadOp attributes = ReadOp.getAttributes(new GetAttributesOp(node.ino));
+        TreeReader.Read read = tree.read(node.home, attributes);
+        if (read == null) {
+            return new LocateReply(Errno.EAGAIN.number());
+        }
+        if (read.reply().getErrno() != 0) {
+            return new LocateReply(read.reply().getErrno());
+        }
+        int partition = read.partition();
+        TreeSet<Integer> touched = new TreeSet<>(List.of(partition));
+        if (node.holder != NOBODY) {
+            touched.add(node.holder);
+        }
         LocateReply reply =
                 new LocateReply(0)
                         .setIno(node.ino)
@@ -130,6 +147,9 @@ final class Locator {
         if (node.ino == ROOT) {
             return "/: " + policy.of("/").word();
         }
+        if (partition != birth(node.ino)) {
+            return "moved";
+        }
         boolean placed =
                 node.directory && node.holder == Topology.GLOBAL && partition != Topology.GLOBAL;
         return placed ? "/: " + Placement.CREATOR.word() : Placement.INHERIT.word();
@@ -139,8 +159,7 @@ final class Locator {
         return partition == Topology.GLOBAL || topology.region(partition).isPresent();
     }
 
-    /** Inodes do not move yet: an inode lives where it was born. */
-    private static int partitionOf(long ino) {
+    private static int birth(long ino) {
         return (int) (ino >>> BIRTH_SHIFT);
     }
 

@@ -27,6 +27,7 @@ final class TreeReader implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TreeReader.class);
     private static final int WAIT_MS = 1_000;
     private static final long TIMEOUT_MS = 1_500;
+    private static final int MOST_STEPS = 8;
 
     private final NearestReplicas nearest;
     private final long session = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
@@ -37,8 +38,29 @@ final class TreeReader implements AutoCloseable {
         this.nearest = nearest;
     }
 
-    /** The answer; null when no replica of the partition gives one. */
-    @Nullable ReadReply read(int partition, ReadOp op) {
+    /** What a partition answered. */
+    record Read(int partition, ReadReply reply) {}
+
+    /**
+     * Asks where the inode may be, and goes on to where it is; null when no replica of a partition
+     * answers.
+     */
+    @Nullable Read read(int partition, ReadOp op) {
+        int at = partition;
+        for (int step = 0; step < MOST_STEPS; step++) {
+            ReadReply reply = ask(at, op);
+            if (reply == null) {
+                return null;
+            }
+            if (reply.getStatus() == Status.DONE) {
+                return new Read(at, reply);
+            }
+            at = reply.getHomes().values().iterator().next();
+        }
+        return null; // it moves faster than we ask
+    }
+
+    private @Nullable ReadReply ask(int partition, ReadOp op) {
         List<Topology.ReplicaSite> sites = nearest.of(partition);
         for (Topology.ReplicaSite site : sites) {
             ReadRequest request =
@@ -55,7 +77,7 @@ final class TreeReader implements AutoCloseable {
                 RpcClient client =
                         clients.computeIfAbsent(site.rpc(), a -> new RpcClient(a.host(), a.port()));
                 ReadReply reply = client.call(MetadataCalls.READ, request, TIMEOUT_MS);
-                if (reply.getStatus() == Status.DONE) {
+                if (reply.getStatus() == Status.DONE || reply.getStatus() == Status.ESCALATE) {
                     advance(partition, reply.getPosition().getInstance());
                     if (reply.isSetGlobalSeen()) {
                         advance(Topology.GLOBAL, reply.getGlobalSeen());

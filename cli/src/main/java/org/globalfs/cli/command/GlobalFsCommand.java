@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
             StatsCommand.class,
             TraceCommand.class,
             QuotaCommand.class,
+            PlaceCommand.class,
             SimCommand.class,
             HostCommand.class,
             CompletionCommand.class,

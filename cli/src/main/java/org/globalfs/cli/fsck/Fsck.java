@@ -21,6 +21,8 @@ import org.globalfs.protocol.wire.Crossing;
 import org.globalfs.protocol.wire.Links;
 import org.globalfs.replica.state.check.CheckReport;
 import org.globalfs.replica.state.check.Crossings;
+import org.globalfs.replica.state.check.Digests;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks a replica of each partition to check its records, and compares what partitions say of each
@@ -79,6 +81,7 @@ public final class Fsck {
         final List<CheckReport.Crossing> hanging = new ArrayList<>();
         final List<CheckReport.Crossing> held = new ArrayList<>();
         final Set<String> wrong = new TreeSet<>();
+        final Map<Integer, Digests> digests = new TreeMap<>();
         private long globalBelow;
 
         void add(CheckReply reply) {
@@ -91,6 +94,13 @@ public final class Fsck {
             add(reply.isSetHanging() ? reply.getHanging() : List.of(), hanging);
             add(reply.isSetHeld() ? reply.getHeld() : List.of(), held);
             int partition = reply.getPosition().getPartition();
+            digests.put(
+                    partition,
+                    new Digests(
+                            orNone(reply.getHomes()),
+                            orNone(reply.getBirths()),
+                            orNone(reply.getLent()),
+                            orNone(reply.getBorrowed())));
             if (partition == Topology.GLOBAL) {
                 globalBelow = reply.getGlobalBelow();
             } else if (reply.getInodes() > 0 && reply.getGlobalBelow() != globalBelow) {
@@ -99,6 +109,10 @@ public final class Fsck {
                                 "partition %d takes %d directories of partition 0 to lie in regional ones, but there are %d",
                                 partition, reply.getGlobalBelow(), globalBelow));
             }
+        }
+
+        private static Map<Integer, Long> orNone(@Nullable Map<Integer, Long> told) {
+            return told == null ? Map.of() : told;
         }
 
         private static void add(List<Crossing> from, List<CheckReport.Crossing> to) {
@@ -115,6 +129,7 @@ public final class Fsck {
                 }
             });
             wrong.addAll(Crossings.faults(hanging, held));
+            wrong.addAll(Digests.faults(digests));
             return wrong;
         }
     }

@@ -37,6 +37,11 @@ final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
     }
 
     @Override
+    public BlockRef copy(BlockRef block, int region) throws IOException {
+        return store().copy(block, region);
+    }
+
+    @Override
     public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
         if (store() instanceof DistributedBlockStore nodes) {
             return nodes.chunk(key, shape);

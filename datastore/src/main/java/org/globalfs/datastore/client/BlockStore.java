@@ -32,6 +32,11 @@ public interface BlockStore extends AutoCloseable {
         return ByteBuffer.wrap(bytes);
     }
 
+    /** Writes a block's content once more, as {@link #put} does; the new block is as durable. */
+    default BlockRef copy(BlockRef block, int region) throws IOException {
+        return put(region, get(block, 0, block.getLength()));
+    }
+
     /**
      * Deletes blocks and returns those of which no chunk is left anywhere. The others' chunks are
      * gone from every node that could be reached: try them again later. Deleting again does no

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 import org.globalfs.client.io.ContentMap;
-import org.globalfs.client.meta.Inodes;
+import org.globalfs.client.meta.Homes;
 import org.globalfs.client.meta.SessionVector;
 import org.globalfs.protocol.wire.Attributes;
 import org.jspecify.annotations.Nullable;
@@ -202,7 +202,7 @@ public final class MetadataCache {
      * hands is taken back on a recall.
      */
     public long kernelTimeoutNs(long ino) {
-        boolean global = Inodes.partition(ino) == 0;
+        boolean global = Homes.birth(ino) == 0;
         if (global && !mayTellGlobal(ino) || contended(ino)) {
             return 0;
         }

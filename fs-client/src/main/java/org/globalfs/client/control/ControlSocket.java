@@ -3,6 +3,7 @@ package org.globalfs.client.control;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -15,6 +16,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -30,13 +32,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Serves a mount's control socket. A request is one line; {@code stats} is answered with one JSON
  * document, {@code trace} with a line an operation until the asker leaves, {@code quotas} with a
- * line a quota. Only the user who mounted, and root, can connect.
+ * line a quota, {@code place INODE} with a line a region, {@code move INODE REGION} with a line now
+ * and then. Only the user who mounted, and root, can connect.
  */
 public final class ControlSocket implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ControlSocket.class);
     private static final int TRACED_LINES = 10_000;
     private static final int POLL_MS = 200;
     private static final long PATIENCE_NS = 30_000_000_000L;
+    private static final long TREE_PATIENCE_NS = TimeUnit.HOURS.toNanos(24);
 
     private final Mount mount;
     private final FileSystem fileSystem;
@@ -109,7 +113,10 @@ public final class ControlSocket implements AutoCloseable {
                                     new InputStreamReader(
                                             Channels.newInputStream(asker), StandardCharsets.UTF_8))
                             .readLine();
-            switch (request == null ? "" : request) {
+            String[] words = request == null ? new String[] {""} : request.split(" ", 3);
+            switch (words[0]) {
+                case "place" -> place(out, words);
+                case "move" -> move(out, words);
                 case "stats" -> out.write(new MountReport(mount, fileSystem, startedNs).json());
                 case "trace" -> trace(out);
                 case "quotas" -> quotas(out);
@@ -123,6 +130,58 @@ public final class ControlSocket implements AutoCloseable {
             // Whatever it is, the mount does not end by being asked.
             log.warn("an asker at {} is left without an answer", path, e);
         }
+    }
+
+    /** A line a region. */
+    private void place(Writer out, String[] words) throws IOException {
+        try {
+            Map<String, Long> counts =
+                    fileSystem.placement(patient(), Long.parseUnsignedLong(words[1]));
+            for (Map.Entry<String, Long> count : counts.entrySet()) {
+                out.write(count.getKey() + " " + count.getValue() + "\n");
+            }
+        } catch (FsException e) {
+            out.write("error: " + told(e) + "\n");
+        }
+    }
+
+    /** A line now and then with how many were moved; at the end also how many stayed. */
+    private void move(Writer out, String[] words) throws IOException {
+        long[] moved = {0};
+        try {
+            long stayed =
+                    fileSystem.move(
+                            patient(),
+                            Long.parseUnsignedLong(words[1]),
+                            words[2],
+                            more -> {
+                                moved[0] += more;
+                                tell(out, moved[0] + "\n");
+                            });
+            out.write(moved[0] + " " + stayed + "\n");
+        } catch (FsException e) {
+            out.write("error: " + told(e) + "\n");
+        } catch (UncheckedIOException left) {
+            throw left.getCause();
+        }
+    }
+
+    private static void tell(Writer out, String line) {
+        try {
+            out.write(line);
+            out.flush();
+        } catch (IOException left) {
+            throw new UncheckedIOException(left);
+        }
+    }
+
+    /** Nobody else can connect than root and whose mount it is. */
+    private static Caller patient() {
+        return new Caller(0, 0, 0, System.nanoTime() + TREE_PATIENCE_NS);
+    }
+
+    private static String told(FsException e) {
+        return e.getMessage() == null ? e.errno().toString() : e.getMessage();
     }
 
     private void quotas(Writer out) throws IOException {

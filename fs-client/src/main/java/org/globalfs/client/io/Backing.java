@@ -24,6 +24,9 @@ public interface Backing {
     /** A map from the offset on, as far as one answer reaches; no older than this call. */
     ContentMap page(long ino, long offset, Patience patience) throws ContentException;
 
+    /** The partition that the file lives in: its content is stored in that one's region. */
+    int home(long ino);
+
     Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience);
 
     /**

@@ -20,7 +20,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.meta.Answer;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
@@ -168,7 +167,7 @@ public final class WriteBack implements AutoCloseable {
         long pauseMs = 50;
         while (true) {
             try {
-                BlockRef ref = blocks.put(Inodes.partition(ino), content.duplicate());
+                BlockRef ref = blocks.put(backing.home(ino), content.duplicate());
                 cache.keep(ref, content);
                 result.complete(ref);
                 return;

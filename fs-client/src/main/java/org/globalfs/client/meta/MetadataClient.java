@@ -1,12 +1,15 @@
 package org.globalfs.client.meta;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntFunction;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.Credentials;
@@ -51,6 +54,7 @@ public final class MetadataClient {
     private final LongAdder redirects = new LongAdder();
     private final LongAdder failovers = new LongAdder();
     private final Set<Integer> updated = ConcurrentHashMap.newKeySet();
+    private final Homes homes = new Homes();
 
     /**
      * @param origin the partition of this client's region
@@ -73,9 +77,23 @@ public final class MetadataClient {
         return session;
     }
 
+    /** Where inodes live. */
+    public Homes homes() {
+        return homes;
+    }
+
     /** Partitions that this session has sent updates to. */
     public Set<Integer> updatedPartitions() {
         return Set.copyOf(updated);
+    }
+
+    /** The partitions of the regions that replicas are known of, by name. */
+    public Map<String, Integer> regions() {
+        Map<String, Integer> result = new java.util.TreeMap<>();
+        for (Replica replica : routes.candidates(0)) {
+            result.put(replica.region(), replica.partition());
+        }
+        return result;
     }
 
     /** Partitions that replicas are known of. */
@@ -102,6 +120,22 @@ public final class MetadataClient {
     /** Executes one update. The reply's status is DONE. */
     public Answer<UpdateReply> update(
             int partition, Credentials credentials, UpdateOp op, Patience patience) {
+        Retry retry = new Retry(patience);
+        int target = partition;
+        while (true) {
+            Answer<UpdateReply> answer = numbered(target, credentials, op, retry);
+            if (!answer.answered() || answer.reply().getStatus() == Status.DONE) {
+                return answer;
+            }
+            // All whom it concerned have said that they will never execute that number.
+            retry.pause();
+            target = answer.reply().getParticipants().getFirst();
+        }
+    }
+
+    /** Under one number, until it comes to a partition that has declined it before. */
+    private Answer<UpdateReply> numbered(
+            int partition, Credentials credentials, UpdateOp op, Retry retry) {
         long sequence = session.nextSequence();
         try {
             Command command =
@@ -112,44 +146,65 @@ public final class MetadataClient {
                             credentials,
                             origin,
                             op);
-            Answer<UpdateReply> answer = update(partition, command, patience);
-            see(
-                    answer.reply().getPosition(),
-                    answer.reply().isSetGlobalSeen() ? answer.reply().getGlobalSeen() : 0);
-            return answer;
+            return update(partition, command, retry);
         } finally {
             session.answered(sequence);
         }
     }
 
-    private Answer<UpdateReply> update(int partition, Command command, Patience patience) {
-        Retry retry = new Retry(patience);
+    private Answer<UpdateReply> update(int partition, Command command, Retry retry) {
         int target = partition;
         Command sent = command;
         boolean again = false;
+        Set<Integer> declined = new HashSet<>();
         updated.add(target);
         while (!retry.over()) {
             sent.setGlobalSeen(session.vector().globalSeen());
             Answer<UpdateReply> answer = new UpdateAttempts(target, sent, again).run(retry);
             again = true;
-            if (!answer.answered() || answer.reply().getStatus() == Status.DONE) {
+            UpdateReply reply = answer.reply();
+            if (answer.answered()) {
+                see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
+                learn(reply, answer.partition());
+            }
+            if (!answer.answered() || reply.getStatus() == Status.DONE) {
                 return answer;
             }
-            List<Integer> participants = answer.reply().getParticipants();
+            List<Integer> participants = reply.getParticipants();
+            declined.add(target);
             if (participants.size() == 1) {
                 target = participants.getFirst();
                 sent = command;
             } else {
                 target = 0;
-                sent = coordinated(command, answer.reply());
+                sent = coordinated(command, reply);
             }
             updated.addAll(participants);
             updated.add(target);
             if (LOG.isDebugEnabled()) {
                 LOG.debug("update {} concerns partitions {}", command.getSequence(), participants);
             }
+            if (target != 0 && declined.contains(target)) {
+                return answer;
+            }
         }
         return gaveUp(target);
+    }
+
+    private void learn(UpdateReply reply, int partition) {
+        if (reply.isSetHomes()) {
+            homes.learn(reply.getHomes());
+        }
+        told(reply.getAttributes(), partition);
+        told(reply.getParent(), partition);
+        told(reply.getNewParent(), partition);
+    }
+
+    /** A partition tells of its own inodes; partition 0 also of directories that it has placed. */
+    private void told(@Nullable Attributes attributes, int partition) {
+        if (attributes != null && partition != 0) {
+            homes.livesIn(attributes.getIno(), partition);
+        }
     }
 
     private static Command coordinated(Command command, UpdateReply escalation) {
@@ -176,27 +231,37 @@ public final class MetadataClient {
     /** Answers one read. The reply's status is DONE. */
     public Answer<ReadReply> read(
             int partition, Credentials credentials, ReadOp op, Patience patience) {
-        Consistency consistency = partition == 0 ? Consistency.CAUSAL : Consistency.STRONG;
         return read(
-                new ReadAttempts(partition, request(partition, credentials, consistency, op)),
-                patience);
+                partition,
+                patience,
+                target ->
+                        new ReadAttempts(target, request(target, credentials, usual(target), op)));
+    }
+
+    private static Consistency usual(int partition) {
+        return partition == 0 ? Consistency.CAUSAL : Consistency.STRONG;
     }
 
     /** As {@link #read}, of the newest state in the global partition too. */
     public Answer<ReadReply> readNewest(
             int partition, Credentials credentials, ReadOp op, Patience patience) {
         return read(
-                new ReadAttempts(
-                        partition, request(partition, credentials, Consistency.STRONG, op)),
-                patience);
+                partition,
+                patience,
+                target ->
+                        new ReadAttempts(
+                                target, request(target, credentials, Consistency.STRONG, op)));
     }
 
     /** As {@link #read}, where the replica itself may wait for as long as {@code waitMs}. */
     public Answer<ReadReply> readLater(
             int partition, Credentials credentials, ReadOp op, int waitMs, Patience patience) {
-        Consistency consistency = partition == 0 ? Consistency.CAUSAL : Consistency.STRONG;
-        ReadRequest request = request(partition, credentials, consistency, op);
-        return read(new WaitAttempts(partition, request, waitMs), patience);
+        return read(
+                partition,
+                patience,
+                target ->
+                        new WaitAttempts(
+                                target, request(target, credentials, usual(target), op), waitMs));
     }
 
     private ReadRequest request(
@@ -211,11 +276,38 @@ public final class MetadataClient {
                 op);
     }
 
-    private Answer<ReadReply> read(ReadAttempts attempts, Patience patience) {
-        Answer<ReadReply> answer = attempts.run(new Retry(patience));
-        ReadReply reply = answer.reply();
-        see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
-        return answer;
+    /** Asks where the inode is, as often as an answer says that it is elsewhere. */
+    private Answer<ReadReply> read(
+            int partition, Patience patience, IntFunction<ReadAttempts> attempts) {
+        Retry retry = new Retry(patience);
+        Set<Integer> declined = new HashSet<>();
+        int target = partition;
+        while (true) {
+            Answer<ReadReply> answer = attempts.apply(target).run(retry);
+            ReadReply reply = answer.reply();
+            see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
+            if (answer.answered()) {
+                learn(reply, answer.partition());
+            }
+            if (!answer.answered() || reply.getStatus() == Status.DONE) {
+                return answer;
+            }
+            if (!declined.add(target)) {
+                retry.pause();
+            }
+            target = reply.getHomes().values().iterator().next();
+        }
+    }
+
+    private void learn(ReadReply reply, int partition) {
+        if (reply.isSetHomes()) {
+            homes.learn(reply.getHomes());
+        }
+        told(reply.getAttributes(), partition);
+        told(reply.getParent(), partition);
+        if (reply.isSetEntries()) {
+            reply.getEntries().forEach(entry -> told(entry.getAttributes(), partition));
+        }
     }
 
     /**

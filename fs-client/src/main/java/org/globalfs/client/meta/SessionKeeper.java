@@ -58,11 +58,15 @@ public final class SessionKeeper implements AutoCloseable {
 
     /** One round of renewals. */
     public void renew() {
-        everywhere(partition -> lease.renew(partition, List.of(), Patience.of(interval)));
+        everywhere(
+                lease.partitions(),
+                partition -> lease.renew(partition, List.of(), Patience.of(interval)));
+        everywhere(
+                lease.takeDue(),
+                partition -> lease.renew(partition, List.of(), Patience.of(interval)));
     }
 
-    private void everywhere(IntConsumer task) {
-        Set<Integer> partitions = lease.partitions();
+    private static void everywhere(Set<Integer> partitions, IntConsumer task) {
         List<Thread> running = new ArrayList<>();
         for (int partition : partitions) {
             running.add(Thread.startVirtualThread(() -> task.accept(partition)));
@@ -80,6 +84,6 @@ public final class SessionKeeper implements AutoCloseable {
     @Override
     public void close() {
         timer.shutdownNow();
-        everywhere(partition -> lease.end(partition, Patience.of(GOODBYE)));
+        everywhere(lease.partitions(), partition -> lease.end(partition, Patience.of(GOODBYE)));
     }
 }

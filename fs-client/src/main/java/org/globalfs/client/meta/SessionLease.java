@@ -32,6 +32,7 @@ public final class SessionLease {
     private final MetadataClient client;
     private final Duration length;
     private final ConcurrentMap<Integer, Term> terms = new ConcurrentHashMap<>();
+    private final Set<Integer> due = ConcurrentHashMap.newKeySet();
     private volatile Supplier<Set<Long>> openInodes = Set::of;
     private volatile IntConsumer lapsed = partition -> {};
 
@@ -133,7 +134,7 @@ public final class SessionLease {
             expire(term);
             List<Long> open = new ArrayList<>();
             for (long ino : openInodes.get()) {
-                if (Inodes.partition(ino) == partition) {
+                if (client.homes().of(ino) == partition) {
                     open.add(ino);
                 }
             }
@@ -161,12 +162,22 @@ public final class SessionLease {
             if (term.lapses >= 0 && lapses > term.lapses && !term.over) {
                 lapsed.accept(partition);
             }
+            if (answer.reply().isSetHomes()) {
+                due.addAll(answer.reply().getHomes().values());
+            }
             term.lapses = lapses;
             term.untilNs = sentNs + length.toNanos() / MARGIN_PART * (MARGIN_PART - 1);
             term.begun = true;
             term.over = false;
             return true;
         }
+    }
+
+    /** Partitions to which inodes that are open have moved: they do not know that yet. */
+    Set<Integer> takeDue() {
+        Set<Integer> taken = new TreeSet<>(due);
+        due.removeAll(taken);
+        return taken;
     }
 
     /** Looks for leases that have run out without an answer to any renewal. */
@@ -190,7 +201,7 @@ public final class SessionLease {
         Set<Integer> result = new TreeSet<>(client.updatedPartitions());
         result.addAll(terms.keySet());
         for (long ino : openInodes.get()) {
-            result.add(Inodes.partition(ino));
+            result.add(client.homes().of(ino));
         }
         return result;
     }

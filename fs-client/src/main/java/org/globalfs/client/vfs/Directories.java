@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Name;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.DirectoryEntry;
@@ -51,7 +50,7 @@ final class Directories {
         Attributes attributes = cache.attributes(ino);
         if (attributes == null) {
             ReadOp op = ReadOp.open(new OpenOp(ino, Permissions.READ));
-            attributes = requests.read(caller, Inodes.partition(ino), op).reply().getAttributes();
+            attributes = requests.read(caller, requests.home(ino), op).reply().getAttributes();
         } else if (!Permissions.may(caller, attributes, Permissions.READ)) {
             throw FsException.of(Errno.EACCES);
         }
@@ -109,7 +108,7 @@ final class Directories {
 
     private void fetch(Caller caller, long ino, OpenDirectory directory, boolean attributesWanted)
             throws FsException {
-        int partition = Inodes.partition(ino);
+        int partition = requests.home(ino);
         // Without a grant nobody may remember them: a lookup would ask again.
         boolean attributes = attributesWanted && cache.leased(partition);
         long from = directory.position;

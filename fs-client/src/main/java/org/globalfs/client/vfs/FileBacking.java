@@ -8,7 +8,6 @@ import org.globalfs.client.io.Backing;
 import org.globalfs.client.io.ContentException;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.meta.Answer;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
@@ -62,7 +61,7 @@ final class FileBacking implements Backing {
         for (int round = 0; round < FETCH_ROUNDS; round++) {
             ReadOp op = ReadOp.content(new ContentOp(ino, from, end - from));
             // Permissions were checked when the file was opened.
-            Requests.Read read = requests.tryRead(SYSTEM, Inodes.partition(ino), op, patience);
+            Requests.Read read = requests.tryRead(SYSTEM, requests.home(ino), op, patience);
             ReadReply reply = read.reply();
             if (reply.getErrno() != 0) {
                 throw new ContentException(Errno.of(reply.getErrno()), "content of inode " + ino);
@@ -95,7 +94,7 @@ final class FileBacking implements Backing {
     @Override
     public ContentMap page(long ino, long offset, Patience patience) throws ContentException {
         ReadOp op = ReadOp.content(new ContentOp(ino, offset, Long.MAX_VALUE - offset));
-        Requests.Read read = requests.tryRead(SYSTEM, Inodes.partition(ino), op, patience);
+        Requests.Read read = requests.tryRead(SYSTEM, requests.home(ino), op, patience);
         ReadReply reply = read.reply();
         if (reply.getErrno() != 0) {
             throw new ContentException(Errno.of(reply.getErrno()), "content of inode " + ino);
@@ -114,11 +113,15 @@ final class FileBacking implements Backing {
     }
 
     @Override
+    public int home(long ino) {
+        return requests.home(ino);
+    }
+
+    @Override
     public Answer<UpdateReply> update(
             long ino, Credentials credentials, UpdateOp op, Patience patience) {
         long stamp = cache.stamp();
-        Answer<UpdateReply> answer =
-                client.update(Inodes.partition(ino), credentials, op, patience);
+        Answer<UpdateReply> answer = client.update(requests.home(ino), credentials, op, patience);
         requests.learn(answer, stamp, ino);
         if (!answer.answered()) {
             pages.forget(ino);

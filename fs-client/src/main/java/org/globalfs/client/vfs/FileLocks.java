@@ -18,7 +18,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.meta.Answer;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.client.meta.SessionLease;
@@ -176,13 +175,10 @@ final class FileLocks {
             unlock(ino, wire(request, number(request)), requests.patience(caller));
             return;
         }
-        int partition = Inodes.partition(ino);
-        if (!lease.ensure(partition, requests.patience(caller))) {
-            throw FsException.of(caller.cancelled() ? Errno.EINTR : Errno.EIO);
-        }
+        ensureLease(caller, requests.home(ino));
         Holder holder = remember(ino, request, handle);
         try {
-            acquire(caller, ino, wire(request, holder.number), wait);
+            acquireAtHome(caller, ino, wire(request, holder.number), wait);
         } catch (FsException e) {
             if (e.errno() == Errno.EAGAIN) {
                 refused(ino, holder);
@@ -193,6 +189,30 @@ final class FileLocks {
         }
         files.usable(handle);
         grants.settle(ino);
+    }
+
+    private void ensureLease(Caller caller, int partition) throws FsException {
+        if (!lease.ensure(partition, requests.patience(caller))) {
+            throw FsException.of(caller.cancelled() ? Errno.EINTR : Errno.EIO);
+        }
+    }
+
+    /** Where nobody knows of the session's lease nobody gives it a lock. */
+    private void acquireAtHome(Caller caller, long ino, FileLock lock, boolean wait)
+            throws FsException {
+        while (true) {
+            int partition = requests.home(ino);
+            ensureLease(caller, partition);
+            try {
+                acquire(caller, ino, lock, wait);
+                return;
+            } catch (FsException e) {
+                boolean moved = e.errno() == Errno.ENOLCK && requests.home(ino) != partition;
+                if (!moved) {
+                    throw e;
+                }
+            }
+        }
     }
 
     private static FileLock wire(LockRequest request, long number) {
@@ -214,7 +234,7 @@ final class FileLocks {
     }
 
     LockRequest test(Caller caller, long ino, LockRequest request) throws FsException {
-        int partition = Inodes.partition(ino);
+        int partition = requests.home(ino);
         ReadOp op = ReadOp.getLock(new GetLockOp(ino).setLock(wire(request, number(request))));
         Answer<ReadReply> answer =
                 client.readNewest(
@@ -246,7 +266,7 @@ final class FileLocks {
     }
 
     private Answer<UpdateReply> send(long ino, LockOp op, Patience patience) {
-        int partition = Inodes.partition(ino);
+        int partition = requests.home(ino);
         List<Long> known = lease.takeKnown(partition);
         if (!known.isEmpty()) {
             op.setKnown(known);
@@ -312,7 +332,7 @@ final class FileLocks {
     /** Returns once the lock is granted. */
     private void await(Caller caller, long ino, FileLock lock, Wait wait) throws FsException {
         caller.whenCancelled(() -> cleanUp(ino, lock, wait, false));
-        int partition = Inodes.partition(ino);
+        int partition = requests.home(ino);
         ReadOp op = ReadOp.getLock(new GetLockOp(ino).setRequest(wait.number));
         long cancelledNs = 0;
         while (true) {
@@ -382,7 +402,7 @@ final class FileLocks {
         LockState state = answer.reply().getLockState();
         boolean granted = answer.answered() && state != null && wait.cancelled(state);
         if (granted || unsure) {
-            lease.know(Inodes.partition(ino), wait.number);
+            lease.know(requests.home(ino), wait.number);
             try {
                 unlock(ino, lock, untilClosed());
             } catch (FsException e) {
@@ -580,7 +600,7 @@ final class FileLocks {
         Map<Long, Set<Holder>> lost = new HashMap<>();
         synchronized (holders) {
             holders.forEach((ino, known) -> {
-                if (Inodes.partition(ino) == partition) {
+                if (requests.home(ino) == partition) {
                     lost.put(ino, Set.copyOf(known.keySet()));
                 }
             });

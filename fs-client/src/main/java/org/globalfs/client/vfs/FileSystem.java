@@ -3,6 +3,7 @@ package org.globalfs.client.vfs;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import org.globalfs.protocol.Errno;
 
 /**
@@ -248,6 +249,22 @@ public interface FileSystem extends AutoCloseable {
     /** All quotas of the tree, with the paths of their directories. */
     default List<QuotaUsage> quotas(Caller caller) throws FsException {
         return List.of();
+    }
+
+    /** How many inodes of a tree live where: by region, or "global". Root only. */
+    default Map<String, Long> placement(Caller caller, long ino) throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
+    /**
+     * Lets the inodes of a tree live in a region from now on; its content follows. Root only.
+     *
+     * @param moved told how many more have been moved
+     * @return how many had to stay: locked ones, those that a quota counts, very large directories
+     */
+    default long move(Caller caller, long ino, String region, LongConsumer moved)
+            throws FsException {
+        throw FsException.of(Errno.ENOSYS);
     }
 
     /** What it counts of itself since it began, by name: hits of caches, repeated calls, …. */

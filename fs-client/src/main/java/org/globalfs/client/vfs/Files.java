@@ -7,7 +7,6 @@ import org.globalfs.client.io.ContentException;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.io.FileContent;
 import org.globalfs.client.meta.Answer;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.client.vfs.OpenFiles.Handle;
 import org.globalfs.client.vfs.OpenFiles.OpenInode;
@@ -141,7 +140,7 @@ final class Files {
     private Attributes setCommitted(Caller caller, SetAttributesOp op) throws FsException {
         long ino = op.getIno();
         Requests.Updated updated =
-                requests.update(caller, Inodes.partition(ino), UpdateOp.setAttributes(op), ino);
+                requests.update(caller, requests.home(ino), UpdateOp.setAttributes(op), ino);
         Attributes attributes = updated.reply().getAttributes();
         long version = attributes.getVersion();
         pages.changed(ino, version, 1);
@@ -206,7 +205,7 @@ final class Files {
             return known;
         }
         ReadOp op = ReadOp.open(new OpenOp(ino, mask));
-        Requests.Read read = requests.read(caller, Inodes.partition(ino), op);
+        Requests.Read read = requests.read(caller, requests.home(ino), op);
         ReadReply reply = read.reply();
         Attributes attributes = reply.getAttributes();
         if (reply.isSetContentEnd()) {
@@ -308,7 +307,7 @@ final class Files {
                         .setExclusive((flags & OpenFlags.O_EXCL) != 0)
                         .setUmask(caller.umask());
         Requests.Updated updated =
-                requests.update(caller, Inodes.partition(parent), UpdateOp.create(op));
+                requests.update(caller, requests.home(parent), UpdateOp.create(op));
         Attributes attributes = updated.reply().getAttributes();
         Handle handle = opened(updated, flags);
         AttributesReply reply = names.reply(attributes);

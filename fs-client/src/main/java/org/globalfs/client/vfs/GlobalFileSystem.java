@@ -2,11 +2,14 @@ package org.globalfs.client.vfs;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
@@ -38,6 +41,7 @@ public final class GlobalFileSystem implements FileSystem {
     private final Names names;
     private final Files operations;
     private final Quotas quotas;
+    private final Placements placements;
     private final Xattrs xattrs;
     private final Ranges ranges;
     private final Directories directories;
@@ -86,6 +90,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.names = new Names(requests, files, grants);
         this.operations = new Files(requests, names, files, pages, grants);
         this.quotas = new Quotas(requests);
+        this.placements = new Placements(requests);
         this.xattrs = new Xattrs(requests, names, files, pages, quotas);
         this.directories = new Directories(requests, names, numbers);
         this.statistics = new Statistics(client, capacityBytes);
@@ -358,6 +363,33 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public List<QuotaUsage> quotas(Caller caller) throws FsException {
         return quotas.all(caller);
+    }
+
+    @Override
+    public Map<String, Long> placement(Caller caller, long ino) throws FsException {
+        Map<Integer, String> names = new HashMap<>(Map.of(0, "global"));
+        client.regions().forEach((region, partition) -> names.put(partition, region));
+        Map<String, Long> counts = new TreeMap<>();
+        placements
+                .count(caller, ino)
+                .forEach((partition, count) ->
+                        counts.put(names.getOrDefault(partition, "partition " + partition), count));
+        return counts;
+    }
+
+    @Override
+    public long move(Caller caller, long ino, String region, LongConsumer moved)
+            throws FsException {
+        Integer partition = client.regions().get(region);
+        if (partition == null) {
+            throw FsException.of(
+                    Errno.EINVAL,
+                    "there is no region '"
+                            + region
+                            + "'; there are "
+                            + String.join(", ", client.regions().keySet()));
+        }
+        return placements.move(caller, ino, partition, moved);
     }
 
     @Override

@@ -7,7 +7,6 @@ import java.util.Arrays;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Name;
 import org.globalfs.client.cache.Validity;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CreateOp;
@@ -106,7 +105,7 @@ final class Names {
             Requests.Read read =
                     requests.tryRead(
                             caller,
-                            Inodes.partition(known.ino()),
+                            requests.home(known.ino()),
                             ReadOp.getAttributes(new GetAttributesOp(known.ino())));
             if (read.reply().getErrno() == 0) {
                 return read.reply().getAttributes();
@@ -123,7 +122,7 @@ final class Names {
 
     private @Nullable ReadReply ask(Caller caller, long parent, byte[] name) throws FsException {
         ReadOp op = ReadOp.lookup(new LookupOp(parent, ByteBuffer.wrap(name)));
-        Requests.Read read = requests.tryRead(caller, Inodes.partition(parent), op);
+        Requests.Read read = requests.tryRead(caller, requests.home(parent), op);
         ReadReply reply = read.reply();
         boolean none = reply.getErrno() == Errno.ENOENT.number();
         if (!none) {
@@ -220,7 +219,7 @@ final class Names {
             op.setUmask(caller.umask());
         }
         Requests.Updated updated =
-                requests.update(caller, Inodes.partition(parent), UpdateOp.create(op), parent);
+                requests.update(caller, requests.home(parent), UpdateOp.create(op), parent);
         UpdateReply reply = updated.reply();
         Attributes attributes = reply.getAttributes();
         note(
@@ -231,7 +230,7 @@ final class Names {
         boolean fresh = !reply.isExisted();
         if (fresh
                 && Permissions.isDirectory(attributes)
-                && Inodes.partition(attributes.getIno()) == Inodes.partition(parent)) {
+                && requests.home(attributes.getIno()) == requests.home(parent)) {
             cache.learnComplete(attributes.getIno(), granted(updated.validity()), updated.stamp());
         }
         return updated;
@@ -266,7 +265,7 @@ final class Names {
         LinkOp op = new LinkOp(ino, newParent, ByteBuffer.wrap(newName));
         Requests.Updated updated =
                 requests.update(
-                        caller, Inodes.partition(newParent), UpdateOp.link(op), newParent, ino);
+                        caller, requests.home(newParent), UpdateOp.link(op), newParent, ino);
         Attributes attributes = updated.reply().getAttributes();
         if (attributes == null) {
             // The inode is in another partition.
@@ -280,7 +279,7 @@ final class Names {
         UnlinkOp op = new UnlinkOp(parent, ByteBuffer.wrap(name), directory);
         Name known = cache.name(parent, name);
         Requests.Updated updated =
-                requests.update(caller, Inodes.partition(parent), UpdateOp.unlink(op), parent);
+                requests.update(caller, requests.home(parent), UpdateOp.unlink(op), parent);
         UpdateReply reply = updated.reply();
         note(updated, parent, name, Name.ABSENT);
         long removed = reply.isSetRemoved() ? reply.getRemoved() : known == null ? 0 : known.ino();
@@ -299,7 +298,7 @@ final class Names {
         Name target = cache.name(newParent, newName);
         Requests.Updated updated =
                 requests.update(
-                        caller, Inodes.partition(parent), UpdateOp.rename(op), parent, newParent);
+                        caller, requests.home(parent), UpdateOp.rename(op), parent, newParent);
         UpdateReply reply = updated.reply();
         Attributes moved = reply.getAttributes();
         if (moved != null && reply.isSetParent() && flags == 0) {
@@ -350,7 +349,7 @@ final class Names {
         byte[] known = targets.getIfPresent(ino);
         if (known == null) {
             ReadOp op = ReadOp.readLink(new ReadLinkOp(ino));
-            known = requests.read(caller, Inodes.partition(ino), op).reply().getTarget();
+            known = requests.read(caller, requests.home(ino), op).reply().getTarget();
             targets.put(ino, known);
         }
         return known.clone();
@@ -363,6 +362,6 @@ final class Names {
             return known;
         }
         ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
-        return requests.read(caller, Inodes.partition(ino), op).reply().getAttributes();
+        return requests.read(caller, requests.home(ino), op).reply().getAttributes();
     }
 }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.LookupOp;
@@ -47,11 +46,11 @@ final class Quotas {
 
     /** The quotas that count an inode, the innermost first. */
     List<Quota> of(Caller caller, long ino) throws FsException {
-        if (Inodes.partition(ino) == 0) {
+        if (requests.home(ino) == 0) {
             return List.of();
         }
         ReadOp op = ReadOp.quota(new QuotaOp().setIno(ino));
-        List<Quota> quotas = requests.read(caller, Inodes.partition(ino), op).reply().getQuotas();
+        List<Quota> quotas = requests.read(caller, requests.home(ino), op).reply().getQuotas();
         return quotas == null ? List.of() : quotas;
     }
 
@@ -187,7 +186,7 @@ final class Quotas {
             if (known == null) {
                 LookupOp op = new LookupOp(ino, ByteBuffer.wrap("..".getBytes(US_ASCII)));
                 ReadOp read = ReadOp.lookup(op);
-                known = requests.read(caller, Inodes.partition(ino), read).reply().getIno();
+                known = requests.read(caller, requests.home(ino), read).reply().getIno();
                 parents.put(ino, known);
             }
             return known;
@@ -199,7 +198,7 @@ final class Quotas {
             while (!last) {
                 ReadOp op =
                         ReadOp.readDirectory(new ReadDirectoryOp(directory, cookie, PAGE_ENTRIES));
-                ReadReply page = requests.read(caller, Inodes.partition(directory), op).reply();
+                ReadReply page = requests.read(caller, requests.home(directory), op).reply();
                 for (DirectoryEntry entry : page.getEntries()) {
                     if (entry.getType() == Stat.DIRECTORY) {
                         names.put(entry.getIno(), new String(entry.getName(), UTF_8));

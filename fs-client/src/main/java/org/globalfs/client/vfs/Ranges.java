@@ -1,7 +1,6 @@
 package org.globalfs.client.vfs;
 
 import org.globalfs.client.io.FileContent;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.vfs.OpenFiles.Handle;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.AllocateOp;
@@ -78,7 +77,7 @@ final class Ranges {
         if (flags != 0 || source.offset() < 0 || target.offset() < 0 || length < 0) {
             throw FsException.of(Errno.EINVAL);
         }
-        if (Inodes.partition(source.ino()) != Inodes.partition(target.ino())) {
+        if (requests.home(source.ino()) != requests.home(target.ino())) {
             throw FsException.of(Errno.EXDEV);
         }
         long most = Math.min(length, FILE_SIZE_MAX - target.offset());

@@ -6,7 +6,6 @@ import org.globalfs.client.cache.LeaseOffer;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Validity;
 import org.globalfs.client.meta.Answer;
-import org.globalfs.client.meta.Inodes;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
@@ -39,8 +38,13 @@ final class Requests {
         return client;
     }
 
-    /** A reply, and the right by which the cache may keep what it says. */
-    record Read(ReadReply reply, @Nullable Validity validity, long stamp) {}
+    /** The partition that an inode lives in, as far as known. */
+    int home(long ino) {
+        return client.homes().of(ino);
+    }
+
+    /** A partition's reply, and the right by which the cache may keep what it says. */
+    record Read(ReadReply reply, @Nullable Validity validity, long stamp, int partition) {}
 
     record Updated(UpdateReply reply, @Nullable Validity validity, long stamp) {}
 
@@ -87,7 +91,7 @@ final class Requests {
         Validity validity =
                 answer.answered()
                         ? cache.validity(
-                                partition,
+                                answer.partition(),
                                 new LeaseOffer(
                                         answer.replica(),
                                         reply.getLease(),
@@ -95,9 +99,9 @@ final class Requests {
                                         reply.getLeaseMs()),
                                 reply.getPosition().getInstance())
                         : null;
-        learn(reply.getAttributes(), partition, validity, stamp);
-        learn(reply.getParent(), partition, validity, stamp);
-        return new Read(reply, validity, stamp);
+        learn(reply.getAttributes(), answer.partition(), validity, stamp);
+        learn(reply.getParent(), answer.partition(), validity, stamp);
+        return new Read(reply, validity, stamp, answer.partition());
     }
 
     Read read(Caller caller, int partition, ReadOp op) throws FsException {
@@ -155,10 +159,7 @@ final class Requests {
                                 reply.getLeaseMs()),
                         instance);
         for (long ino : touched) {
-            boolean told =
-                    validity != null
-                            && answer.partition() == Inodes.partition(ino)
-                            && tells(reply, ino);
+            boolean told = validity != null && answer.partition() == home(ino) && tells(reply, ino);
             if (!told) {
                 cache.forget(ino);
             }
@@ -206,7 +207,7 @@ final class Requests {
             @Nullable Validity validity,
             long stamp) {
         if (attributes != null) {
-            boolean own = Inodes.partition(attributes.getIno()) == partition;
+            boolean own = home(attributes.getIno()) == partition;
             cache.learn(attributes, own ? validity : null, stamp);
         }
     }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
-import org.globalfs.client.meta.Inodes;
+import org.globalfs.client.meta.Homes;
 import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.Placement;
@@ -91,8 +91,7 @@ final class Xattrs {
         if (Xattr.isCapability(name)) {
             return (kinds & HAS_CAPABILITY) != 0;
         }
-        boolean virtual =
-                Inodes.partition(attributes.getIno()) == 0 && Arrays.equals(name, PLACEMENT);
+        boolean virtual = Homes.birth(attributes.getIno()) == 0 && Arrays.equals(name, PLACEMENT);
         return virtual || (kinds & HAS_NAMED) != 0;
     }
 
@@ -123,7 +122,7 @@ final class Xattrs {
 
     private byte[] ask(Caller caller, long ino, byte[] name) throws FsException {
         ReadOp op = ReadOp.getXattr(new GetXattrOp(ino, ByteBuffer.wrap(name)));
-        Requests.Read read = requests.tryRead(caller, Inodes.partition(ino), op);
+        Requests.Read read = requests.tryRead(caller, requests.home(ino), op);
         ReadReply reply = read.reply();
         boolean absent = reply.getErrno() == Errno.ENODATA.number();
         if (!absent) {
@@ -148,7 +147,7 @@ final class Xattrs {
             return shown;
         }
         ReadOp op = ReadOp.listXattr(new ListXattrOp(ino).setValues(true));
-        Requests.Read read = requests.read(caller, Inodes.partition(ino), op);
+        Requests.Read read = requests.read(caller, requests.home(ino), op);
         Attributes current = read.reply().getAttributes();
         for (NamedValue xattr : read.reply().getXattrs()) {
             shown.add(xattr.getName());
@@ -197,7 +196,7 @@ final class Xattrs {
     /** After what was written before: a write takes capabilities away. */
     private void change(Caller caller, long ino, UpdateOp op) throws FsException {
         flush(ino);
-        Requests.Updated updated = requests.update(caller, Inodes.partition(ino), op, ino);
+        Requests.Updated updated = requests.update(caller, requests.home(ino), op, ino);
         Attributes attributes = updated.reply().getAttributes();
         pages.changed(ino, attributes.getVersion(), 1);
         files.seen(attributes);

@@ -77,13 +77,13 @@ class MetadataClientTest {
     @Test
     void aDirectoryInTheRootGoesToTheCreatorsRegionAndItsFilesToTheCoordinatorThere() {
         long home = homeDirectory();
-        assertThat(Inodes.partition(home)).isEqualTo(1);
+        assertThat(Homes.birth(home)).isEqualTo(1);
         cluster.coordinator(1, 3);
 
         UpdateReply file = update(1, create(home, "file", FILE));
 
         assertThat(file.getErrno()).isZero();
-        assertThat(Inodes.partition(file.getAttributes().getIno())).isEqualTo(1);
+        assertThat(Homes.birth(file.getAttributes().getIno())).isEqualTo(1);
         cluster.asked.clear();
         assertThat(errno(1, ReadOp.getAttributes(new GetAttributesOp(home)))).isZero();
         assertThat(cluster.asked).as("the coordinator is remembered").containsExactly(3);

@@ -59,6 +59,8 @@ public record Footprint(List<Long> inodes, List<Name> names) {
             case SET_QUOTA -> inodes.add(op.getSetQuota().getIno());
             case RENEW_SESSION,
                     ADOPT_QUOTA,
+                    MOVE,
+                    NOTICES,
                     LOCK,
                     COLLECT_ORPHANS,
                     BLOCKS_DELETED,

@@ -20,4 +20,9 @@ public interface BlockDeleter {
      * now; with some several times. One that does not look finds none.
      */
     default void list(int partition, Consumer<BlockRef> each) throws IOException {}
+
+    /** Stores a block's content once more, in another region; returns the new block. */
+    default BlockRef copy(BlockRef block, int region) throws IOException {
+        throw new IOException("this replica has no datastore to copy blocks with");
+    }
 }

@@ -92,7 +92,7 @@ final class DiskRoom {
      */
     static boolean needsRoom(UpdateOp op) {
         return switch (op.getSetField()) {
-            case CREATE, LINK, WRITE, COPY_RANGE, COMPACT, SET_XATTR -> true;
+            case CREATE, LINK, WRITE, COPY_RANGE, COMPACT, SET_XATTR, MOVE -> true;
             case ALLOCATE -> (op.getAllocate().getFlags() & PUNCH_HOLE) == 0;
             case UNLINK, RENAME, SET_ATTRIBUTES, REMOVE_XATTR, LOCK, RENEW_SESSION, SET_QUOTA ->
                     false;
@@ -102,6 +102,7 @@ final class DiskRoom {
                     VOTE,
                     DECIDE,
                     CONFIRM_IMPORTS,
+                    NOTICES,
                     ADOPT_QUOTA ->
                     false;
         };

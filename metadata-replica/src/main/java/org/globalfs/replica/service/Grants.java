@@ -24,7 +24,6 @@ import org.globalfs.replica.grants.GrantTable;
 import org.globalfs.replica.state.Child;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.model.Effect;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Verdict;
 import org.globalfs.replica.state.operations.Held;
 import org.jspecify.annotations.Nullable;
@@ -133,7 +132,7 @@ final class Grants {
     }
 
     private boolean isHere(long ino) {
-        return Partitions.of(ino) == partition.partition();
+        return partition.use(state -> state.isHere(ino));
     }
 
     private void add(List<Long> inodes, @Nullable Attributes attributes) {
@@ -207,7 +206,8 @@ final class Grants {
     /** Grants what a strong read answers. */
     ReadReply grant(ReadRequest request, ReadReply reply, Ticket ticket) {
         List<Long> inodes = seen(request, reply);
-        if (inodes.isEmpty() || System.nanoTime() - ticket.leaseUntilNs >= 0 || isHeld(inodes)) {
+        boolean told = reply.getStatus() == Status.DONE && !inodes.isEmpty();
+        if (!told || System.nanoTime() - ticket.leaseUntilNs >= 0 || isHeld(inodes)) {
             return reply;
         }
         GrantTable.Lease lease = table.grant(request.getSession(), inodes, ticket.stamp, leaseMs());
@@ -299,7 +299,9 @@ final class Grants {
                 long transaction = prepare.transaction();
                 Held held = partition.use(PartitionState::held).get(transaction);
                 if (held != null) {
-                    long session = CommandBytes.session(prepare.command());
+                    // The kernel keeps names still that it was asked to change, but not a tree.
+                    long session =
+                            held.leaving().isEmpty() ? CommandBytes.session(prepare.command()) : 0;
                     clearings.put(transaction, table.clear(session, held.inodes()));
                 }
             }
@@ -345,7 +347,13 @@ final class Grants {
                 case Effect.DropLink e -> inodes.add(e.ino());
                 case Effect.AddLink e -> inodes.add(e.ino());
                 case Effect.Renamed e -> inodes.addAll(List.of(e.ino(), e.parent()));
-                case Effect.GlobalBelow _ -> {}
+                case Effect.Depart e -> inodes.addAll(e.inodes());
+                case Effect.GlobalBelow _,
+                        Effect.Arrive _,
+                        Effect.Forward _,
+                        Effect.Forget _,
+                        Effect.TakeBack _,
+                        Effect.Delivered _ -> {}
                 case Effect.CreateDirectory e -> inodes.addAll(List.of(e.ino(), e.parent()));
             }
         }

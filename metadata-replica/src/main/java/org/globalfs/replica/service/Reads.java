@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongConsumer;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.LockState;
@@ -37,17 +38,23 @@ final class Reads {
     private final int home;
     private final Grants grants;
     private final Multicast multicast;
+    private final LongConsumer opened;
 
     /** By coordinated operation that a read has waited for. */
     private final Map<Long, Long> awaitedUntilNs = new ConcurrentHashMap<>();
 
+    /**
+     * @param opened told of every file of the home partition that is opened
+     */
     Reads(
             Map<Integer, HostedPartition> partitions,
             Map<Integer, CausalWait> causal,
             RingPeers rings,
             int home,
             Grants grants,
-            Multicast multicast) {
+            Multicast multicast,
+            LongConsumer opened) {
+        this.opened = opened;
         this.rings = rings;
         this.home = home;
         this.grants = grants;
@@ -60,6 +67,9 @@ final class Reads {
         long deadlineNs = Deadlines.of(request.isSetWaitMs(), request.getWaitMs());
         boolean waits =
                 request.getOp().isSetGetLock() && request.getOp().getGetLock().isSetRequest();
+        if (request.getOp().isSetOpen() && request.getPartition() == home) {
+            opened.accept(request.getOp().getOpen().getIno());
+        }
         return waits ? awaitLock(request, deadlineNs) : read(request, deadlineNs);
     }
 
@@ -168,6 +178,10 @@ final class Reads {
 
     /** Names and attributes; content does not change with a name. */
     private static boolean concerns(Held held, ReadOp op, ReadReply reply) {
+        if (!held.leaving().isEmpty() && held.leaving().contains(subject(op))) {
+            // Whoever has it by then may have changed everything of it.
+            return true;
+        }
         boolean told =
                 reply.isSetAttributes() && held.inodes().contains(reply.getAttributes().getIno());
         return switch (op.getSetField()) {
@@ -177,6 +191,23 @@ final class Reads {
                                     op.getLookup().getParent(), op.getLookup().bufferForName());
             case GET_ATTRIBUTES, READ_DIRECTORY -> told;
             default -> false;
+        };
+    }
+
+    /** The inode that is asked about, 0: none. */
+    private static long subject(ReadOp op) {
+        return switch (op.getSetField()) {
+            case LOOKUP -> op.getLookup().getParent();
+            case GET_ATTRIBUTES -> op.getGetAttributes().getIno();
+            case OPEN -> op.getOpen().getIno();
+            case CONTENT -> op.getContent().getIno();
+            case READ_DIRECTORY -> op.getReadDirectory().getIno();
+            case READ_LINK -> op.getReadLink().getIno();
+            case GET_XATTR -> op.getGetXattr().getIno();
+            case LIST_XATTR -> op.getListXattr().getIno();
+            case GET_LOCK -> op.getGetLock().getIno();
+            case QUOTA -> op.getQuota().getIno();
+            case STAT_FS -> 0;
         };
     }
 

@@ -147,7 +147,11 @@ final class ReplicaCalls {
                         links(report.unexplained))
                 .setHanging(crossings(report.hanging))
                 .setHeld(crossings(report.held))
-                .setGlobalBelow(report.globalBelow);
+                .setGlobalBelow(report.globalBelow)
+                .setHomes(report.digests.homes())
+                .setBirths(report.digests.births())
+                .setLent(report.digests.lent())
+                .setBorrowed(report.digests.borrowed());
     }
 
     private static List<Crossing> crossings(List<CheckReport.Crossing> all) {

@@ -41,7 +41,9 @@ public record ReplicaConfig(
                 server.durability(),
                 server.rings(),
                 role.reserve(),
-                ReplicaOptions.defaults().sweeping(role.sweepPeriodMs(), role.sweepGraceMs()));
+                ReplicaOptions.defaults()
+                        .sweeping(role.sweepPeriodMs(), role.sweepGraceMs())
+                        .following(role.followBytesPerSecond()));
     }
 
     Topology.Region region() {

@@ -14,6 +14,7 @@ import org.globalfs.replica.state.store.StateOptions;
  * @param voteTimeoutMs a coordinated operation whose votes are not all there by then is aborted
  * @param sweepPeriodMs from one search for blocks that no file has to the next; 0: never
  * @param sweepGraceMs how old those have to be
+ * @param followBytesPerSecond the most that is copied of files that were moved here; 0: nothing
  */
 public record ReplicaOptions(
         StateOptions state,
@@ -23,7 +24,8 @@ public record ReplicaOptions(
         long flushMs,
         long voteTimeoutMs,
         long sweepPeriodMs,
-        long sweepGraceMs) {
+        long sweepGraceMs,
+        long followBytesPerSecond) {
 
     private static final int PIECES_IN_RESERVE = 64;
     private static final int RETAINED_PIECES = 4;
@@ -38,7 +40,8 @@ public record ReplicaOptions(
                 30_000,
                 10_000,
                 ReplicaRole.DEFAULT_SWEEP_PERIOD_MS,
-                ReplicaRole.DEFAULT_SWEEP_GRACE_MS);
+                ReplicaRole.DEFAULT_SWEEP_GRACE_MS,
+                ReplicaRole.DEFAULT_FOLLOW_BYTES_PER_SECOND);
     }
 
     /** The same with another search for blocks that no file has. */
@@ -51,7 +54,22 @@ public record ReplicaOptions(
                 flushMs,
                 voteTimeoutMs,
                 periodMs,
-                graceMs);
+                graceMs,
+                followBytesPerSecond);
+    }
+
+    /** The same with another bound on how fast content follows files that were moved. */
+    public ReplicaOptions following(long bytesPerSecond) {
+        return new ReplicaOptions(
+                state,
+                logSegmentBytes,
+                logRetainedBytes,
+                flushBytes,
+                flushMs,
+                voteTimeoutMs,
+                sweepPeriodMs,
+                sweepGraceMs,
+                bytesPerSecond);
     }
 
     /**
@@ -69,6 +87,7 @@ public record ReplicaOptions(
                 flushMs,
                 voteTimeoutMs,
                 sweepPeriodMs,
-                sweepGraceMs);
+                sweepGraceMs,
+                followBytesPerSecond);
     }
 }

@@ -140,7 +140,8 @@ public final class ReplicaServer implements AutoCloseable {
                         disk,
                         peerRoom,
                         shutdown);
-        Reads reads = new Reads(partitions, causal, peers, home, grants, multicast);
+        ContentFollow follow = follow(own, multicast, blocks, updates);
+        Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow::opened);
         ReplicaCalls calls =
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk);
         String name = "metadata replica " + config.id();
@@ -158,7 +159,17 @@ public final class ReplicaServer implements AutoCloseable {
                                 fatal)));
         String peerThread = "replica-" + config.id() + "-peers";
         opened.push(new Upkeep(peerThread, shutdown, fatal).every(1_000, peerRoom::tick).start());
+        opened.push(
+                new Upkeep("replica-" + config.id() + "-follow", shutdown, fatal)
+                        .every(500, follow::tick)
+                        .start());
         startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
+    }
+
+    private ContentFollow follow(
+            HostedPartition own, Multicast multicast, BlockDeleter blocks, Updates updates) {
+        return new ContentFollow(
+                own, multicast, blocks, updates::update, shutdown, options.followBytesPerSecond());
     }
 
     private HostedPartition hold(int number) throws IOException {
@@ -279,8 +290,10 @@ public final class ReplicaServer implements AutoCloseable {
         HostedPartition global = Objects.requireNonNull(partitions.get(Topology.GLOBAL));
         Flusher regionalFlusher = Objects.requireNonNull(flushers.get(home));
         String name = "replica-" + config.id();
+        HostedPartition own = Objects.requireNonNull(partitions.get(home));
         Upkeep local =
                 new Upkeep(name + "-upkeep", shutdown, fatal)
+                        .every(100, new NoticeDelivery(own, multicast)::tick)
                         .every(DISK_PERIOD_MS, () -> look(disk, multicast))
                         .every(100, driver::tick)
                         .every(500, grants::tick)

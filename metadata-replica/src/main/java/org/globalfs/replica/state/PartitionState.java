@@ -28,6 +28,7 @@ import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Verdict;
 import org.globalfs.replica.state.model.VerdictCodec;
 import org.globalfs.replica.state.operations.Held;
+import org.globalfs.replica.state.operations.Homes;
 import org.globalfs.replica.state.operations.Machine;
 import org.globalfs.replica.state.operations.Quotas;
 import org.globalfs.replica.state.operations.Reads;
@@ -431,6 +432,64 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                             });
         }
         return doomed;
+    }
+
+    /** Where an inode lives, as far as this partition knows: see {@link Homes}. */
+    public int home(long ino) {
+        return consistently((records, seen) -> new Homes(records, seen).of(ino));
+    }
+
+    public boolean isHere(long ino) {
+        return home(ino) == partition;
+    }
+
+    /** Inodes that live elsewhere than where they were born, as far as this partition knows. */
+    public long forwards() {
+        return visible.counters.forwards;
+    }
+
+    /** What other partitions are owed, from the first that is not delivered; see NoticesOp. */
+    public record Owed(long first, List<byte[]> notices) {}
+
+    public Owed owed(int limit) {
+        Counters seen = visible.counters;
+        List<byte[]> notices = new ArrayList<>();
+        long first = seen.noticesDelivered + 1;
+        if (seen.noticed >= first) {
+            store.newest()
+                    .scan(
+                            Table.NOTICE,
+                            Keys.none(),
+                            Keys.of(first),
+                            (key, value) -> {
+                                notices.add(value);
+                                return notices.size() < limit;
+                            });
+        }
+        return new Owed(first, notices);
+    }
+
+    /** Whether some of a file's content may be in other regions' blocks. */
+    public boolean hasForeignContent(long ino) {
+        return visible.counters.foreign > 0
+                && store.newest().get(Table.FOREIGN, Keys.of(ino)) != null;
+    }
+
+    /** Files with content in other regions' blocks, from the one after {@code after} on. */
+    public List<Long> withForeignContent(long after, int limit) {
+        List<Long> inodes = new ArrayList<>();
+        if (visible.counters.foreign > 0) {
+            store.newest()
+                    .scan(
+                            Table.FOREIGN,
+                            Keys.none(),
+                            Keys.of(after + 1),
+                            (key, value) -> {
+                                inodes.add(Keys.getLong(key, 0));
+                                return inodes.size() < limit;
+                            });
+        }
+        return inodes;
     }
 
     /** Blocks with older ids (ms) are not referred to, unless they were when the fence came. */

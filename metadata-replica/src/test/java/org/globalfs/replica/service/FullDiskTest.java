@@ -64,6 +64,7 @@ class FullDiskTest {
                         UpdateOp._Fields.WRITE,
                         UpdateOp._Fields.COPY_RANGE,
                         UpdateOp._Fields.COMPACT,
+                        UpdateOp._Fields.MOVE,
                         UpdateOp._Fields.SET_XATTR);
         assertThat(DiskRoom.needsRoom(allocate(0))).isTrue();
         assertThat(DiskRoom.needsRoom(allocate(KEEP_SIZE))).isTrue();

@@ -238,6 +238,7 @@ class ReplicaClusterTest {
                         300,
                         10_000,
                         0,
+                        0,
                         0);
         try (ReplicaCluster cluster = new ReplicaCluster(folder, 1, small).startAll()) {
             TestSession session = new TestSession(cluster, 1);

@@ -165,7 +165,7 @@ final class ConcurrentReadsTest {
             at = reply.getContentEnd();
         }
         assertThat(offsets).hasSize(pieces).isSorted();
-        assertThat(Partitions.of(ino)).isZero();
+        assertThat(Partitions.ofBirth(ino)).isZero();
     }
 
     @Test

@@ -18,6 +18,7 @@ import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.replica.state.check.CheckReport;
 import org.globalfs.replica.state.check.Crossings;
+import org.globalfs.replica.state.check.Digests;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 
@@ -66,11 +67,16 @@ final class Consistency {
             }
         }
         assertThat(Crossings.faults(hanging, held)).isEmpty();
+        Map<Integer, Digests> digests = new TreeMap<>();
+        for (int partition = 0; partition <= regions; partition++) {
+            digests.put(partition, rings.state(partition).check().report().digests);
+        }
+        assertThat(Digests.faults(digests)).isEmpty();
         assertThat(unexplained).isEqualTo(foreign);
     }
 
     private ReadReply read(long ino, ReadOp op) {
-        return rings.read(Partitions.of(ino), 0, op);
+        return rings.readAt(ino, 0, op);
     }
 
     private Attributes attributes(long ino) {
@@ -81,14 +87,14 @@ final class Consistency {
 
     private void directory(long ino, long parent) {
         assertThat(names.merge(ino, 1, Integer::sum)).as("names of directory %x", ino).isEqualTo(1);
-        reached.merge(Partitions.of(ino), 1L, Long::sum);
+        reached.merge(rings.home(ino), 1L, Long::sum);
         ReadReply up =
                 read(ino, ReadOp.lookup(new LookupOp(ino, ByteBuffer.wrap("..".getBytes(UTF_8)))));
         assertThat(up.getIno()).as("parent of %x", ino).isEqualTo(parent);
         int directories = 0;
         ReadReply listed = read(ino, ReadOp.readDirectory(new ReadDirectoryOp(ino, 0, 4000)));
         for (DirectoryEntry entry : listed.getEntries()) {
-            Child child = rings.state(Partitions.of(ino)).child(ino, entry.getName());
+            Child child = rings.state(rings.home(ino)).child(ino, entry.getName());
             assertThat(child).isEqualTo(new Child(entry.getIno(), entry.getType()));
             Attributes attributes = attributes(entry.getIno());
             assertThat(Mode.type(attributes.getMode())).isEqualTo(entry.getType());
@@ -97,7 +103,7 @@ final class Consistency {
                 directory(entry.getIno(), ino);
             } else if (names.merge(entry.getIno(), 1, Integer::sum) == 1) {
                 files.put(entry.getIno(), attributes);
-                reached.merge(Partitions.of(entry.getIno()), 1L, Long::sum);
+                reached.merge(rings.home(entry.getIno()), 1L, Long::sum);
             }
         }
         assertThat(attributes(ino).getNlink())

@@ -65,7 +65,7 @@ final class CoordinationTest {
 
     private long create(long parent, String name, int mode, int origin) {
         CreateOp op = new CreateOp(parent, name(name), mode);
-        return done(Partitions.of(parent), rings.command(7, 0, origin, UpdateOp.create(op)))
+        return done(Partitions.ofBirth(parent), rings.command(7, 0, origin, UpdateOp.create(op)))
                 .getAttributes()
                 .getIno();
     }
@@ -86,7 +86,7 @@ final class CoordinationTest {
     }
 
     private boolean exists(long parent, String name) {
-        return rings.state(Partitions.of(parent)).child(parent, name.getBytes(UTF_8)) != null;
+        return rings.state(Partitions.ofBirth(parent)).child(parent, name.getBytes(UTF_8)) != null;
     }
 
     private Command escalated(int partition, Command command) {

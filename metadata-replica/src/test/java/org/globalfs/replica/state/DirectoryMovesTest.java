@@ -66,7 +66,7 @@ final class DirectoryMovesTest {
     private long create(long parent, String name, int mode, int origin) {
         CreateOp op = new CreateOp(parent, name(name), mode);
         Command command = rings.command(7, 0, origin, UpdateOp.create(op));
-        UpdateReply reply = rings.run(Partitions.of(parent), command);
+        UpdateReply reply = rings.run(Partitions.ofBirth(parent), command);
         assertThat(reply.getErrno()).isZero();
         return reply.getAttributes().getIno();
     }
@@ -77,16 +77,16 @@ final class DirectoryMovesTest {
     }
 
     private int rename(long from, String name, long to, String newName) {
-        return rings.run(Partitions.of(from), command(from, name, to, newName, 0)).getErrno();
+        return rings.run(Partitions.ofBirth(from), command(from, name, to, newName, 0)).getErrno();
     }
 
     private long parent(long directory) {
         ReadOp op = ReadOp.lookup(new LookupOp(directory, name("..")));
-        return rings.read(Partitions.of(directory), 0, op).getIno();
+        return rings.read(Partitions.ofBirth(directory), 0, op).getIno();
     }
 
     private boolean exists(long parent, String name) {
-        return rings.state(Partitions.of(parent)).child(parent, name.getBytes(UTF_8)) != null;
+        return rings.state(Partitions.ofBirth(parent)).child(parent, name.getBytes(UTF_8)) != null;
     }
 
     private void submit(int partition, Command command) {
@@ -95,7 +95,7 @@ final class DirectoryMovesTest {
 
     /** Whether the command is ended by its partition alone, and how. */
     private UpdateReply alone(Command command) {
-        submit(Partitions.of(command.getOp().getRename().getParent()), command);
+        submit(Partitions.ofBirth(command.getOp().getRename().getParent()), command);
         return Objects.requireNonNull(rings.reply(command));
     }
 
@@ -109,7 +109,7 @@ final class DirectoryMovesTest {
         assertThat(exists(east, "moved")).isTrue();
         assertThat(parent(d)).isEqualTo(east);
         long made = create(d, "g", 0100644, 2);
-        assertThat(Partitions.of(made)).isEqualTo(1);
+        assertThat(Partitions.ofBirth(made)).isEqualTo(1);
         assertThat(rename(east, "moved", eu, "again")).isZero();
         assertThat(rename(eu, "again", Partitions.ROOT, "top")).isZero();
         assertThat(parent(d)).isEqualTo(Partitions.ROOT);

@@ -3,8 +3,10 @@ package org.globalfs.replica.state;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.Status;
@@ -35,6 +37,7 @@ final class Flights {
         boolean refused;
 
         UpdateReply last = new UpdateReply();
+        final Set<Integer> visited = new HashSet<>();
 
         Flight(Command command, int partition) {
             this.command = command;
@@ -104,6 +107,12 @@ final class Flights {
         if (reply.getStatus() == Status.ESCALATE) {
             Escalation next = Escalation.of(flight.command, reply);
             flight.command = next.command();
+            flight.visited.add(flight.partition);
+            if (next.partition() != 0 && flight.visited.contains(next.partition())) {
+                // It has said that it will never execute this command, and the inode is back.
+                flight.command = rings.anew(next.command());
+                flight.visited.clear();
+            }
             flight.partition = next.partition();
             escalated++;
             deliver(flight);

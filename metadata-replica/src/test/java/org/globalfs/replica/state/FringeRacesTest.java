@@ -15,6 +15,7 @@ import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.DecideOp;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.LinkOp;
+import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.RenameOp;
@@ -51,6 +52,7 @@ final class FringeRacesTest {
     private long moved;
     private long cycles;
     private long globalBelow;
+    private long relocated;
 
     /** A name as it was at the last pause. */
     private record Entry(long parent, byte[] name, long ino, boolean directory) {}
@@ -76,18 +78,20 @@ final class FringeRacesTest {
             }
         }
         System.out.printf(
-                "%d operations, %d succeeded, %d times locked, %d escalated; %d directories moved"
-                        + " over partitions, %d cycles refused, %d pauses with global directories in"
+                "%d operations, %d succeeded, %d times locked, %d escalated; %d directories renamed"
+                        + " over partitions, %d inodes moved, %d cycles refused, %d pauses with global directories in"
                         + " regions%n",
                 flights.finished,
                 flights.succeeded,
                 flights.locked,
                 flights.escalated,
                 moved,
+                relocated,
                 cycles,
                 globalBelow);
         assertThat(moved).isGreaterThan(PAIRS / 20);
         assertThat(cycles).isPositive();
+        assertThat(relocated).isGreaterThan(PAIRS / 4);
         assertThat(globalBelow).isPositive();
     }
 
@@ -116,7 +120,7 @@ final class FringeRacesTest {
         for (int next = 0; next < directories.size(); next++) {
             long parent = directories.get(next).ino();
             ReadOp op = ReadOp.readDirectory(new ReadDirectoryOp(parent, 0, 4000));
-            for (DirectoryEntry each : rings.read(Partitions.of(parent), 0, op).getEntries()) {
+            for (DirectoryEntry each : rings.readAt(parent, 0, op).getEntries()) {
                 boolean directory = each.getType() == Mode.DIRECTORY;
                 Entry entry = new Entry(parent, each.getName(), each.getIno(), directory);
                 entries.add(entry);
@@ -149,6 +153,10 @@ final class FringeRacesTest {
         Entry x = any(entries);
         Entry y = anyNamedDirectory();
         Entry z = any(directories);
+        if (random.nextInt(2) == 0) {
+            start(relocate(random.nextBoolean() ? x : any(entries)));
+            start(relocate(y));
+        }
         switch (random.nextInt(9)) {
             case 0, 1, 2 -> {
                 Entry other = anyNamedDirectory();
@@ -182,6 +190,11 @@ final class FringeRacesTest {
         }
     }
 
+    private UpdateOp relocate(Entry entry) {
+        int to = 1 + random.nextInt(REGIONS);
+        return UpdateOp.move(new MoveOp(List.of(entry.ino()), to).setLimit(1 + random.nextInt(10)));
+    }
+
     private void grow() {
         start(create(any(directories).ino()));
         start(create(any(directories).ino()));
@@ -209,6 +222,7 @@ final class FringeRacesTest {
             case CREATE -> op.getCreate().getParent();
             case UNLINK -> op.getUnlink().getParent();
             case RENAME -> op.getRename().getParent();
+            case MOVE -> Partitions.ROOT;
             default -> op.getLink().getNewParent();
         };
     }
@@ -216,10 +230,17 @@ final class FringeRacesTest {
     private void start(UpdateOp op) {
         sessions = sessions % 256 + 1;
         Command command = rings.command(sessions, 0, random.nextInt(REGIONS + 1), op);
-        flights.start(command, Partitions.of(parent(op)));
+        // Clients know where things are, or were a while ago.
+        long parent = parent(op);
+        int where = random.nextInt(4) > 0 ? rings.home(parent) : Partitions.ofBirth(parent);
+        flights.start(command, where);
     }
 
     private void landed(Command command, UpdateReply reply) {
+        if (command.getOp().isSetMove()) {
+            relocated += reply.getDone();
+            return;
+        }
         if (!command.getOp().isSetRename()) {
             return;
         }

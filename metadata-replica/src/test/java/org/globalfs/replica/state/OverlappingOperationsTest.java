@@ -166,7 +166,7 @@ final class OverlappingOperationsTest {
         Command command = rings.command(session, uid, random.nextInt(REGIONS + 1), op);
         // Several commands of a session may be under way: none is answered before it landed.
         command.setAnsweredBelow(1);
-        flights.start(command, Partitions.of(parent));
+        flights.start(command, Partitions.ofBirth(parent));
     }
 
     private void landed(Command command, UpdateReply reply) {

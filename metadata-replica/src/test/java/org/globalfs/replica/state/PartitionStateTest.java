@@ -60,7 +60,7 @@ final class PartitionStateTest {
     @Test
     void directoriesOfTheRootLiveInTheirCreatorsRegion() {
         long ino = directory("usr");
-        assertThat(Partitions.of(ino)).isEqualTo(1);
+        assertThat(Partitions.ofBirth(ino)).isEqualTo(1);
         UpdateReply file = make(1, ino, "file", 0644);
         assertThat(file.getErrno()).isZero();
         assertThat(file.getParent().getNlink()).isEqualTo(2);

@@ -120,7 +120,9 @@ final class RandomQuotasTest {
     private UpdateReply run(long ino, UpdateOp op) {
         Map<Long, Quota> before = quotas();
         UpdateReply reply =
-                rings().run(Partitions.of(ino), rings().command(1 + random.nextInt(3), 0, 1, op));
+                rings().run(
+                                Partitions.ofBirth(ino),
+                                rings().command(1 + random.nextInt(3), 0, 1, op));
         Map<Long, Quota> after = quotas();
         if (reply.getErrno() == Errno.EDQUOT.number()) {
             refused++;
@@ -278,7 +280,8 @@ final class RandomQuotasTest {
     }
 
     private @Nullable Attributes attributes(long ino) {
-        return rings().read(Partitions.of(ino), 0, ReadOp.getAttributes(new GetAttributesOp(ino)))
+        return rings().read(
+                        Partitions.ofBirth(ino), 0, ReadOp.getAttributes(new GetAttributesOp(ino)))
                 .getAttributes();
     }
 
@@ -301,7 +304,7 @@ final class RandomQuotasTest {
 
     /** Inodes of the region's partition at and below this one, reached within the partition. */
     private void walk(long ino, long[] sum, Set<Long> seen) {
-        if (Partitions.of(ino) != REGION || !seen.add(ino)) {
+        if (Partitions.ofBirth(ino) != REGION || !seen.add(ino)) {
             return;
         }
         Attributes attributes = Objects.requireNonNull(attributes(ino));
@@ -344,7 +347,7 @@ final class RandomQuotasTest {
     private void empty(long directory) {
         List<DirectoryEntry> entries =
                 rings().read(
-                                Partitions.of(directory),
+                                Partitions.ofBirth(directory),
                                 0,
                                 ReadOp.readDirectory(new ReadDirectoryOp(directory, 0, 4000)))
                         .getEntries();

@@ -1,5 +1,8 @@
 package org.globalfs.replica.state;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,6 +15,7 @@ import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.NoticesOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
@@ -19,6 +23,7 @@ import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.VoteOp;
+import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.operations.Wire;
 import org.globalfs.replica.state.store.StateOptions;
 import org.jspecify.annotations.Nullable;
@@ -117,6 +122,7 @@ final class Rings implements AutoCloseable {
                 if (partition > 0) {
                     busy |= importInto(partition);
                     busy |= vote(partition);
+                    busy |= deliverNotices(partition);
                 }
             }
         }
@@ -146,6 +152,12 @@ final class Rings implements AutoCloseable {
         return new Command(session, sequence, sequence, new Credentials(uid, uid), origin, op);
     }
 
+    /** The same under a new number. */
+    Command anew(Command command) {
+        long sequence = sequences.merge(command.getSession(), 1L, Long::sum);
+        return new Command(command).setSequence(sequence);
+    }
+
     @Nullable UpdateReply reply(Command command) {
         return replies.get(command.getSession() + "/" + command.getSequence());
     }
@@ -155,10 +167,10 @@ final class Rings implements AutoCloseable {
         int at = partition;
         Command sent = command;
         for (int attempt = 0; attempt < 10; attempt++) {
-            replies.remove(command.getSession() + "/" + command.getSequence());
+            replies.remove(sent.getSession() + "/" + sent.getSequence());
             deliver(at, List.of(stamped(sent)));
             settle();
-            UpdateReply reply = Objects.requireNonNull(reply(command), "no reply");
+            UpdateReply reply = Objects.requireNonNull(reply(sent), "no reply");
             if (reply.getStatus() == Status.DONE) {
                 return reply;
             }
@@ -169,6 +181,36 @@ final class Rings implements AutoCloseable {
             }
         }
         throw new AssertionError("no end: " + command);
+    }
+
+    /** Reads where the inode asked about lives, as a client that knows nothing of it finds it. */
+    ReadReply readAt(long ino, int uid, ReadOp op) {
+        int partition = Partitions.ofBirth(ino);
+        ReadReply reply = read(partition, uid, op);
+        for (int step = 0; step < 2 && reply.getStatus() == Status.ESCALATE; step++) {
+            partition = Objects.requireNonNull(reply.getHomes().get(ino));
+            reply = read(partition, uid, op);
+        }
+        assertThat(reply.getStatus()).as("read of %x", ino).isEqualTo(Status.DONE);
+        return reply;
+    }
+
+    /** Where the inode lives. */
+    int home(long ino) {
+        return state(0).home(ino);
+    }
+
+    /** Passes on what a partition owes others; false when that is nothing. */
+    boolean deliverNotices(int partition) {
+        PartitionState.Owed owed = state(partition).owed(100);
+        if (owed.notices().isEmpty()) {
+            return false;
+        }
+        List<ByteBuffer> notices = owed.notices().stream().map(ByteBuffer::wrap).toList();
+        // Whoever proposes them does not know whether somebody else has: twice does no harm.
+        internal(0, UpdateOp.notices(new NoticesOp(partition, owed.first(), notices)));
+        internal(0, UpdateOp.notices(new NoticesOp(partition, owed.first(), notices)));
+        return true;
     }
 
     ReadReply read(int partition, int uid, ReadOp op) {

@@ -80,7 +80,7 @@ final class Scenario {
             }
             parent = at;
             name = part.replace("LONG", "x".repeat(256)).getBytes(UTF_8);
-            Child child = at == 0 ? null : rings.state(Partitions.of(at)).child(at, name);
+            Child child = at == 0 ? null : rings.state(Partitions.ofBirth(at)).child(at, name);
             at = child == null ? 0 : child.ino();
         }
         return new Target(parent, name, at);
@@ -208,7 +208,7 @@ final class Scenario {
         var command = rings.command(SESSION, uid, origin, op);
         command.getCredentials().setGid(gid);
         command.getCredentials().setGroups(groups);
-        return brief(rings.run(Partitions.of(home), command));
+        return brief(rings.run(Partitions.ofBirth(home), command));
     }
 
     private static UpdateOp create(Target target, int type, String[] words) {
@@ -259,7 +259,7 @@ final class Scenario {
                     case "getfacl" -> ReadOp.getXattr(new GetXattrOp(ino, aclName(words[2])));
                     default -> ReadOp.listXattr(new ListXattrOp(ino).setValues(true));
                 };
-        ReadReply reply = read(Partitions.of(ino), op);
+        ReadReply reply = read(Partitions.ofBirth(ino), op);
         if (reply.getErrno() != 0) {
             return Errno.of(reply.getErrno()).name();
         }
@@ -289,7 +289,7 @@ final class Scenario {
                         .setExclusive(words.length > 4);
         UpdateReply reply =
                 rings.run(
-                        Partitions.of(directory),
+                        Partitions.ofBirth(directory),
                         rings.command(SESSION, uid, origin, UpdateOp.create(op)));
         if (reply.getErrno() == 0) {
             handles.put(words[3], reply.getAttributes().getIno());
@@ -354,7 +354,7 @@ final class Scenario {
         ReadReply reply =
                 all
                         ? read(Integer.parseInt(words[2]), ReadOp.quota(new QuotaOp()))
-                        : read(Partitions.of(ino), ReadOp.quota(new QuotaOp().setIno(ino)));
+                        : read(Partitions.ofBirth(ino), ReadOp.quota(new QuotaOp().setIno(ino)));
         if (reply.getErrno() != 0) {
             return Errno.of(reply.getErrno()).name();
         }
@@ -442,13 +442,15 @@ final class Scenario {
     private String open(String[] words) {
         long ino = find(words[1]).ino;
         ReadReply reply =
-                read(Partitions.of(ino), ReadOp.open(new OpenOp(ino, Integer.parseInt(words[2]))));
+                read(
+                        Partitions.ofBirth(ino),
+                        ReadOp.open(new OpenOp(ino, Integer.parseInt(words[2]))));
         return reply.getErrno() == 0 ? "ok" : Errno.of(reply.getErrno()).name();
     }
 
     private String read(String[] words) {
         Target target = find(words.length > 1 ? words[1] : "/");
-        int partition = Partitions.of(target.ino);
+        int partition = Partitions.ofBirth(target.ino);
         long ino = target.ino;
         ReadReply reply =
                 switch (words[0]) {
@@ -462,7 +464,7 @@ final class Scenario {
                             read(Integer.parseInt(words[2]), ReadOp.statFs(new StatFsOp()));
                     default ->
                             read(
-                                    Partitions.of(target.parent),
+                                    Partitions.ofBirth(target.parent),
                                     ReadOp.lookup(
                                             new LookupOp(
                                                     target.parent, ByteBuffer.wrap(target.name))));
@@ -493,7 +495,7 @@ final class Scenario {
                             + " bytes";
             default ->
                     "ino partition "
-                            + Partitions.of(reply.getIno())
+                            + Partitions.ofBirth(reply.getIno())
                             + (reply.isSetAttributes() ? " with attributes" : "");
         };
     }
@@ -504,7 +506,7 @@ final class Scenario {
                         entry.getCookie(),
                         new String(entry.getName(), UTF_8),
                         entry.getType(),
-                        Partitions.of(entry.getIno()));
+                        Partitions.ofBirth(entry.getIno()));
     }
 
     private static String describe(Attributes a) {

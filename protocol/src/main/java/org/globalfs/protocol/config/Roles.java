@@ -20,8 +20,16 @@ public record Roles(
      *     storage nodes', so that those refuse first
      * @param sweepPeriodMs from one search for blocks that no file has to the next; 0: never
      * @param sweepGraceMs how old such a block has to be before it is deleted
+     * @param followBytesPerSecond the most that is copied so that content follows files that were
+     *     moved to this region; 0: it stays where it is
      */
-    public record ReplicaRole(int id, DiskReserve reserve, long sweepPeriodMs, long sweepGraceMs) {
+    public record ReplicaRole(
+            int id,
+            DiskReserve reserve,
+            long sweepPeriodMs,
+            long sweepGraceMs,
+            long followBytesPerSecond) {
+        public static final long DEFAULT_FOLLOW_BYTES_PER_SECOND = 64L << 20;
         public static final long DEFAULT_SWEEP_PERIOD_MS = 3_600_000;
         public static final long DEFAULT_SWEEP_GRACE_MS = 3_600_000;
         public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(1L << 30, 5);

@@ -64,7 +64,9 @@ final class RolesReader {
                         (int) yaml.integer("id", 1, 0xffff),
                         reserve(yaml, ReplicaRole.DEFAULT_RESERVE),
                         yaml.durationMs("sweepPeriod", ReplicaRole.DEFAULT_SWEEP_PERIOD_MS),
-                        yaml.durationMs("sweepGrace", ReplicaRole.DEFAULT_SWEEP_GRACE_MS));
+                        yaml.durationMs("sweepGrace", ReplicaRole.DEFAULT_SWEEP_GRACE_MS),
+                        yaml.sizeBytes(
+                                "followBandwidth", ReplicaRole.DEFAULT_FOLLOW_BYTES_PER_SECOND));
         yaml.finish();
         return replica;
     }

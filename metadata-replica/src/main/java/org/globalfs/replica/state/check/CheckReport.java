@@ -9,7 +9,7 @@ import java.util.TreeMap;
  * What a check of one partition found. {@link #foreign} and {@link #unexplained}, {@link #hanging}
  * and {@link #held} are no faults by themselves: over all partitions they must match, once all have
  * executed as much, and {@link #globalBelow} must be the same in all that directories were made in.
- * {@link Crossings} compares.
+ * {@link Crossings} compares, and {@link Digests} what is known of inodes that were moved.
  */
 public final class CheckReport {
     private static final int KEPT_FINDINGS = 200;
@@ -46,6 +46,9 @@ public final class CheckReport {
 
     /** Directories of partition 0 that lie in regional ones, as this partition knows. */
     public long globalBelow;
+
+    /** What is known of moved inodes and lent blocks. */
+    public final Digests digests = new Digests();
 
     /** Inodes here, and how many of their links no name here accounts for. */
     public final Map<Long, Integer> unexplained = new TreeMap<>();

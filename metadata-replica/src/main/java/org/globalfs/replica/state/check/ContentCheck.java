@@ -1,6 +1,7 @@
 package org.globalfs.replica.state.check;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.globalfs.protocol.wire.BlockRef;
@@ -11,6 +12,7 @@ import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.Piece;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.operations.Loans;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,9 +148,38 @@ final class ContentCheck {
             report.fault(
                     "there are %d doomed blocks, but %d are counted", doomed[0], counters.doomed);
         }
+        loans();
         for (int pass = 0; digest != 0 && pass < PASSES; pass++) {
             compare(pass);
         }
+    }
+
+    /** What was lent counts as references; what was borrowed is in use. */
+    private void loans() {
+        scan(
+                Table.LOAN,
+                (key, value) -> {
+                    BlockRef block = block(key);
+                    int borrower = (int) Keys.getLong(key, 16);
+                    if (block == null) {
+                        report.fault(
+                                "block %x%016x is lent or borrowed, but not in use",
+                                Keys.getLong(key, 0), Keys.getLong(key, 8));
+                    } else if (borrower != counters.partition) {
+                        long loans = Loans.count(value) * mixed(block);
+                        digest += loans;
+                        report.digests.lent().merge(borrower, loans, Long::sum);
+                    } else {
+                        long loans = Loans.count(value) * mixed(block);
+                        report.digests.borrowed().merge(block.getRegion(), loans, Long::sum);
+                    }
+                    return true;
+                });
+    }
+
+    private @Nullable BlockRef block(byte[] loan) {
+        byte[] value = records.get(Table.BLOCK, Arrays.copyOf(loan, 16));
+        return value == null ? null : Blocks.decode(value);
     }
 
     /** Finds the blocks whose references are wrong, among a part of all. */
@@ -168,6 +199,18 @@ final class ContentCheck {
                 (key, value) -> {
                     if (mixed(Blocks.decode(value)) >>> 60 == pass) {
                         missing.merge(ByteBuffer.wrap(key), -Blocks.references(value), Long::sum);
+                    }
+                    return true;
+                });
+        scan(
+                Table.LOAN,
+                (key, value) -> {
+                    BlockRef block = block(key);
+                    if (block != null
+                            && Keys.getLong(key, 16) != counters.partition
+                            && mixed(block) >>> 60 == pass) {
+                        missing.merge(
+                                ByteBuffer.wrap(Blocks.key(block)), Loans.count(value), Long::sum);
                     }
                     return true;
                 });
@@ -197,11 +240,7 @@ final class ContentCheck {
         return String.format("%x%016x", block.getIdHigh(), block.getIdLow());
     }
 
-    /** Spreads ids over all 64 bits (a finalizer as SplitMix64 has). */
     private static long mixed(BlockRef block) {
-        long x = block.getIdHigh() * 0x9e3779b97f4a7c15L ^ block.getIdLow();
-        x = (x ^ x >>> 30) * 0xbf58476d1ce4e5b9L;
-        x = (x ^ x >>> 27) * 0x94d049bb133111ebL;
-        return x ^ x >>> 31;
+        return Digests.mixed(block.getIdHigh() * 0x9e3779b97f4a7c15L ^ block.getIdLow());
     }
 }

@@ -12,6 +12,7 @@ import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.operations.Homes;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class PartitionCheck {
     private final Records records;
     private final Counters counters;
+    private final Homes homes;
     private final CheckReport report = new CheckReport();
     private final InodeSet exists = new InodeSet();
     private final InodeSet directories = new InodeSet();
@@ -36,11 +38,13 @@ public final class PartitionCheck {
     private final Map<Long, Long> tops = new HashMap<>();
 
     private long bytes;
+    private long adopted;
     private long orphans;
 
     private PartitionCheck(Records records, Counters counters) {
         this.records = records;
         this.counters = counters;
+        this.homes = new Homes(records, counters);
     }
 
     /** {@code records} are those of the moment that the counters tell of. */
@@ -56,6 +60,9 @@ public final class PartitionCheck {
         new ContentCheck(records, counters, check.exists, check.report).run();
         new QuotaCheck(records, check.report).run();
         check.total("inodes", check.report.inodes, counters.inodes);
+        check.total("forwarding entries", check.forwards(), counters.forwards);
+        check.total("files with foreign content", check.count(Table.FOREIGN), counters.foreign);
+        check.total("inodes that were born elsewhere", check.adopted, counters.adopted);
         check.total("bytes in files", check.bytes, counters.bytes);
         return check.report;
     }
@@ -64,6 +71,30 @@ public final class PartitionCheck {
         if (found != counted) {
             report.fault("there are %d %s, but %d are counted", found, what, counted);
         }
+    }
+
+    private long forwards() {
+        long[] rows = {0};
+        scan(
+                Table.FORWARD,
+                (key, value) -> {
+                    long ino = Keys.getLong(key, 0);
+                    report.digests.inode(ino, Partitions.ofBirth(ino), Homes.decode(value));
+                    rows[0]++;
+                    return true;
+                });
+        return rows[0];
+    }
+
+    private long count(Table table) {
+        long[] rows = {0};
+        scan(
+                table,
+                (key, value) -> {
+                    rows[0]++;
+                    return true;
+                });
+        return rows[0];
     }
 
     private void scan(Table table, Records.Visitor visitor) {
@@ -76,7 +107,7 @@ public final class PartitionCheck {
     }
 
     private boolean isHere(long ino) {
-        return Partitions.of(ino) == counters.partition;
+        return homes.isHere(ino);
     }
 
     private void listInodes() {
@@ -91,7 +122,10 @@ public final class PartitionCheck {
                         directories.add(inode.ino);
                     }
                     if (!isHere(inode.ino)) {
-                        report.fault("inode %x is another partition's", inode.ino);
+                        report.fault("inode %x is here and elsewhere", inode.ino);
+                    }
+                    if (Partitions.ofBirth(inode.ino) != counters.partition) {
+                        adopted++;
                     }
                     return true;
                 });

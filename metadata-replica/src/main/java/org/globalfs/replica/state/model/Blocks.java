@@ -13,7 +13,7 @@ public final class Blocks {
         return Keys.of(block.getIdHigh(), block.getIdLow());
     }
 
-    static void pack(Packer out, BlockRef block) {
+    public static void pack(Packer out, BlockRef block) {
         out.i64(block.getIdHigh())
                 .i64(block.getIdLow())
                 .varint(block.getLength())
@@ -21,7 +21,7 @@ public final class Blocks {
         out.u8(block.getDataChunks()).u8(block.getParityChunks()).unsigned(block.getEpoch());
     }
 
-    static BlockRef unpack(Unpacker in) {
+    public static BlockRef unpack(Unpacker in) {
         return new BlockRef(
                 in.i64(),
                 in.i64(),

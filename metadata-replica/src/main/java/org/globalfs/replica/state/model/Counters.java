@@ -17,6 +17,9 @@ public final class Counters {
     /** As with that, and {@link #fenceMs}. */
     private static final int WITH_FENCE = 3;
 
+    /** As with that, and what moves of inodes need. */
+    private static final int WITH_MOVES = 4;
+
     public final int partition;
     public long applied;
     public long importedThrough;
@@ -41,6 +44,23 @@ public final class Counters {
 
     /** No block with an older id (ms) is referred to, unless it was when the fence came. */
     public long fenceMs;
+
+    /** Rows of {@link Table#FORWARD}. */
+    public long forwards;
+
+    /** Inodes here that were born elsewhere. */
+    public long adopted;
+
+    /** Files with content in other regions' blocks: rows of {@link Table#FOREIGN}. */
+    public long foreign;
+
+    /** Number of the last notice written, and of the last one that was delivered. */
+    public long noticed;
+
+    public long noticesDelivered;
+
+    /** Partition 0: the last notice of each partition that was delivered. */
+    public final Map<Integer, Long> noticesOf = new TreeMap<>();
 
     /** Partition 0: counters of the inode numbers given out in other partitions' names. */
     public final Map<Integer, Long> given = new TreeMap<>();
@@ -67,13 +87,19 @@ public final class Counters {
         copy.doomed = doomed;
         copy.globalBelow = globalBelow;
         copy.fenceMs = fenceMs;
+        copy.forwards = forwards;
+        copy.adopted = adopted;
+        copy.foreign = foreign;
+        copy.noticed = noticed;
+        copy.noticesDelivered = noticesDelivered;
+        copy.noticesOf.putAll(noticesOf);
         copy.given.putAll(given);
         copy.trimmed.putAll(trimmed);
         return copy;
     }
 
     public byte[] encode() {
-        int format = fenceMs != 0 ? WITH_FENCE : globalBelow == 0 ? PLAIN : WITH_GLOBAL_BELOW;
+        int format = format();
         Packer out = new Packer(96).u8(format).varint(partition);
         out.varint(applied).varint(importedThrough);
         out.varint(globalSeen).i64(timestamp).varint(nextInode).varint(inodes).varint(bytes);
@@ -86,7 +112,19 @@ public final class Counters {
         if (format >= WITH_FENCE) {
             out.varint(fenceMs);
         }
+        if (format >= WITH_MOVES) {
+            out.varint(forwards).varint(adopted).varint(foreign);
+            out.varint(noticed).varint(noticesDelivered);
+            pack(out, noticesOf);
+        }
         return out.done();
+    }
+
+    private int format() {
+        if (forwards != 0 || adopted != 0 || foreign != 0 || noticed != 0 || !noticesOf.isEmpty()) {
+            return WITH_MOVES;
+        }
+        return fenceMs != 0 ? WITH_FENCE : globalBelow == 0 ? PLAIN : WITH_GLOBAL_BELOW;
     }
 
     private static void pack(Packer out, Map<Integer, Long> map) {
@@ -96,7 +134,7 @@ public final class Counters {
 
     public static Counters decode(byte[] value) {
         Unpacker in = new Unpacker(value);
-        int format = in.version(PLAIN, WITH_FENCE, "partition state");
+        int format = in.version(PLAIN, WITH_MOVES, "partition state");
         Counters counters = new Counters(in.varint32());
         counters.applied = in.varint();
         counters.importedThrough = in.varint();
@@ -114,6 +152,14 @@ public final class Counters {
         }
         if (format >= WITH_FENCE) {
             counters.fenceMs = in.varint();
+        }
+        if (format >= WITH_MOVES) {
+            counters.forwards = in.varint();
+            counters.adopted = in.varint();
+            counters.foreign = in.varint();
+            counters.noticed = in.varint();
+            counters.noticesDelivered = in.varint();
+            unpack(in, counters.noticesOf);
         }
         return counters;
     }

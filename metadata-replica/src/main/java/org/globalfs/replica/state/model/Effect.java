@@ -1,5 +1,8 @@
 package org.globalfs.replica.state.model;
 
+import java.util.List;
+import org.globalfs.protocol.wire.BlockRef;
+
 /**
  * One unconditional change of one partition's records: what a decided multi-partition operation
  * comes down to.
@@ -27,6 +30,24 @@ public sealed interface Effect {
 
     /** So many directories of partition 0 lie in regional ones from now on. */
     record GlobalBelow(int partition, long count) implements Effect {}
+
+    /** These inodes live in another partition from now on; what is here of them goes. */
+    record Depart(int partition, List<Long> inodes, int to) implements Effect {}
+
+    /** What departed from another partition lives here from now on. */
+    record Arrive(int partition, byte[] cargo) implements Effect {}
+
+    /** Inodes that were born here, or of which partition 0 knows, live there from now on. */
+    record Forward(int partition, List<Long> inodes, int to) implements Effect {}
+
+    /** An inode that lived elsewhere is no more. */
+    record Forget(int partition, long ino) implements Effect {}
+
+    /** A partition does not use a block any more that it was lent so often. */
+    record TakeBack(int partition, int from, BlockRef block, long loans) implements Effect {}
+
+    /** This partition's notices up to that one were delivered. */
+    record Delivered(int partition, long through) implements Effect {}
 
     /** A new directory whose entry stands in partition 0. Empty lists: none. */
     record CreateDirectory(

@@ -12,10 +12,8 @@ public final class Partitions {
 
     private Partitions() {}
 
-    /**
-     * The partition that an inode lives in. Inodes do not move yet, so it is the one of its birth.
-     */
-    public static int of(long ino) {
+    /** The partition that an inode was born in; where it lives is known to {@code Homes}. */
+    public static int ofBirth(long ino) {
         return (int) (ino >>> COUNTER_BITS);
     }
 

@@ -33,5 +33,16 @@ public enum Table {
     /** ino, number → a lock held or waited for, the outcome of a wait, or a fence. */
     FILE_LOCK,
     /** id → limits and usage of a tree; 0, id, directory → how far its entries are counted. */
-    QUOTA
+    QUOTA,
+    /**
+     * ino → the partition that it lives in. Of inodes that live elsewhere than where they were
+     * born: in the partition of their birth, in the one that they live in, and in partition 0.
+     */
+    FORWARD,
+    /** block id, partition → how often the block was lent to it: with the lender and with it. */
+    LOAN,
+    /** ino → nothing; some of its content is in blocks of another region. */
+    FOREIGN,
+    /** number → what other partitions are owed, until it is delivered. */
+    NOTICE
 }

@@ -19,6 +19,12 @@ public final class VerdictCodec {
     private static final int CREATE_DIRECTORY = 6;
     private static final int CREATE_DIRECTORY_WITH_ACLS = 7;
     private static final int GLOBAL_BELOW = 8;
+    private static final int DEPART = 9;
+    private static final int ARRIVE = 10;
+    private static final int FORWARD = 11;
+    private static final int FORGET = 12;
+    private static final int TAKE_BACK = 13;
+    private static final int DELIVERED = 14;
     private static final byte[] NO_ACL = {};
 
     private VerdictCodec() {}
@@ -106,6 +112,21 @@ public final class VerdictCodec {
                     out.u8(RENAMED).varint(e.partition()).i64(e.ino()).i64(e.parent());
             case Effect.GlobalBelow e ->
                     out.u8(GLOBAL_BELOW).varint(e.partition()).varint(e.count());
+            case Effect.Depart e -> {
+                out.u8(DEPART).varint(e.partition()).varint(e.to());
+                pack(out, e.inodes());
+            }
+            case Effect.Arrive e -> out.u8(ARRIVE).varint(e.partition()).blob(e.cargo());
+            case Effect.Forward e -> {
+                out.u8(FORWARD).varint(e.partition()).varint(e.to());
+                pack(out, e.inodes());
+            }
+            case Effect.Forget e -> out.u8(FORGET).varint(e.partition()).i64(e.ino());
+            case Effect.TakeBack e -> {
+                out.u8(TAKE_BACK).varint(e.partition()).varint(e.from()).varint(e.loans());
+                Blocks.pack(out, e.block());
+            }
+            case Effect.Delivered e -> out.u8(DELIVERED).varint(e.partition()).varint(e.through());
             case Effect.CreateDirectory e -> {
                 out.u8(e.hasAcls() ? CREATE_DIRECTORY_WITH_ACLS : CREATE_DIRECTORY);
                 out.varint(e.partition()).i64(e.ino()).varint(e.mode());
@@ -115,6 +136,19 @@ public final class VerdictCodec {
                 }
             }
         }
+    }
+
+    private static void pack(Packer out, List<Long> inodes) {
+        out.varint(inodes.size());
+        inodes.forEach(out::i64);
+    }
+
+    private static List<Long> inodes(Unpacker in) {
+        List<Long> inodes = new ArrayList<>();
+        for (long left = in.varint(); left > 0; left--) {
+            inodes.add(in.i64());
+        }
+        return inodes;
     }
 
     private static Effect effect(Unpacker in) {
@@ -128,6 +162,22 @@ public final class VerdictCodec {
             case ADD_LINK -> new Effect.AddLink(partition, in.i64());
             case RENAMED -> new Effect.Renamed(partition, in.i64(), in.i64());
             case GLOBAL_BELOW -> new Effect.GlobalBelow(partition, in.varint());
+            case DEPART -> {
+                int to = in.varint32();
+                yield new Effect.Depart(partition, inodes(in), to);
+            }
+            case ARRIVE -> new Effect.Arrive(partition, in.blob());
+            case FORWARD -> {
+                int to = in.varint32();
+                yield new Effect.Forward(partition, inodes(in), to);
+            }
+            case FORGET -> new Effect.Forget(partition, in.i64());
+            case TAKE_BACK -> {
+                int from = in.varint32();
+                long loans = in.varint();
+                yield new Effect.TakeBack(partition, from, Blocks.unpack(in), loans);
+            }
+            case DELIVERED -> new Effect.Delivered(partition, in.varint());
             case CREATE_DIRECTORY, CREATE_DIRECTORY_WITH_ACLS ->
                     new Effect.CreateDirectory(
                             partition,

@@ -143,6 +143,9 @@ final class AdoptQuota {
         if (inode == null) {
             return true;
         }
+        if (locks.leaving(inode.ino)) {
+            return false;
+        }
         Quota own = quotas.ownOf(inode);
         if (own != null) {
             if (own.parent != quota && quotas.isWithin(quota, own.parent)) {

@@ -1,13 +1,11 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.AllocateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +30,7 @@ final class Allocate {
 
     UpdateReply execute(Call call, AllocateOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         Inode inode = tree.inode(op.getIno());
         Errno refused = refused(inode, op);

@@ -1,12 +1,10 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CompactOp;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Piece;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +24,7 @@ final class Compact {
 
     UpdateReply execute(CompactOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         Inode inode = tree.inode(op.getIno());
         Errno refused = refused(inode, op);
@@ -36,6 +34,7 @@ final class Compact {
         for (Extent extent : op.getExtents()) {
             content.write(inode, Piece.of(extent, extent.getOffset()));
         }
+        content.settle(inode);
         inode.version++;
         tree.store(inode);
         return Replies.done().setAttributes(inode.attributes());

@@ -38,6 +38,7 @@ final class Content {
 
     private final MutableRecords records;
     private final Counters counters;
+    private final Loans loans;
     private final int batch;
 
     Content(MutableRecords records, Counters counters) {
@@ -47,6 +48,7 @@ final class Content {
     Content(MutableRecords records, Counters counters, int batch) {
         this.records = records;
         this.counters = counters;
+        this.loans = new Loans(records, counters);
         this.batch = batch;
     }
 
@@ -55,9 +57,15 @@ final class Content {
         boolean has(Inode file, long atMost, LongSupplier exactly);
     }
 
-    /** Whether the block may be gone already: it was given up before, or may have been swept. */
+    /**
+     * Whether the block may be gone already: it was given up before, or may have been swept; by
+     * another region, too, of which no more is known here than what it lent.
+     */
     boolean mayBeGone(BlockRef block) {
         byte[] key = Blocks.key(block);
+        if (loans.isForeign(block)) {
+            return records.get(Table.BLOCK, key) == null;
+        }
         return counters.doomed > 0 && records.get(Table.DOOMED, key) != null
                 || BlockIds.timeMs(block) < counters.fenceMs
                         && records.get(Table.BLOCK, key) == null;
@@ -381,7 +389,7 @@ final class Content {
         }
     }
 
-    private void refer(BlockRef block, int change) {
+    void refer(BlockRef block, long change) {
         byte[] key = Blocks.key(block);
         byte[] value = records.get(Table.BLOCK, key);
         long references = (value == null ? 0 : Blocks.references(value)) + change;
@@ -395,8 +403,32 @@ final class Content {
             records.put(Table.BLOCK, key, Blocks.encode(references, block));
         } else {
             records.delete(Table.BLOCK, key);
-            records.put(Table.DOOMED, key, Blocks.encode(0, block));
-            counters.doomed++;
+            if (!loans.giveBack(block)) {
+                records.put(Table.DOOMED, key, Blocks.encode(0, block));
+                counters.doomed++;
+            }
+        }
+    }
+
+    /** Takes a file off the list of those with foreign content when it has none any more. */
+    void settle(Inode inode) {
+        byte[] row = Keys.of(inode.ino);
+        if (counters.foreign == 0 || records.get(Table.FOREIGN, row) == null) {
+            return;
+        }
+        boolean[] foreign = {false};
+        records.scan(
+                Table.EXTENT,
+                row,
+                row,
+                (key, value) -> {
+                    BlockRef block = decode(key, value).block();
+                    foreign[0] = block != null && loans.isForeign(block);
+                    return !foreign[0];
+                });
+        if (!foreign[0]) {
+            counters.foreign--;
+            records.delete(Table.FOREIGN, row);
         }
     }
 

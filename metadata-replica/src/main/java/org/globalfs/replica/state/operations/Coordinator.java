@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.VoteOp;
@@ -18,7 +19,6 @@ import org.globalfs.replica.state.model.Effect;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Verdict;
 import org.jspecify.annotations.Nullable;
@@ -99,22 +99,22 @@ final class Coordinator {
         return dentry == null ? 0 : dentry.ino();
     }
 
-    private static Set<Integer> participants(Command command, Hints hints) {
+    private Set<Integer> participants(Command command, Hints hints) {
         Set<Integer> all = new TreeSet<>();
         if (command.isSetParticipants()) {
             all.addAll(command.getParticipants());
         }
         switch (command.getOp().getSetField()) {
-            case UNLINK -> all.add(Partitions.of(command.getOp().getUnlink().getParent()));
+            case UNLINK -> all.add(tree.home(command.getOp().getUnlink().getParent()));
             case RENAME -> {
-                all.add(Partitions.of(command.getOp().getRename().getParent()));
-                all.add(Partitions.of(command.getOp().getRename().getNewParent()));
+                all.add(tree.home(command.getOp().getRename().getParent()));
+                all.add(tree.home(command.getOp().getRename().getNewParent()));
             }
-            case LINK -> all.add(Partitions.of(command.getOp().getLink().getNewParent()));
+            case LINK -> all.add(tree.home(command.getOp().getLink().getNewParent()));
             default -> {}
         }
-        all.add(Partitions.of(hints.source));
-        all.add(Partitions.of(hints.target));
+        all.add(tree.home(hints.source));
+        all.add(tree.home(hints.target));
         all.removeIf(partition -> partition <= 0);
         return all;
     }
@@ -127,12 +127,34 @@ final class Coordinator {
                 return Replies.failed(invalid);
             }
         }
+        if (command.getOp().isSetMove()) {
+            return prepareMove(id, command, bytes);
+        }
         Hints hints = hints(command);
         boolean moves = DirectoryMove.isLikely(tree, command, hints.source, hints.target);
         return begin(
                 new Round(id, bytes, hints, moves, participants(command, hints)),
                 command,
                 Facts.NONE);
+    }
+
+    /** Inodes of one partition go to another; whoever else has some of them is not asked. */
+    private @Nullable UpdateReply prepareMove(long id, Command command, byte[] bytes) {
+        MoveOp op = command.getOp().getMove();
+        Errno refused = Relocation.refused(command, op);
+        if (refused != null) {
+            return Replies.failed(refused);
+        }
+        int from = Relocation.source(tree.homes(), op);
+        if (from == 0) {
+            return Relocation.nothing(tree.homes(), op);
+        }
+        Map<Integer, Facts> votes = new TreeMap<>(Map.of(0, Facts.NONE));
+        Set<Integer> participants = new TreeSet<>(Set.of(from, op.getTo()));
+        keep(new Transaction(id, outbox.timestamp(), bytes, participants, votes));
+        Verdict prepare = new Verdict.Prepare(outbox.timestamp(), id, 0, 0, bytes);
+        participants.forEach(partition -> outbox.send(partition, prepare));
+        return null;
     }
 
     /** What one prepare begins with; participants may become more. */
@@ -150,7 +172,7 @@ final class Coordinator {
             RenameOp op = command.getOp().getRename();
             DirectoryMove move = DirectoryMove.of(tree, op, hints.source, hints.target, known);
             starts = List.copyOf(move.starts());
-            starts.forEach(start -> participants.add(Partitions.of(start)));
+            starts.forEach(start -> participants.add(tree.home(start)));
             if (DirectoryMove.isFirstBelow(tree, op, hints.source, hints.target)) {
                 participants.addAll(tree.others());
             }
@@ -216,7 +238,14 @@ final class Coordinator {
             abort(transaction);
             return refusal(command, facts, transaction.participants());
         }
-        Decision decision = Decision.of(command, facts);
+        if (command.getOp().isSetMove()) {
+            MoveOp op = command.getOp().getMove();
+            Relocation moved = Relocation.of(tree, transaction.participants(), op, facts);
+            tree.reckonWith(op.getTo());
+            commit(transaction, moved.effects());
+            return moved.reply();
+        }
+        Decision decision = Decision.of(command, facts, tree.homes());
         if (decision.refused() != null) {
             abort(transaction);
             return Replies.failed(decision.refused());
@@ -293,13 +322,18 @@ final class Coordinator {
 
     private int isBelow(long ino, long parent) {
         boolean directory = tree.isHere(ino) && tree.existing(ino).isDirectory();
-        return directory && Partitions.of(parent) != 0 ? 1 : 0;
+        return directory && tree.home(parent) != 0 ? 1 : 0;
     }
 
     private UpdateReply commit(
             Transaction transaction, Command command, Facts facts, List<Effect> effectsDecided) {
-        end(transaction);
         List<Effect> decided = withGlobalBelow(effectsDecided);
+        commit(transaction, decided);
+        return reply(command, facts, decided);
+    }
+
+    private void commit(Transaction transaction, List<Effect> decided) {
+        end(transaction);
         Set<Integer> concerned = new TreeSet<>(transaction.participants());
         decided.forEach(effect -> concerned.add(effect.partition()));
         concerned.remove(0);
@@ -309,7 +343,6 @@ final class Coordinator {
             outbox.send(partition, new Verdict.Commit(outbox.timestamp(), transaction.id(), own));
         }
         effects.apply(decided, outbox.nowNs());
-        return reply(command, facts, decided);
     }
 
     private UpdateReply reply(Command command, Facts facts, List<Effect> decided) {
@@ -361,7 +394,7 @@ final class Coordinator {
         records.delete(Table.TRANSACTION, Keys.of(transaction.id()));
     }
 
-    private static UpdateReply refusal(Command command, Facts facts, Set<Integer> asked) {
+    private UpdateReply refusal(Command command, Facts facts, Set<Integer> asked) {
         return switch (facts.refusal()) {
             case Facts.LOCKED -> Replies.retry();
             case Facts.MISDIRECTED -> {
@@ -383,16 +416,16 @@ final class Coordinator {
         };
     }
 
-    private static void expect(UpdateReply reply, Command command, Facts facts) {
+    private void expect(UpdateReply reply, Command command, Facts facts) {
         if (facts.source() != null) {
             reply.setExpectedSource(facts.source().ino());
-            reply.getParticipants().add(Partitions.of(facts.source().ino()));
+            reply.getParticipants().add(tree.home(facts.source().ino()));
         } else if (command.isSetExpectedSource()) {
             reply.setExpectedSource(command.getExpectedSource());
         }
         if (facts.target() != null) {
             reply.setExpectedTarget(facts.target().ino());
-            reply.getParticipants().add(Partitions.of(facts.target().ino()));
+            reply.getParticipants().add(tree.home(facts.target().ino()));
         } else {
             reply.setExpectedTarget(0);
         }

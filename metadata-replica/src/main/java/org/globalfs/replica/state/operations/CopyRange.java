@@ -1,13 +1,11 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CopyRangeOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /** copy_file_range(2) between files of one partition: the copy shares the source's blocks. */
@@ -25,7 +23,7 @@ final class CopyRange {
 
     UpdateReply execute(Call call, CopyRangeOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         if (!tree.isHere(op.getSource())) {
             return Replies.failed(Errno.EXDEV);

@@ -11,7 +11,6 @@ import org.globalfs.replica.state.model.Effect;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /** mknod, mkdir, symlink and open(O_CREAT). */
@@ -33,7 +32,7 @@ final class Create {
 
     UpdateReply execute(Call call, CreateOp op) {
         if (!tree.isHere(op.getParent())) {
-            return Replies.escalate(List.of(Partitions.of(op.getParent())));
+            return Replies.elsewhere(tree.homes(), op.getParent());
         }
         if (op.isTemporary()) {
             return temporary(call, op);

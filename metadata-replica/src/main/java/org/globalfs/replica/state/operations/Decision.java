@@ -10,7 +10,6 @@ import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.replica.state.model.Effect;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,16 +25,16 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
         return new Decision(errno, List.of());
     }
 
-    static Decision of(Command command, Facts facts) {
+    static Decision of(Command command, Facts facts, Homes homes) {
         return switch (command.getOp().getSetField()) {
-            case UNLINK -> unlink(command.getOp().getUnlink(), facts);
-            case RENAME -> rename(command.getOp().getRename(), facts);
-            case LINK -> link(command.getOp().getLink(), facts);
+            case UNLINK -> unlink(command.getOp().getUnlink(), facts, homes);
+            case RENAME -> rename(command.getOp().getRename(), facts, homes);
+            case LINK -> link(command.getOp().getLink(), facts, homes);
             default -> refuse(Errno.EINVAL);
         };
     }
 
-    private static Decision unlink(UnlinkOp op, Facts facts) {
+    private static Decision unlink(UnlinkOp op, Facts facts, Homes homes) {
         Facts.Named source = Objects.requireNonNull(facts.source());
         Facts.OfInode inode = facts.of(source.ino());
         if (inode == null) {
@@ -55,11 +54,11 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
                 null,
                 List.of(
                         new Effect.RemoveEntry(
-                                Partitions.of(op.getParent()), op.getParent(), op.getName()),
-                        new Effect.DropLink(Partitions.of(source.ino()), source.ino())));
+                                homes.of(op.getParent()), op.getParent(), op.getName()),
+                        new Effect.DropLink(homes.of(source.ino()), source.ino())));
     }
 
-    private static Decision link(LinkOp op, Facts facts) {
+    private static Decision link(LinkOp op, Facts facts, Homes homes) {
         Facts.OfInode inode = facts.of(op.getIno());
         if (inode == null) {
             return refuse(Errno.ESTALE);
@@ -67,19 +66,19 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
         return new Decision(
                 null,
                 List.of(
-                        put(op.getNewParent(), op.getNewName(), op.getIno(), inode.type()),
-                        new Effect.AddLink(Partitions.of(op.getIno()), op.getIno())));
+                        put(homes, op.getNewParent(), op.getNewName(), op.getIno(), inode.type()),
+                        new Effect.AddLink(homes.of(op.getIno()), op.getIno())));
     }
 
-    private static Effect put(long parent, byte[] name, long ino, int type) {
-        return new Effect.PutEntry(Partitions.of(parent), parent, name, ino, type);
+    private static Effect put(Homes homes, long parent, byte[] name, long ino, int type) {
+        return new Effect.PutEntry(homes.of(parent), parent, name, ino, type);
     }
 
-    private static Effect renamed(long ino, long parent) {
-        return new Effect.Renamed(Partitions.of(ino), ino, parent);
+    private static Effect renamed(Homes homes, long ino, long parent) {
+        return new Effect.Renamed(homes.of(ino), ino, parent);
     }
 
-    private static Decision rename(RenameOp op, Facts facts) {
+    private static Decision rename(RenameOp op, Facts facts, Homes homes) {
         Facts.Named source = Objects.requireNonNull(facts.source());
         Facts.Named target = facts.target();
         boolean exchange = (op.getFlags() & Rename.EXCHANGE) != 0;
@@ -93,18 +92,17 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
         List<Effect> effects = new ArrayList<>();
         if (exchange) {
             Facts.Named other = Objects.requireNonNull(target);
-            effects.add(put(op.getParent(), op.getName(), other.ino(), other.type()));
-            effects.add(renamed(other.ino(), op.getParent()));
+            effects.add(put(homes, op.getParent(), op.getName(), other.ino(), other.type()));
+            effects.add(renamed(homes, other.ino(), op.getParent()));
         } else {
             effects.add(
-                    new Effect.RemoveEntry(
-                            Partitions.of(op.getParent()), op.getParent(), op.getName()));
+                    new Effect.RemoveEntry(homes.of(op.getParent()), op.getParent(), op.getName()));
             if (target != null) {
-                effects.add(new Effect.DropLink(Partitions.of(target.ino()), target.ino()));
+                effects.add(new Effect.DropLink(homes.of(target.ino()), target.ino()));
             }
         }
-        effects.add(put(op.getNewParent(), op.getNewName(), source.ino(), source.type()));
-        effects.add(renamed(source.ino(), op.getNewParent()));
+        effects.add(put(homes, op.getNewParent(), op.getNewName(), source.ino(), source.type()));
+        effects.add(renamed(homes, source.ino(), op.getNewParent()));
         return new Decision(null, effects);
     }
 

@@ -8,7 +8,6 @@ import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 
 /**
  * What partition 0 knows of the chains of parents above the places that a coordinated rename moves
@@ -131,7 +130,7 @@ final class DirectoryMove {
     }
 
     private static boolean leaves(Tree tree, long ino, long from, long to) {
-        return Partitions.of(from) == 0 && Partitions.of(to) != 0 && isGlobalDirectory(tree, ino);
+        return tree.home(from) == 0 && tree.home(to) != 0 && isGlobalDirectory(tree, ino);
     }
 
     private static boolean isGlobalDirectory(Tree tree, long ino) {

@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
 final class Effects {
 
     private final Tree tree;
+    private final Migration migration;
 
-    Effects(Tree tree) {
+    Effects(Tree tree, Migration migration) {
         this.tree = tree;
+        this.migration = migration;
     }
 
     void apply(List<Effect> effects, long nowNs) {
@@ -48,6 +50,12 @@ final class Effects {
             }
             case Effect.GlobalBelow e -> tree.setGlobalBelow(e.count());
             case Effect.CreateDirectory e -> tree.add(directory(e));
+            case Effect.Depart e -> migration.depart(e);
+            case Effect.Arrive e -> migration.arrive(e.cargo());
+            case Effect.Forward e -> migration.forward(e.inodes(), e.to());
+            case Effect.Forget e -> migration.unforward(e.ino());
+            case Effect.TakeBack e -> migration.takeBack(e);
+            case Effect.Delivered e -> migration.delivered(e.through());
         }
     }
 

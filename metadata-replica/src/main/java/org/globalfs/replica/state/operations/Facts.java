@@ -15,13 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param target what the new name points to, when that directory is here and the name exists
  * @param inodes of the inodes concerned, those that are here
  * @param segments of the chains of parents above a moved directory's new place, what is here
+ * @param cargo what moves to another partition, as its {@link Cargo} is encoded
  */
 record Facts(
         int refusal,
         @Nullable Named source,
         @Nullable Named target,
         List<OfInode> inodes,
-        List<Segment> segments) {
+        List<Segment> segments,
+        byte @Nullable [] cargo) {
 
     /** Another undecided operation holds a record. */
     static final int LOCKED = -1;
@@ -33,6 +35,9 @@ record Facts(
 
     /** As plain, and segments. */
     private static final int WITH_SEGMENTS = 2;
+
+    /** As that, and a cargo. */
+    private static final int WITH_CARGO = 3;
 
     /**
      * @param mustOwn the caller may take the name away only when the inode is his (sticky
@@ -52,8 +57,21 @@ record Facts(
      */
     record Segment(long start, long exit, boolean meetsSource, boolean meetsTarget) {}
 
+    Facts(
+            int refusal,
+            @Nullable Named source,
+            @Nullable Named target,
+            List<OfInode> inodes,
+            List<Segment> segments) {
+        this(refusal, source, target, inodes, segments, null);
+    }
+
     /** A yes that knows nothing. */
     static final Facts NONE = new Facts(0, null, null, List.of(), List.of());
+
+    Facts carrying(byte[] load) {
+        return new Facts(refusal, source, target, inodes, segments, load);
+    }
 
     @Nullable OfInode of(long ino) {
         for (OfInode inode : inodes) {
@@ -93,12 +111,13 @@ record Facts(
                 source != null ? source : other.source,
                 target != null ? target : other.target,
                 all,
-                chain);
+                chain,
+                cargo != null ? cargo : other.cargo);
     }
 
     byte[] encode() {
-        int format = segments.isEmpty() ? PLAIN : WITH_SEGMENTS;
-        Packer out = new Packer(64).u8(format).i64(refusal);
+        int format = cargo != null ? WITH_CARGO : segments.isEmpty() ? PLAIN : WITH_SEGMENTS;
+        Packer out = new Packer(64 + (cargo == null ? 0 : cargo.length)).u8(format).i64(refusal);
         pack(out, source);
         pack(out, target);
         out.varint(inodes.size());
@@ -106,12 +125,15 @@ record Facts(
             out.i64(inode.ino).varint(inode.type);
             out.u8((inode.owned ? 1 : 0) | (inode.writable ? 2 : 0) | (inode.empty ? 4 : 0));
         }
-        if (format == WITH_SEGMENTS) {
+        if (format >= WITH_SEGMENTS) {
             out.varint(segments.size());
             for (Segment segment : segments) {
                 out.i64(segment.start).i64(segment.exit);
                 out.u8((segment.meetsSource ? 1 : 0) | (segment.meetsTarget ? 2 : 0));
             }
+        }
+        if (cargo != null) {
+            out.raw(cargo, 0, cargo.length);
         }
         return out.done();
     }
@@ -125,7 +147,7 @@ record Facts(
 
     static Facts decode(byte[] value) {
         Unpacker in = new Unpacker(value);
-        int format = in.version(PLAIN, WITH_SEGMENTS, "vote");
+        int format = in.version(PLAIN, WITH_CARGO, "vote");
         int refusal = (int) in.i64();
         Named source = named(in);
         Named target = named(in);
@@ -137,13 +159,14 @@ record Facts(
             inodes.add(new OfInode(ino, type, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0));
         }
         List<Segment> segments = new ArrayList<>();
-        for (long left = format == WITH_SEGMENTS ? in.varint() : 0; left > 0; left--) {
+        for (long left = format >= WITH_SEGMENTS ? in.varint() : 0; left > 0; left--) {
             long start = in.i64();
             long exit = in.i64();
             int bits = in.u8();
             segments.add(new Segment(start, exit, (bits & 1) != 0, (bits & 2) != 0));
         }
-        return new Facts(refusal, source, target, inodes, segments);
+        byte[] cargo = format == WITH_CARGO ? in.rest() : null;
+        return new Facts(refusal, source, target, inodes, segments, cargo);
     }
 
     private static @Nullable Named named(Unpacker in) {

@@ -60,6 +60,9 @@ final class FileLocks {
         if (op.isSetKnown()) {
             known(session, op.getKnown());
         }
+        if (!tree.isHere(op.getIno())) {
+            return Replies.elsewhere(tree.homes(), op.getIno());
+        }
         if (op.isSetCancel()) {
             return answer(cancel(session, op.getIno(), op.getCancel()));
         }
@@ -74,7 +77,7 @@ final class FileLocks {
             settle(ino);
             return answer(LockState.GRANTED);
         }
-        if (!tree.isHere(ino) || tree.inode(ino) == null) {
+        if (tree.inode(ino) == null) {
             return Replies.failed(Errno.ESTALE);
         }
         if (!leased

@@ -3,7 +3,6 @@ package org.globalfs.replica.state.operations;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Set;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.operations.Locks.EntryLock;
 import org.globalfs.replica.state.operations.Locks.InodeLock;
 import org.globalfs.replica.state.operations.Locks.Lock;
@@ -13,15 +12,17 @@ import org.globalfs.replica.state.operations.Locks.Lock;
  *
  * @param inodes those whose attributes it may change, and the directories of its names
  * @param entries names that it may make, remove or repoint
+ * @param leaving inodes that it may take to another partition, which may change all of them then
  */
-public record Held(Set<Long> inodes, Set<EntryLock> entries) {
+public record Held(Set<Long> inodes, Set<EntryLock> entries, Set<Long> leaving) {
 
-    static Held of(Prepared share, int partition) {
+    static Held of(Prepared share, Homes homes) {
         Set<Long> inodes = new HashSet<>();
         Set<EntryLock> entries = new HashSet<>();
+        Set<Long> leaving = new HashSet<>();
         Facts facts = share.facts();
         if (facts.refusal() != 0) {
-            return new Held(inodes, entries);
+            return new Held(inodes, entries, leaving);
         }
         for (Lock lock : share.locks()) {
             switch (lock) {
@@ -30,6 +31,10 @@ public record Held(Set<Long> inodes, Set<EntryLock> entries) {
                     entries.add(entry);
                 }
                 case InodeLock inode -> inodes.add(inode.ino());
+                case Locks.Leaving gone -> {
+                    inodes.add(gone.ino());
+                    leaving.add(gone.ino());
+                }
                 case Locks.DirectoryMoves _ -> {}
             }
         }
@@ -40,8 +45,8 @@ public record Held(Set<Long> inodes, Set<EntryLock> entries) {
             inodes.add(facts.target().ino());
         }
         facts.inodes().forEach(inode -> inodes.add(inode.ino()));
-        inodes.removeIf(ino -> Partitions.of(ino) != partition);
-        return new Held(inodes, entries);
+        inodes.removeIf(ino -> !homes.isHere(ino));
+        return new Held(inodes, entries, leaving);
     }
 
     /** Whether it may change what a name points to. */

@@ -18,10 +18,15 @@ final class Intents {
 
     private final MutableRecords records;
     private final Locks locks = new Locks();
+    private final Homes homes;
     private final Map<Long, Prepared> prepared = new TreeMap<>();
 
-    Intents(MutableRecords records) {
+    /** What is held does not leave, so this stays true as long as it is held. */
+    private final Map<Long, Held> held = new HashMap<>();
+
+    Intents(MutableRecords records, Homes homes) {
         this.records = records;
+        this.homes = homes;
         records.scan(
                 Table.INTENT,
                 Keys.none(),
@@ -29,8 +34,7 @@ final class Intents {
                 (key, value) -> {
                     long transaction = Keys.getLong(key, 0);
                     Prepared share = Prepared.decode(value);
-                    prepared.put(transaction, share);
-                    locks.hold(transaction, share.locks());
+                    hold(transaction, share);
                     return true;
                 });
     }
@@ -39,9 +43,14 @@ final class Intents {
         return locks;
     }
 
-    void add(long transaction, Prepared share) {
+    private void hold(long transaction, Prepared share) {
         prepared.put(transaction, share);
+        held.put(transaction, Held.of(share, homes));
         locks.hold(transaction, share.locks());
+    }
+
+    void add(long transaction, Prepared share) {
+        hold(transaction, share);
         records.put(Table.INTENT, Keys.of(transaction), share.encode());
     }
 
@@ -49,19 +58,20 @@ final class Intents {
     void remove(long transaction) {
         Prepared share = prepared.remove(transaction);
         if (share != null) {
+            held.remove(transaction);
             locks.release(share.locks());
             records.delete(Table.INTENT, Keys.of(transaction));
         }
     }
 
     /** What each undecided operation may change here. */
-    Map<Long, Held> held(int partition) {
-        if (prepared.isEmpty()) {
-            return Map.of();
-        }
-        Map<Long, Held> held = new HashMap<>();
-        prepared.forEach((transaction, share) -> held.put(transaction, Held.of(share, partition)));
-        return held;
+    Map<Long, Held> held() {
+        return held.isEmpty() ? Map.of() : Map.copyOf(held);
+    }
+
+    /** Whether an undecided operation may change the inode, or a name in it. */
+    boolean touches(long ino) {
+        return held.values().stream().anyMatch(each -> each.inodes().contains(ino));
     }
 
     /** This partition's votes on what it has not heard the decision of. */

@@ -6,7 +6,6 @@ import org.globalfs.protocol.wire.LinkOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /** link inside one partition. */
@@ -21,9 +20,11 @@ final class Link {
     }
 
     UpdateReply execute(Call call, LinkOp op) {
-        if (!tree.isHere(op.getNewParent()) || !tree.isHere(op.getIno())) {
-            return Replies.escalate(
-                            List.of(Partitions.of(op.getNewParent()), Partitions.of(op.getIno())))
+        if (!tree.isHere(op.getNewParent())) {
+            return Replies.elsewhere(tree.homes(), op.getNewParent());
+        }
+        if (!tree.isHere(op.getIno())) {
+            return Replies.escalate(List.of(tree.home(op.getNewParent()), tree.home(op.getIno())))
                     .setExpectedSource(op.getIno());
         }
         Inode inode = tree.inode(op.getIno());

@@ -29,6 +29,9 @@ public final class Locks {
     /** A directory must stay empty, or a file must stay in existence. */
     public record InodeLock(long ino) implements Lock {}
 
+    /** An inode is about to live in another partition: nothing of it may change. */
+    public record Leaving(long ino) implements Lock {}
+
     /** No directory of this partition may change its parent. */
     public record DirectoryMoves() implements Lock {}
 
@@ -36,6 +39,7 @@ public final class Locks {
 
     private final Map<Lock, Long> holders = new HashMap<>();
     private final Map<Long, Integer> entriesHeld = new HashMap<>();
+    private int leaving;
 
     public boolean isEmpty() {
         return holders.isEmpty();
@@ -54,6 +58,15 @@ public final class Locks {
         return !holders.isEmpty() && holders.containsKey(new InodeLock(ino));
     }
 
+    /** Whether any inode is about to leave. */
+    public boolean anyLeaving() {
+        return leaving > 0;
+    }
+
+    public boolean leaving(long ino) {
+        return leaving > 0 && holders.containsKey(new Leaving(ino));
+    }
+
     public boolean directoryMoves() {
         return !holders.isEmpty() && holders.containsKey(MOVES);
     }
@@ -64,18 +77,29 @@ public final class Locks {
 
     void hold(long transaction, Set<Lock> locks) {
         for (Lock lock : locks) {
-            if (holders.put(lock, transaction) == null && lock instanceof EntryLock entry) {
-                entriesHeld.merge(entry.parent(), 1, Integer::sum);
+            if (holders.put(lock, transaction) == null) {
+                count(lock, 1);
             }
         }
     }
 
     void release(Set<Lock> locks) {
         for (Lock lock : locks) {
-            if (holders.remove(lock) != null && lock instanceof EntryLock entry) {
-                entriesHeld.computeIfPresent(
-                        entry.parent(), (directory, count) -> count == 1 ? null : count - 1);
+            if (holders.remove(lock) != null) {
+                count(lock, -1);
             }
+        }
+    }
+
+    private void count(Lock lock, int change) {
+        switch (lock) {
+            case EntryLock entry ->
+                    entriesHeld.merge(
+                            entry.parent(),
+                            change,
+                            (count, one) -> count + one == 0 ? null : count + one);
+            case Leaving _ -> leaving += change;
+            case InodeLock _, DirectoryMoves _ -> {}
         }
     }
 }

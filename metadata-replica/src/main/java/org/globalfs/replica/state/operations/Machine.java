@@ -12,6 +12,7 @@ import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.ConfirmImportsOp;
 import org.globalfs.protocol.wire.LockState;
+import org.globalfs.protocol.wire.NoticesOp;
 import org.globalfs.protocol.wire.Position;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.Status;
@@ -19,6 +20,7 @@ import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.VoteOp;
 import org.globalfs.replica.state.model.Counters;
+import org.globalfs.replica.state.model.Effect;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.Mode;
@@ -47,6 +49,7 @@ public final class Machine {
     private final Content content;
     private final Sessions sessions;
     private final Intents intents;
+    private final LeavingInodes leaving;
     private final Effects effects;
     private final Outbox outbox = new Outbox();
     private final @Nullable Coordinator coordinator;
@@ -79,8 +82,9 @@ public final class Machine {
         tree = new Tree(records, counters);
         content = new Content(records, counters);
         sessions = new Sessions(records);
-        intents = new Intents(records);
-        effects = new Effects(tree);
+        intents = new Intents(records, tree.homes());
+        leaving = new LeavingInodes(tree, intents.locks());
+        effects = new Effects(tree, new Migration(records, counters, tree, content));
         coordinator =
                 counters.partition == 0
                         ? new Coordinator(records, tree, intents, effects, outbox)
@@ -186,7 +190,7 @@ public final class Machine {
         return reply.getStatus() == Status.ESCALATE
                 && several
                 && switch (command.getOp().getSetField()) {
-                    case UNLINK, RENAME, LINK -> true;
+                    case UNLINK, RENAME, LINK, MOVE -> true;
                     default -> false;
                 };
     }
@@ -205,13 +209,13 @@ public final class Machine {
     }
 
     /**
-     * From now on this command is partition 0's: a late duplicate must not find that meanwhile this
-     * partition could execute it alone.
+     * From now on this command is partition 0's, or whose the inode is: a late duplicate must not
+     * find that meanwhile this partition could execute it alone.
      */
     private boolean isHandedOver(UpdateReply reply) {
         return counters.partition != 0
                 && reply.getStatus() == Status.ESCALATE
-                && reply.getParticipantsSize() > 1;
+                && (reply.getParticipantsSize() > 1 || reply.isSetHomes());
     }
 
     private UpdateReply finished(UpdateReply reply, long instance) {
@@ -232,7 +236,11 @@ public final class Machine {
         if (isFenced(command.getSession(), op)) {
             return Replies.failed(Errno.EIO);
         }
+        if (leaving.concerns(op)) {
+            return Replies.retry();
+        }
         return switch (op.getSetField()) {
+            case MOVE -> Replies.escalate(counters.partition == 0 ? List.of(0, 1) : List.of(0));
             case CREATE -> create.execute(call, op.getCreate());
             case UNLINK -> remove.execute(call, op.getUnlink());
             case RENAME -> rename.execute(call, op.getRename());
@@ -257,6 +265,7 @@ public final class Machine {
                     VOTE,
                     DECIDE,
                     CONFIRM_IMPORTS,
+                    NOTICES,
                     ADOPT_QUOTA ->
                     Replies.failed(Errno.EPERM);
         };
@@ -286,7 +295,13 @@ public final class Machine {
         if (op.isEnded()) {
             fileLocks.drop(session, false);
         }
-        return Replies.done().setLapses(lapses);
+        UpdateReply reply = Replies.done().setLapses(lapses);
+        for (long ino : op.getOpenInodes()) {
+            if (!tree.isHere(ino)) {
+                reply.putToHomes(ino, tree.home(ino));
+            }
+        }
+        return reply;
     }
 
     /** Commands of replicas themselves; doing one twice does no harm. */
@@ -307,11 +322,20 @@ public final class Machine {
             case DECIDE -> timeOut(instance, op.getDecide().getTransaction(), nowNs);
             case ADOPT_QUOTA -> adoptQuota.execute(op.getAdoptQuota().getLimit());
             case CONFIRM_IMPORTS -> confirm(instance, op.getConfirmImports());
+            case NOTICES -> deliver(op.getNotices());
             default -> {
                 return Replies.failed(Errno.EPERM);
             }
         }
         return Replies.done();
+    }
+
+    private void deliver(NoticesOp op) {
+        if (counters.partition == 0) {
+            List<Effect> decided = new Notices(records, counters).deliver(op);
+            outbox.effects(decided.stream().filter(e -> e.partition() != 0).toList());
+            effects.apply(decided, outbox.nowNs());
+        }
     }
 
     private void vote(long instance, long next, VoteOp op, long nowNs) {
@@ -389,17 +413,19 @@ public final class Machine {
         Command command = decode(prepare.command());
         Invariant.check(
                 command != null, "command of transaction %s cannot be read", prepare.transaction());
-        intents.add(
-                prepare.transaction(),
-                Participant.prepare(
-                        tree,
-                        intents.locks(),
-                        Objects.requireNonNull(command),
-                        new Participant.Task(
-                                prepare.source(),
-                                prepare.target(),
-                                prepare.moves(),
-                                prepare.starts())));
+        intents.add(prepare.transaction(), share(prepare, Objects.requireNonNull(command)));
+    }
+
+    private Prepared share(Verdict.Prepare prepare, Command command) {
+        if (command.getOp().isSetMove()) {
+            return Departure.prepare(records, tree, intents, command.getOp().getMove());
+        }
+        return Participant.prepare(
+                tree,
+                intents.locks(),
+                command,
+                new Participant.Task(
+                        prepare.source(), prepare.target(), prepare.moves(), prepare.starts()));
     }
 
     /**
@@ -431,7 +457,7 @@ public final class Machine {
 
     /** What each undecided operation may change in a regional partition. */
     public Map<Long, Held> held() {
-        return coordinator == null ? intents.held(counters.partition) : Map.of();
+        return coordinator == null ? intents.held() : Map.of();
     }
 
     public List<VoteOp> votes() {

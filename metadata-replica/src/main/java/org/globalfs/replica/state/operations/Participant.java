@@ -55,6 +55,12 @@ final class Participant {
         if (task.moves()) {
             participant.want(new DirectoryMoves());
         }
+        LeavingInodes leaving = new LeavingInodes(tree, held);
+        if (leaving.concerns(command.getOp())
+                || held.leaving(task.source())
+                || held.leaving(task.target())) {
+            participant.refuse(Facts.LOCKED);
+        }
         switch (command.getOp().getSetField()) {
             case UNLINK -> participant.unlink(command.getOp().getUnlink(), task.source());
             case RENAME -> participant.rename(command.getOp().getRename(), task);
@@ -261,6 +267,9 @@ final class Participant {
     private void tellChains(List<Long> starts, long sourceIno, long targetIno) {
         for (long start : starts) {
             if (tree.isHere(start)) {
+                if (held.anyLeaving() && tree.anyAbove(start, held::leaving)) {
+                    refuse(Facts.LOCKED);
+                }
                 Tree.Climb climb = tree.climb(start, sourceIno, targetIno);
                 segments.add(
                         new Facts.Segment(
@@ -271,6 +280,9 @@ final class Participant {
 
     private void wantToMove(Inode directory, long newParent) {
         want(new DirectoryMoves());
+        if (held.anyLeaving() && tree.anyAbove(newParent, held::leaving)) {
+            refuse(Facts.LOCKED);
+        }
         if (tree.isHere(newParent) && tree.isAncestor(directory.ino, newParent)) {
             refuse(Errno.EINVAL);
         }

@@ -9,6 +9,7 @@ import org.globalfs.replica.state.model.Unpacker;
 import org.globalfs.replica.state.operations.Locks.DirectoryMoves;
 import org.globalfs.replica.state.operations.Locks.EntryLock;
 import org.globalfs.replica.state.operations.Locks.InodeLock;
+import org.globalfs.replica.state.operations.Locks.Leaving;
 import org.globalfs.replica.state.operations.Locks.Lock;
 
 /**
@@ -21,6 +22,7 @@ record Prepared(Facts facts, Set<Lock> locks) {
     private static final int ENTRY = 1;
     private static final int INODE = 2;
     private static final int MOVES = 3;
+    private static final int LEAVING = 4;
 
     byte[] encode() {
         Packer out = new Packer(96).u8(FORMAT).blob(facts.encode()).varint(locks.size());
@@ -29,7 +31,8 @@ record Prepared(Facts facts, Set<Lock> locks) {
                 case EntryLock entry ->
                         out.u8(ENTRY).i64(entry.parent()).blob(entry.name().array());
                 case InodeLock inode -> out.u8(INODE).i64(inode.ino());
-                case DirectoryMoves moves -> out.u8(MOVES);
+                case DirectoryMoves _ -> out.u8(MOVES);
+                case Leaving leaving -> out.u8(LEAVING).i64(leaving.ino());
             }
         }
         return out.done();
@@ -45,6 +48,7 @@ record Prepared(Facts facts, Set<Lock> locks) {
                         case ENTRY -> new EntryLock(in.i64(), ByteBuffer.wrap(in.blob()));
                         case INODE -> new InodeLock(in.i64());
                         case MOVES -> new DirectoryMoves();
+                        case LEAVING -> new Leaving(in.i64());
                         default -> throw new CorruptRecordException("lock of unknown kind");
                     });
         }

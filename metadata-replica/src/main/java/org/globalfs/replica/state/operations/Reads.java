@@ -3,6 +3,7 @@ package org.globalfs.replica.state.operations;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.posix.Xattr;
@@ -58,6 +59,7 @@ public final class Reads {
     private final Records records;
     private final int partition;
     private final Counters counters;
+    private final Homes homes;
 
     /**
      * @param counters what the records' system record says
@@ -66,6 +68,7 @@ public final class Reads {
         this.records = records;
         this.partition = counters.partition;
         this.counters = counters;
+        this.homes = new Homes(records, counters);
     }
 
     public ReadReply answer(ReadRequest request) {
@@ -103,18 +106,26 @@ public final class Reads {
     }
 
     private @Nullable Inode inode(long ino) {
-        return Partitions.of(ino) == partition ? Tree.inode(records, ino) : null;
+        return homes.isHere(ino) ? Tree.inode(records, ino) : null;
+    }
+
+    /** There is no such inode here: it lives elsewhere, or nowhere. */
+    private ReadReply missing(long ino) {
+        int home = homes.of(ino);
+        return home == partition
+                ? failed(Errno.ESTALE)
+                : new ReadReply(Status.ESCALATE, 0, new Position()).setHomes(Map.of(ino, home));
     }
 
     private ReadReply attributes(long ino) {
         Inode inode = inode(ino);
-        return inode == null ? failed(Errno.ESTALE) : reply(0).setAttributes(inode.attributes());
+        return inode == null ? missing(ino) : reply(0).setAttributes(inode.attributes());
     }
 
     private ReadReply lookup(Caller caller, LookupOp op) {
         Inode parent = inode(op.getParent());
         if (parent == null) {
-            return failed(Errno.ESTALE);
+            return missing(op.getParent());
         }
         if (!parent.isDirectory()) {
             return failed(Errno.ENOTDIR);
@@ -141,8 +152,10 @@ public final class Reads {
 
     private ReadReply found(Dentry dentry, boolean withContent) {
         ReadReply reply = reply(0).setIno(dentry.ino()).setType(dentry.type());
-        if (Partitions.of(dentry.ino()) != partition) {
-            return reply;
+        int home = homes.of(dentry.ino());
+        if (home != partition) {
+            boolean moved = home != Partitions.ofBirth(dentry.ino());
+            return moved ? reply.setHomes(Map.of(dentry.ino(), home)) : reply;
         }
         Inode inode = Tree.inode(records, dentry.ino());
         if (inode == null) {
@@ -159,6 +172,9 @@ public final class Reads {
     private ReadReply lock(GetLockOp op, long session) {
         if (op.getLock() == null && !op.isSetRequest()) {
             return failed(Errno.EINVAL);
+        }
+        if (!homes.isHere(op.getIno())) {
+            return missing(op.getIno());
         }
         LockRecord wanted =
                 op.isSetRequest()
@@ -201,7 +217,7 @@ public final class Reads {
     private ReadReply open(Caller caller, OpenOp op) {
         Inode inode = inode(op.getIno());
         if (inode == null) {
-            return failed(Errno.ESTALE);
+            return missing(op.getIno());
         }
         if (op.getAccessMask() != 0 && !caller.may(inode, op.getAccessMask())) {
             return failed(Errno.EACCES);
@@ -213,7 +229,7 @@ public final class Reads {
     private ReadReply content(ContentOp op) {
         Inode inode = inode(op.getIno());
         if (inode == null) {
-            return failed(Errno.ESTALE);
+            return missing(op.getIno());
         }
         if (!inode.isRegular()) {
             return failed(inode.isDirectory() ? Errno.EISDIR : Errno.EINVAL);
@@ -279,7 +295,7 @@ public final class Reads {
     private ReadReply readLink(long ino) {
         Inode inode = inode(ino);
         if (inode == null) {
-            return failed(Errno.ESTALE);
+            return missing(ino);
         }
         return inode.type() == Mode.SYMLINK
                 ? reply(0).setTarget(inode.target).setAttributes(inode.attributes())
@@ -289,7 +305,7 @@ public final class Reads {
     private ReadReply getXattr(Caller caller, GetXattrOp op) {
         Inode inode = inode(op.getIno());
         if (inode == null) {
-            return failed(Errno.ESTALE);
+            return missing(op.getIno());
         }
         byte[] name = op.getName();
         Errno refused =
@@ -306,7 +322,7 @@ public final class Reads {
     private ReadReply listXattr(Caller caller, ListXattrOp op) {
         Inode inode = inode(op.getIno());
         if (inode == null) {
-            return failed(Errno.ESTALE);
+            return missing(op.getIno());
         }
         boolean values = op.isValues() && inode.xattrValues <= XATTR_VALUES_AT_ONCE;
         List<NamedValue> shown = new ArrayList<>();
@@ -338,7 +354,7 @@ public final class Reads {
         }
         Inode inode = inode(op.getIno());
         if (inode == null) {
-            return failed(Errno.ESTALE);
+            return missing(op.getIno());
         }
         Quota quota = Quotas.find(records, inode.quota);
         while (quota != null) {
@@ -384,7 +400,7 @@ public final class Reads {
     private ReadReply readDirectory(Caller caller, ReadDirectoryOp op) {
         Inode directory = inode(op.getIno());
         if (directory == null) {
-            return failed(Errno.ESTALE);
+            return missing(op.getIno());
         }
         if (!directory.isDirectory()) {
             return failed(Errno.ENOTDIR);

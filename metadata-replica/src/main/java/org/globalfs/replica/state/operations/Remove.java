@@ -7,7 +7,6 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /** unlink and rmdir inside one partition. */
@@ -23,7 +22,7 @@ final class Remove {
 
     UpdateReply execute(Call call, UnlinkOp op) {
         if (!tree.isHere(op.getParent())) {
-            return Replies.escalate(List.of(Partitions.of(op.getParent())));
+            return Replies.elsewhere(tree.homes(), op.getParent());
         }
         Place place = Place.find(tree, call.caller(), op.getParent(), op.getName());
         if (place.unreachable != null) {
@@ -41,7 +40,7 @@ final class Remove {
             return Replies.failed(refused);
         }
         if (!tree.isHere(dentry.ino())) {
-            return Replies.escalate(List.of(tree.partition(), Partitions.of(dentry.ino())))
+            return Replies.escalate(List.of(tree.partition(), tree.home(dentry.ino())))
                     .setExpectedSource(dentry.ino());
         }
         Inode inode = tree.existing(dentry.ino());

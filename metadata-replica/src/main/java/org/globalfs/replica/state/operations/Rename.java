@@ -10,7 +10,6 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,11 +52,11 @@ final class Rename {
         }
         boolean fromHere = tree.isHere(op.getParent());
         boolean toHere = tree.isHere(op.getNewParent());
-        if (!fromHere || !toHere) {
-            return fromHere
-                    ? outward(call, op)
-                    : Replies.escalate(
-                            List.of(partition(op.getParent()), partition(op.getNewParent())));
+        if (!fromHere) {
+            return Replies.elsewhere(tree.homes(), op.getParent());
+        }
+        if (!toHere) {
+            return outward(call, op);
         }
         Place from = Place.find(tree, call.caller(), op.getParent(), op.getName());
         if (from.unreachable != null) {
@@ -92,8 +91,8 @@ final class Rename {
         return bad != null ? bad : Place.nameError(op.getNewName());
     }
 
-    private static int partition(long ino) {
-        return Partitions.of(ino);
+    private int partition(long ino) {
+        return tree.home(ino);
     }
 
     /**
@@ -251,10 +250,17 @@ final class Rename {
         }
         boolean movesDirectory =
                 ends.moves(ends.source) || target != null && ends.exchange() && ends.moves(target);
-        if (movesDirectory && locks.directoryMoves()) {
+        if (movesDirectory && (locks.directoryMoves() || isAnyAboveLeaving(ends.op))) {
             return Replies.retry();
         }
         return apply(call, ends, source, replaced);
+    }
+
+    /** What is above may have changed where those live that are about to leave. */
+    private boolean isAnyAboveLeaving(RenameOp op) {
+        return locks.anyLeaving()
+                && (tree.anyAbove(op.getParent(), locks::leaving)
+                        || tree.anyAbove(op.getNewParent(), locks::leaving));
     }
 
     private @Nullable Errno quotaRefuses(

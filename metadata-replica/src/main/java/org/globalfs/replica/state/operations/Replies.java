@@ -2,6 +2,8 @@ package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Status;
@@ -23,6 +25,12 @@ public final class Replies {
     /** A record is locked by a coordinated operation that will end soon. */
     public static UpdateReply retry() {
         return new UpdateReply(Status.RETRY, 0);
+    }
+
+    /** Another partition has the inode, or knows who has. */
+    public static UpdateReply elsewhere(Homes homes, long ino) {
+        int home = homes.of(ino);
+        return escalate(List.of(home)).setHomes(Map.of(ino, home));
     }
 
     /** The operation touches these partitions; a single one executes it alone. */

@@ -1,6 +1,5 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.posix.PosixAcl;
 import org.globalfs.protocol.wire.SetAttributesOp;
@@ -8,7 +7,6 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +27,7 @@ final class SetAttributes {
 
     UpdateReply execute(Call call, SetAttributesOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         Inode inode = tree.inode(op.getIno());
         if (inode == null) {

@@ -1,13 +1,11 @@
 package org.globalfs.replica.state.operations;
 
-import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.SetQuotaOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Quota;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +30,7 @@ final class SetQuota {
 
     UpdateReply execute(Call call, SetQuotaOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         Inode directory = tree.inode(op.getIno());
         Errno refused = refused(call.caller(), directory, op);

@@ -3,6 +3,7 @@ package org.globalfs.replica.state.operations;
 import java.util.Collections;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.replica.state.model.Counters;
 import org.globalfs.replica.state.model.Dentry;
@@ -29,11 +30,13 @@ public final class Tree {
     private final MutableRecords records;
     private final Counters counters;
     private final Quotas quotas;
+    private final Homes homes;
 
     public Tree(MutableRecords records, Counters counters) {
         this.records = records;
         this.counters = counters;
         this.quotas = new Quotas(records);
+        this.homes = new Homes(records, counters);
     }
 
     public Quotas quotas() {
@@ -44,8 +47,17 @@ public final class Tree {
         return counters.partition;
     }
 
+    public Homes homes() {
+        return homes;
+    }
+
+    /** Where an inode lives, or who knows: see {@link Homes#of}. */
+    public int home(long ino) {
+        return homes.of(ino);
+    }
+
     public boolean isHere(long ino) {
-        return Partitions.of(ino) == counters.partition;
+        return homes.isHere(ino);
     }
 
     public @Nullable Inode inode(long ino) {
@@ -103,6 +115,15 @@ public final class Tree {
             Xattrs.erase(records, inode);
         }
         records.delete(Table.INODE, Keys.of(inode.ino));
+        if (Partitions.ofBirth(inode.ino) != counters.partition) {
+            counters.adopted--;
+            new Notices(records, counters).forget(inode.ino);
+        }
+        byte[] foreign = Keys.of(inode.ino);
+        if (counters.foreign > 0 && records.get(Table.FOREIGN, foreign) != null) {
+            counters.foreign--;
+            records.delete(Table.FOREIGN, foreign);
+        }
     }
 
     /** Adds a name that must not exist and stores the directory. */
@@ -212,6 +233,22 @@ public final class Tree {
         return new Climb(at, meetsFirst, meetsSecond);
     }
 
+    /** Whether one of a directory and its parents, as far as they are here, is like that. */
+    public boolean anyAbove(long from, LongPredicate like) {
+        long at = from;
+        while (isHere(at) && at != Partitions.ROOT) {
+            if (like.test(at)) {
+                return true;
+            }
+            Inode inode = inode(at);
+            if (inode == null || inode.nlink == 0) {
+                return false;
+            }
+            at = inode.parent;
+        }
+        return false;
+    }
+
     /**
      * Whether {@code directory} is {@code below} or an ancestor of it, as far as the chain of
      * parents stays here.
@@ -229,7 +266,12 @@ public final class Tree {
         counters.globalBelow = count;
     }
 
-    /** Partition 0: all others that directories were ever made in. */
+    /** Partition 0: directories may come to lie in that partition. */
+    public void reckonWith(int partition) {
+        counters.given.putIfAbsent(partition, 0L);
+    }
+
+    /** Partition 0: all others that directories were ever made in, or moved to. */
     public Set<Integer> others() {
         return Collections.unmodifiableSet(counters.given.keySet());
     }

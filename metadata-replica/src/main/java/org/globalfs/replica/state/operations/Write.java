@@ -9,7 +9,6 @@ import org.globalfs.replica.state.model.Blocks;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.Mode;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Piece;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +29,7 @@ final class Write {
 
     UpdateReply execute(Call call, WriteOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         Inode inode = tree.inode(op.getIno());
         Errno refused = refused(call.caller(), inode, op);

@@ -3,7 +3,6 @@ package org.globalfs.replica.state.operations;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.function.BiConsumer;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.Placement;
@@ -50,7 +49,7 @@ final class Xattrs {
 
     UpdateReply set(Call call, SetXattrOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         Inode inode = tree.inode(op.getIno());
         if (inode == null) {
@@ -143,7 +142,7 @@ final class Xattrs {
         if (!caller.owns(inode)) {
             return Errno.EPERM;
         }
-        if (!inode.isDirectory() || Partitions.of(inode.ino) != 0) {
+        if (!inode.isDirectory() || Partitions.ofBirth(inode.ino) != 0) {
             return Errno.EOPNOTSUPP;
         }
         String rule = new String(value, US_ASCII);
@@ -181,7 +180,7 @@ final class Xattrs {
 
     UpdateReply remove(Call call, RemoveXattrOp op) {
         if (!tree.isHere(op.getIno())) {
-            return Replies.escalate(List.of(Partitions.of(op.getIno())));
+            return Replies.elsewhere(tree.homes(), op.getIno());
         }
         Inode inode = tree.inode(op.getIno());
         if (inode == null) {
@@ -243,7 +242,7 @@ final class Xattrs {
     }
 
     private static byte @Nullable [] placement(Inode inode) {
-        if (!inode.isDirectory() || Partitions.of(inode.ino) != 0) {
+        if (!inode.isDirectory() || Partitions.ofBirth(inode.ino) != 0) {
             return null;
         }
         String rule =

@@ -83,6 +83,26 @@
  * <p>A decision that is told late (fewer directories of partition 0 below) only makes local moves
  * run coordinated that need not. Nothing waits while it holds a lock: whoever meets one answers
  * RETRY or votes no, so crosswise renames end one after the other.
+ *
+ * <h2>Inodes that move</h2>
+ *
+ * <p>A move takes inodes from one regional partition to another by one decision: the source's vote
+ * carries their records. Invariants:
+ *
+ * <ul>
+ *   <li>An inode's records are in exactly one partition, by what has been decided and imported.
+ *       Partition 0 knows which one; so does the partition of its birth, and its home itself, each
+ *       as of what it has executed.
+ *   <li>From the vote to the import of the decision nothing of what may leave changes, no grant on
+ *       it is given, and strong reads of it wait. What another operation holds does not leave. So
+ *       the records that arrive are those that left, and nobody reads old ones.
+ *   <li>A partition that declines a command because the inode is elsewhere records that: the
+ *       command never takes effect there.
+ *   <li>What is said above of chains of parents holds while directories move, because a chain that
+ *       leads through one that may leave is not walked: who meets it tries again. Which partition
+ *       tells of a directory is what changes, not its parent. Directories of partition 0 stay.
+ *   <li>A block is referred to in its own partition as long as any extent refers to it anywhere.
+ * </ul>
  */
 @NullMarked
 package org.globalfs.replica.state.operations;

@@ -1,0 +1,135 @@
+package org.globalfs.cli.command;
+
+import java.io.Console;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.globalfs.client.control.ControlClient;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Shows which regions a tree lives in, and moves it, through a mount on this machine. */
+@Command(
+        name = "place",
+        description = "Show which regions a tree lives in, and let it live in another one.",
+        mixinStandardHelpOptions = true)
+final class PlaceCommand implements Runnable {
+    private static final String ERROR = "error: ";
+
+    @Spec private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "say what to do: show or move");
+    }
+
+    @Command(
+            name = "show",
+            description = "Count a tree's inodes by the region that they live in.",
+            mixinStandardHelpOptions = true)
+    int show(@Parameters(paramLabel = "PATH") Path path) throws Failure, IOException {
+        List<String[]> counts = new ArrayList<>();
+        for (String line : ask(path, "place " + inode(path))) {
+            counts.add(line.split(" (?=[^ ]*$)"));
+        }
+        for (String[] count : counts) {
+            System.out.printf("%-20s %,12d%n", count[0], Long.parseLong(count[1]));
+        }
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "move",
+            description = {
+                "Let a file, or a directory and all below it, live in another region: work there"
+                        + " runs at local speed from then on. Everything stays in use meanwhile; the"
+                        + " content follows in the background. Directories of partition 0 stay. Given"
+                        + " again after an interruption, it does the rest. Root only."
+            },
+            mixinStandardHelpOptions = true)
+    int move(
+            @Parameters(paramLabel = "PATH") Path path,
+            @Parameters(paramLabel = "REGION") String region)
+            throws Failure, IOException {
+        String last = "0 0";
+        boolean terminal =
+                Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
+        try (ControlClient client =
+                ControlClient.ask(mountpoint(path), "move " + inode(path) + " " + region)) {
+            for (String line = client.line(); line != null; line = client.line()) {
+                last = checked(path, line);
+                if (terminal) {
+                    System.out.printf("\r%,d inodes moved", Long.parseLong(last.split(" ")[0]));
+                    System.out.flush();
+                }
+            }
+        }
+        String[] end = last.split(" ");
+        if (end.length < 2) {
+            throw new Failure(
+                    ExitCode.FAILED,
+                    "the mount ended before " + path + " was moved: give the command again");
+        }
+        System.out.printf(
+                "%s%,d inodes moved to %s%n", terminal ? "\r" : "", Long.parseLong(end[0]), region);
+        long stayed = Long.parseLong(end[1]);
+        if (stayed == 0) {
+            return ExitCode.OK;
+        }
+        System.out.printf(
+                "%,d had to stay: they are locked, counted by a quota, have content on its way, or"
+                        + " are directories of more than about 50,000 names. Give the command again"
+                        + " later%n",
+                stayed);
+        return ExitCode.FAILED;
+    }
+
+    private static List<String> ask(Path path, String request) throws Failure, IOException {
+        List<String> lines = new ArrayList<>();
+        try (ControlClient client = ControlClient.ask(mountpoint(path), request)) {
+            for (String line = client.line(); line != null; line = client.line()) {
+                lines.add(checked(path, line));
+            }
+        }
+        return lines;
+    }
+
+    private static String checked(Path path, String line) throws Failure {
+        if (line.startsWith(ERROR)) {
+            throw new Failure(ExitCode.FAILED, path + ": " + line.substring(ERROR.length()));
+        }
+        return line;
+    }
+
+    private static String inode(Path path) throws Failure, IOException {
+        return Long.toUnsignedString((Long) attribute(path, "unix:ino"));
+    }
+
+    /** The directory furthest up that is on the same device. */
+    private static Path mountpoint(Path path) throws Failure, IOException {
+        Object device = attribute(path, "unix:dev");
+        Path at = path.toRealPath();
+        for (Path up = at.getParent(); up != null; up = up.getParent()) {
+            if (!device.equals(attribute(up, "unix:dev"))) {
+                break;
+            }
+            at = up;
+        }
+        return at;
+    }
+
+    private static Object attribute(Path path, String name) throws Failure, IOException {
+        if (!Files.exists(path)) {
+            throw new Failure(ExitCode.FAILED, path + ": no such file or directory");
+        }
+        return Files.getAttribute(path, name);
+    }
+}

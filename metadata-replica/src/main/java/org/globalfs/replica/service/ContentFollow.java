@@ -1,0 +1,246 @@
+package org.globalfs.replica.service;
+
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.Shutdown;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CompactOp;
+import org.globalfs.protocol.wire.Consistency;
+import org.globalfs.protocol.wire.ContentOp;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.UpdateRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets the content of files follow them to the region that they were moved to: stores their blocks
+ * once more here, and has the files refer to those. Until then they are read from where they are.
+ * Done by the ring's coordinator, a file at a time; those that somebody has opened since come
+ * first. A file that changes meanwhile is looked at again; blocks that were copied in vain are
+ * swept.
+ */
+final class ContentFollow {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ContentFollow.class);
+    private static final Credentials SYSTEM = new Credentials(0, 0);
+    private static final int FILES = 256;
+    private static final int MOST_WANTED = 4096;
+
+    /** Of a file, between one look at it and the command that changes it. */
+    private static final int BLOCKS = 4;
+
+    private static final int TRIES = 5;
+    private static final int WAIT_MS = 5_000;
+
+    /** After something went wrong that is likely to go wrong again. */
+    private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(10);
+
+    /** How updates are executed that other sessions' grants may be in the way of. */
+    interface Executor {
+        UpdateReply execute(UpdateRequest request) throws InterruptedException;
+    }
+
+    private final HostedPartition partition;
+    private final Multicast multicast;
+    private final BlockDeleter datastore;
+    private final Executor executor;
+    private final Shutdown shutdown;
+    private final long bytesPerSecond;
+    private final long session = new SecureRandom().nextLong(1, 1L << 62);
+    private final Set<Long> wanted = new LinkedHashSet<>();
+    private long sequence;
+    private long after;
+    private long restsUntilNs = System.nanoTime();
+
+    ContentFollow(
+            HostedPartition partition,
+            Multicast multicast,
+            BlockDeleter datastore,
+            Executor executor,
+            Shutdown shutdown,
+            long bytesPerSecond) {
+        this.partition = partition;
+        this.multicast = multicast;
+        this.datastore = datastore;
+        this.executor = executor;
+        this.shutdown = shutdown;
+        this.bytesPerSecond = bytesPerSecond;
+    }
+
+    /** Somebody opened a file. */
+    void opened(long ino) {
+        if (partition.use(state -> state.hasForeignContent(ino))) {
+            synchronized (wanted) {
+                if (wanted.size() < MOST_WANTED) {
+                    wanted.add(ino);
+                }
+            }
+        }
+    }
+
+    /** Copies what there is to copy; returns after a while, or when nothing is left. */
+    void tick() throws InterruptedException {
+        if (!goesOn() || System.nanoTime() - restsUntilNs < 0) {
+            return;
+        }
+        long from = after;
+        List<Long> files = partition.use(state -> state.withForeignContent(from, FILES));
+        after = files.size() < FILES ? 0 : files.getLast();
+        for (long ino : files) {
+            for (long first = takeWanted(); first != 0; first = takeWanted()) {
+                if (!follow(first)) {
+                    return;
+                }
+            }
+            if (!follow(ino)) {
+                return;
+            }
+        }
+    }
+
+    private void rest(long ino, String why) {
+        restsUntilNs = System.nanoTime() + PAUSE_NS;
+        LOG.warn(
+                "partition {}: content of files that were moved here stays in other regions for now, such as inode {}'s: {}",
+                partition.partition(),
+                ino,
+                why);
+    }
+
+    private boolean goesOn() {
+        return bytesPerSecond > 0
+                && !shutdown.begun()
+                && multicast.isCoordinator(partition.partition());
+    }
+
+    private long takeWanted() {
+        synchronized (wanted) {
+            var each = wanted.iterator();
+            if (!each.hasNext()) {
+                return 0;
+            }
+            long first = each.next();
+            each.remove();
+            return first;
+        }
+    }
+
+    /** False: let others be for a while. */
+    private boolean follow(long ino) throws InterruptedException {
+        Map<BlockRef, BlockRef> copies = new HashMap<>();
+        long from = 0;
+        int tries = 0;
+        while (goesOn() && tries < TRIES) {
+            ReadReply file = read(ino, from);
+            if (file.getStatus() != Status.DONE || file.getErrno() != 0) {
+                return true; // it went on to another partition, or is no more
+            }
+            List<Extent> foreign = foreign(file.getExtents());
+            boolean last = file.getContentEnd() >= file.getAttributes().getSize();
+            if (foreign.isEmpty() && !last) {
+                from = file.getContentEnd();
+                continue;
+            }
+            try {
+                List<Extent> here = copy(foreign, copies);
+                Errno refused = change(ino, file.getAttributes().getVersion(), here);
+                if (refused == null && foreign.isEmpty()) {
+                    return true;
+                }
+                if (refused != null && refused != Errno.EAGAIN) {
+                    rest(ino, refused.name());
+                    return false;
+                }
+                tries = refused == null ? 0 : tries + 1;
+            } catch (IOException e) {
+                rest(ino, e.toString());
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private ReadReply read(long ino, long from) {
+        ReadOp op = ReadOp.content(new ContentOp(ino, from, Long.MAX_VALUE - from));
+        ReadRequest request =
+                new ReadRequest(
+                        session, partition.partition(), SYSTEM, Consistency.CAUSAL, 0, 0, op);
+        return partition.use(state -> state.read(request));
+    }
+
+    /** The first that are in so many blocks of other regions. */
+    private List<Extent> foreign(List<Extent> extents) {
+        List<Extent> foreign = new ArrayList<>();
+        Set<BlockRef> blocks = new LinkedHashSet<>();
+        for (Extent extent : extents) {
+            BlockRef block = extent.getBlock();
+            if (block != null && block.getRegion() != partition.partition()) {
+                blocks.add(block);
+                if (blocks.size() > BLOCKS) {
+                    break;
+                }
+                foreign.add(extent);
+            }
+        }
+        return foreign;
+    }
+
+    private List<Extent> copy(List<Extent> foreign, Map<BlockRef, BlockRef> copies)
+            throws IOException, InterruptedException {
+        List<Extent> here = new ArrayList<>();
+        for (Extent extent : foreign) {
+            BlockRef copy = copies.get(extent.getBlock());
+            if (copy == null) {
+                long beganNs = System.nanoTime();
+                copy = datastore.copy(extent.getBlock(), partition.partition());
+                copies.put(extent.getBlock(), copy);
+                pace(copy.getLength(), beganNs);
+            }
+            here.add(new Extent(extent).setBlock(copy));
+        }
+        return here;
+    }
+
+    private void pace(int bytes, long beganNs) throws InterruptedException {
+        long dueNs = beganNs + TimeUnit.SECONDS.toNanos(1) * bytes / bytesPerSecond;
+        var _ = shutdown.await(Math.max(0, dueNs - System.nanoTime()), TimeUnit.NANOSECONDS);
+    }
+
+    /** Null: the file refers to these; or, without any, it was found to have none left. */
+    private @Nullable Errno change(long ino, long version, List<Extent> extents)
+            throws InterruptedException {
+        sequence++;
+        Command command =
+                new Command(
+                        session,
+                        sequence,
+                        sequence,
+                        SYSTEM,
+                        partition.partition(),
+                        UpdateOp.compact(new CompactOp(ino, version, extents)));
+        UpdateRequest request = new UpdateRequest(partition.partition(), command);
+        UpdateReply reply = executor.execute(request.setWaitMs(WAIT_MS));
+        if (reply.getStatus() != Status.DONE) {
+            return Errno.EAGAIN;
+        }
+        return reply.getErrno() == 0 ? null : Errno.of(reply.getErrno());
+    }
+}

@@ -1,0 +1,179 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Records;
+import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.operations.Locks.Leaving;
+import org.globalfs.replica.state.operations.Locks.Lock;
+
+/**
+ * The share of the partition that inodes move away from: says what goes, and holds it still until
+ * the decision. Breadth first from the inodes asked for, as much as one command may carry.
+ *
+ * <p>What cannot go now stays, and below it everything: what another operation holds, what has
+ * locks (they are tied to sessions' leases here), what a quota counts, what has content that other
+ * regions lent (the loan would have to be handed on), and directories too large for one command.
+ */
+final class Departure {
+
+    /** Of a cargo; one that is larger consists of a single inode. */
+    private static final long BYTES = 1 << 20;
+
+    /** Of one inode. */
+    private static final long LARGEST = 3 << 20;
+
+    private static final int INODES = 4096;
+
+    private final Records records;
+    private final Tree tree;
+    private final Intents intents;
+    private final Deque<Long> next = new ArrayDeque<>();
+    private final Set<Long> seen = new HashSet<>();
+    private final List<Cargo.Item> items = new ArrayList<>();
+    private final List<Long> rest = new ArrayList<>();
+    private final List<Long> stayed = new ArrayList<>();
+    private final int limit;
+    private long bytes;
+    private boolean full;
+
+    private Departure(Records records, Tree tree, Intents intents, int limit) {
+        this.limit = limit;
+        this.records = records;
+        this.tree = tree;
+        this.intents = intents;
+    }
+
+    static Prepared prepare(Records records, Tree tree, Intents intents, MoveOp op) {
+        if (op.getTo() == tree.partition()) {
+            return new Prepared(Facts.NONE, Set.of());
+        }
+        int limit = op.isSetLimit() ? Math.clamp(op.getLimit(), 1, INODES) : INODES;
+        Departure departure = new Departure(records, tree, intents, limit);
+        Cargo cargo = departure.load(op.getInodes());
+        Set<Lock> locks = new LinkedHashSet<>();
+        cargo.inodes().forEach(ino -> locks.add(new Leaving(ino)));
+        return new Prepared(Facts.NONE.carrying(cargo.encode()), locks);
+    }
+
+    private Cargo load(List<Long> inodes) {
+        next.addAll(inodes);
+        while (!next.isEmpty()) {
+            long ino = next.poll();
+            Inode inode = seen.add(ino) && tree.isHere(ino) ? tree.inode(ino) : null;
+            if (inode == null || inode.nlink == 0) {
+                continue;
+            }
+            if (stays(inode)) {
+                stayed.add(ino);
+            } else if (full) {
+                rest.add(ino);
+            } else {
+                load(inode);
+            }
+        }
+        return new Cargo(items, rest, stayed);
+    }
+
+    private void load(Inode inode) {
+        Cargo.Item item = item(inode);
+        long size = item.size();
+        if (size > LARGEST) {
+            stayed.add(inode.ino);
+            return;
+        }
+        if (!items.isEmpty() && bytes + size > BYTES) {
+            full = true;
+            rest.add(inode.ino);
+            return;
+        }
+        items.add(item);
+        bytes += size;
+        full = items.size() >= limit || bytes >= BYTES;
+        for (Cargo.Named entry : item.entries()) {
+            long child = Dentry.decode(entry.value()).ino();
+            if (tree.isHere(child)) {
+                next.add(child);
+            }
+        }
+    }
+
+    private boolean stays(Inode inode) {
+        return tree.quotas().live(inode.quota) != 0
+                || intents.touches(inode.ino)
+                || inode.isDirectory() && isHeld(inode)
+                || hasRow(Table.FILE_LOCK, inode.ino)
+                || records.get(Table.FOREIGN, Keys.of(inode.ino)) != null;
+    }
+
+    /** Or has a parent that a quota counts: its turn to be counted is still to come. */
+    private boolean isHeld(Inode directory) {
+        Inode parent = tree.isHere(directory.parent) ? tree.inode(directory.parent) : null;
+        return intents.locks().directoryMoves()
+                || parent != null && tree.quotas().live(parent.quota) != 0;
+    }
+
+    private boolean hasRow(Table table, long ino) {
+        boolean[] found = {false};
+        records.scan(
+                table,
+                Keys.of(ino),
+                Keys.of(ino),
+                (key, value) -> {
+                    found[0] = true;
+                    return false;
+                });
+        return found[0];
+    }
+
+    private Cargo.Item item(Inode inode) {
+        byte[] prefix = Keys.of(inode.ino);
+        // Of one that was taken away: its number means nothing elsewhere.
+        inode.quota = 0;
+        inode.flags &= ~Inode.UNCOUNTED;
+        List<Cargo.Extent> extents = new ArrayList<>();
+        long[] size = {0};
+        if (inode.extents > 0) {
+            records.scan(
+                    Table.EXTENT,
+                    prefix,
+                    prefix,
+                    (key, value) -> {
+                        extents.add(new Cargo.Extent(Keys.getLong(key, 8), value));
+                        size[0] += value.length;
+                        return size[0] <= LARGEST;
+                    });
+        }
+        return new Cargo.Item(
+                inode.ino,
+                inode.encode(),
+                extents,
+                inode.xattrNames > 0 ? named(Table.XATTR, prefix) : List.of(),
+                inode.isDirectory() ? named(Table.DENTRY, prefix) : List.of());
+    }
+
+    /** Stops when it is more than may go. */
+    private List<Cargo.Named> named(Table table, byte[] prefix) {
+        List<Cargo.Named> rows = new ArrayList<>();
+        long[] size = {0};
+        records.scan(
+                table,
+                prefix,
+                prefix,
+                (key, value) -> {
+                    rows.add(new Cargo.Named(Keys.tail(key), value));
+                    size[0] += key.length + value.length;
+                    return size[0] <= LARGEST;
+                });
+        return rows;
+    }
+}

@@ -1,0 +1,171 @@
+package org.globalfs.replica.state.operations;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.replica.state.model.Counters;
+import org.globalfs.replica.state.model.Dentry;
+import org.globalfs.replica.state.model.Effect;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.MutableRecords;
+import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Piece;
+import org.globalfs.replica.state.model.Table;
+
+/** Carries out what was decided of inodes that move between partitions. */
+final class Migration {
+
+    /** Of a row that only has to be there. */
+    private static final byte[] PRESENT = {1};
+
+    private final MutableRecords records;
+    private final Counters counters;
+    private final Tree tree;
+    private final Content content;
+    private final Loans loans;
+    private final Notices notices;
+
+    Migration(MutableRecords records, Counters counters, Tree tree, Content content) {
+        this.records = records;
+        this.counters = counters;
+        this.tree = tree;
+        this.content = content;
+        this.loans = new Loans(records, counters);
+        this.notices = new Notices(records, counters);
+    }
+
+    /** Takes the inodes' records away; they were held since the cargo was loaded. */
+    void depart(Effect.Depart effect) {
+        Map<BlockRef, Integer> blocks = blocks();
+        for (long ino : effect.inodes()) {
+            Inode inode = tree.existing(ino);
+            counters.inodes--;
+            counters.bytes -= inode.stored;
+            tree.quotas().forget(inode);
+            pieces(ino, blocks);
+            erase(Table.EXTENT, ino);
+            erase(Table.XATTR, ino);
+            erase(Table.DENTRY, ino);
+            erase(Table.COOKIE, ino);
+            records.delete(Table.INODE, Keys.of(ino));
+            if (Partitions.ofBirth(ino) != counters.partition) {
+                counters.adopted--;
+            }
+            forward(ino, effect.to());
+        }
+        loans.lend(content, blocks, effect.to());
+    }
+
+    /** Everywhere in the same order. */
+    private static Map<BlockRef, Integer> blocks() {
+        return new TreeMap<>(
+                Comparator.comparingLong(BlockRef::getIdHigh)
+                        .thenComparingLong(BlockRef::getIdLow));
+    }
+
+    private void pieces(long ino, Map<BlockRef, Integer> blocks) {
+        records.scan(
+                Table.EXTENT,
+                Keys.of(ino),
+                Keys.of(ino),
+                (key, value) -> {
+                    BlockRef block = Piece.decode(Keys.getLong(key, 8), value).block();
+                    if (block != null) {
+                        blocks.merge(block, 1, Integer::sum);
+                    }
+                    return true;
+                });
+    }
+
+    private void erase(Table table, long ino) {
+        List<byte[]> keys = new ArrayList<>();
+        records.scan(table, Keys.of(ino), Keys.of(ino), (key, value) -> keys.add(key));
+        keys.forEach(key -> records.delete(table, key));
+    }
+
+    /** Adds what departed elsewhere. */
+    void arrive(byte[] bytes) {
+        Map<BlockRef, Integer> blocks = blocks();
+        for (Cargo.Item item : Cargo.decode(bytes).items()) {
+            Inode inode = Inode.decode(item.ino(), item.inode());
+            counters.inodes++;
+            counters.bytes += inode.stored;
+            if (Partitions.ofBirth(inode.ino) != counters.partition) {
+                counters.adopted++;
+            }
+            forward(inode.ino, counters.partition);
+            tree.store(inode);
+            extents(item, blocks);
+            for (Cargo.Named xattr : item.xattrs()) {
+                records.put(Table.XATTR, Keys.of(inode.ino, xattr.name()), xattr.value());
+            }
+            for (Cargo.Named entry : item.entries()) {
+                Dentry dentry = Dentry.decode(entry.value());
+                records.put(Table.DENTRY, Keys.of(inode.ino, entry.name()), entry.value());
+                records.put(
+                        Table.COOKIE,
+                        Keys.of(inode.ino, dentry.cookie()),
+                        dentry.encodeByCookie(entry.name()));
+            }
+        }
+        loans.borrow(content, blocks);
+    }
+
+    private void extents(Cargo.Item item, Map<BlockRef, Integer> blocks) {
+        boolean foreign = false;
+        for (Cargo.Extent extent : item.extents()) {
+            records.put(Table.EXTENT, Keys.of(item.ino(), extent.offset()), extent.value());
+            BlockRef block = Piece.decode(extent.offset(), extent.value()).block();
+            if (block != null) {
+                blocks.merge(block, 1, Integer::sum);
+                foreign |= loans.isForeign(block);
+            }
+        }
+        if (foreign) {
+            counters.foreign++;
+            records.put(Table.FOREIGN, Keys.of(item.ino()), PRESENT);
+        }
+    }
+
+    /** Notes where inodes live from now on. */
+    void forward(List<Long> inodes, int to) {
+        inodes.forEach(ino -> forward(ino, to));
+    }
+
+    /** Where it was born one knows that; others only need to know what lives with them. */
+    private void forward(long ino, int to) {
+        int birth = Partitions.ofBirth(ino);
+        boolean concerned =
+                counters.partition == 0 || birth == counters.partition || to == counters.partition;
+        if (birth == to || !concerned) {
+            unforward(ino);
+            return;
+        }
+        byte[] key = Keys.of(ino);
+        if (records.get(Table.FORWARD, key) == null) {
+            counters.forwards++;
+        }
+        records.put(Table.FORWARD, key, Homes.encode(to));
+    }
+
+    /** The inode lives where it was born, or nowhere. */
+    void unforward(long ino) {
+        byte[] key = Keys.of(ino);
+        if (records.get(Table.FORWARD, key) != null) {
+            counters.forwards--;
+            records.delete(Table.FORWARD, key);
+        }
+    }
+
+    void takeBack(Effect.TakeBack effect) {
+        loans.takeBack(content, effect.block(), effect.from(), effect.loans());
+    }
+
+    void delivered(long through) {
+        notices.delivered(through);
+    }
+}

@@ -1,0 +1,254 @@
+package org.globalfs.replica.state;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.DecideOp;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.FileLock;
+import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.LockKind;
+import org.globalfs.protocol.wire.LockOp;
+import org.globalfs.protocol.wire.LockType;
+import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RenewSessionOp;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.WriteOp;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Inodes that move to another regional partition: what goes, what stays, and who is told what. */
+final class MovesTest {
+
+    private static final int REGIONS = 3;
+    private static final int FILE = Mode.REGULAR | 0644;
+
+    @TempDir Path folder;
+    private Rings rings;
+    private long home;
+
+    @BeforeEach
+    void open() {
+        rings = new Rings(folder, REGIONS);
+        home = made(Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
+        assertThat(rings.home(home)).isEqualTo(1);
+    }
+
+    @AfterEach
+    void check() {
+        rings.settle();
+        Consistency.check(rings, REGIONS);
+        rings.close();
+    }
+
+    private UpdateReply run(long ino, UpdateOp op) {
+        return rings.run(rings.home(ino), rings.command(5, 0, 1, op));
+    }
+
+    private long made(long parent, String name, int mode) {
+        ByteBuffer bytes = ByteBuffer.wrap(name.getBytes(UTF_8));
+        UpdateReply reply = run(parent, UpdateOp.create(new CreateOp(parent, bytes, mode)));
+        assertThat(reply.getErrno()).isZero();
+        return reply.getAttributes().getIno();
+    }
+
+    private Command move(int to, long... inodes) {
+        List<Long> list = new ArrayList<>();
+        for (long ino : inodes) {
+            list.add(ino);
+        }
+        return rings.command(9, 0, to, UpdateOp.move(new MoveOp(list, to)));
+    }
+
+    private UpdateReply moved(int to, long... inodes) {
+        UpdateReply reply = rings.run(0, move(to, inodes));
+        assertThat(reply.getErrno()).isZero();
+        return reply;
+    }
+
+    private static BlockRef block(int number, int region) {
+        return new BlockRef(number, number, 100_000, region, (byte) 4, (byte) 2, 1);
+    }
+
+    private UpdateReply written(long ino, BlockRef block) {
+        Extent extent = new Extent(0, 100_000).setBlock(block).setBlockOffset(0);
+        return run(ino, UpdateOp.write(new WriteOp(ino, List.of(extent))));
+    }
+
+    private UpdateOp chmod(long ino, int mode) {
+        return UpdateOp.setAttributes(new SetAttributesOp(ino).setMode(mode));
+    }
+
+    private ReadReply attributes(int partition, long ino) {
+        return rings.read(partition, 0, ReadOp.getAttributes(new GetAttributesOp(ino)));
+    }
+
+    @Test
+    void whoeverIsAskedSaysWhereToAsk() {
+        long file = made(home, "f", FILE);
+        assertThat(moved(2, home).getDone()).isEqualTo(2);
+        assertThat(attributes(2, file).getAttributes().getIno()).isEqualTo(file);
+        for (int partition : new int[] {0, 1, 3}) {
+            ReadReply elsewhere = attributes(partition, file);
+            assertThat(elsewhere.getStatus()).isEqualTo(Status.ESCALATE);
+            assertThat(elsewhere.getHomes().get(file)).isEqualTo(partition == 3 ? 1 : 2);
+        }
+        moved(3, home);
+        assertThat(attributes(2, file).getHomes().get(file)).isEqualTo(1);
+        assertThat(attributes(1, file).getHomes().get(file)).isEqualTo(3);
+        moved(1, home);
+        for (int partition = 0; partition <= REGIONS; partition++) {
+            assertThat(rings.state(partition).forwards()).isZero();
+        }
+    }
+
+    @Test
+    void nothingThatLeavesChangesBeforeTheDecision() {
+        long file = made(home, "f", FILE);
+        Command move = move(2, home);
+        rings.deliver(0, List.of(rings.stamped(move)));
+        rings.importInto(1);
+        Command change = rings.command(6, 0, 1, chmod(file, 0600));
+        rings.deliver(1, List.of(rings.stamped(change)));
+        assertThat(rings.takeReply(change).getStatus()).isEqualTo(Status.RETRY);
+        assertThat(rings.state(1).held().values())
+                .anyMatch(held -> held.leaving().equals(Set.of(home, file)));
+        // Nobody decides: it is undone, and nothing of it is left.
+        long transaction = rings.state(0).pendingTransactions().getFirst().transaction();
+        rings.internal(0, UpdateOp.decide(new DecideOp(transaction)));
+        rings.settle();
+        assertThat(rings.state(1).held()).isEmpty();
+        assertThat(rings.run(1, change).getErrno()).isZero();
+        assertThat(rings.home(file)).isEqualTo(1);
+    }
+
+    @Test
+    void aCommandTakesEffectOnceWhereverItsInodeGoes() {
+        long file = made(home, "f", FILE);
+        Command done = rings.command(6, 0, 1, chmod(file, 0600));
+        rings.run(1, done);
+        moved(2, file);
+        run(file, chmod(file, 0640));
+        // The answer got lost: the old home knows it.
+        rings.deliver(1, List.of(rings.stamped(done)));
+        assertThat(rings.takeReply(done).getStatus()).isEqualTo(Status.DONE);
+        assertThat(mode(file)).isEqualTo(0640);
+        Command late = rings.command(7, 0, 1, chmod(file, 0666));
+        rings.deliver(1, List.of(rings.stamped(late)));
+        assertThat(rings.takeReply(late).getStatus()).isEqualTo(Status.ESCALATE);
+        rings.run(2, late);
+        run(file, chmod(file, 0644));
+        moved(1, file);
+        // A copy of it that was on its way all the time comes after the inode is back.
+        rings.deliver(1, List.of(rings.stamped(late)));
+        assertThat(mode(file)).isEqualTo(0644);
+    }
+
+    private int mode(long ino) {
+        ReadReply reply = rings.readAt(ino, 0, ReadOp.getAttributes(new GetAttributesOp(ino)));
+        return reply.getAttributes().getMode() & 07777;
+    }
+
+    @Test
+    void oneCommandTakesAsMuchAsFits() {
+        Set<Long> all = new HashSet<>(Set.of(home));
+        for (int i = 0; i < 20; i++) {
+            all.add(made(home, "f" + i, FILE));
+        }
+        MoveOp op = new MoveOp(List.of(home), 2).setLimit(8);
+        UpdateReply reply = rings.run(0, rings.command(9, 0, 2, UpdateOp.move(op)));
+        assertThat(reply.getDone()).isEqualTo(8);
+        assertThat(reply.getRest()).hasSize(13);
+        all.removeAll(reply.getRest());
+        for (long ino : all) {
+            assertThat(rings.home(ino)).isEqualTo(2);
+        }
+        long[] rest = reply.getRest().stream().mapToLong(Long::longValue).toArray();
+        assertThat(moved(2, rest).getDone()).isEqualTo(13);
+        UpdateReply again = moved(2, home);
+        assertThat(again.getDone()).isZero();
+        assertThat(again.getStayed()).isEmpty();
+    }
+
+    @Test
+    void aLockedFileStaysUntilItIsUnlocked() {
+        long file = made(home, "f", FILE);
+        run(home, UpdateOp.renewSession(new RenewSessionOp(List.of())));
+        FileLock lock = new FileLock(1, 1, LockKind.POSIX, LockType.WRITE, 0, 9);
+        assertThat(run(file, UpdateOp.lock(new LockOp(file).setLock(lock))).getErrno()).isZero();
+        assertThat(moved(2, home).getStayed()).containsExactly(file);
+        assertThat(rings.home(home)).isEqualTo(2);
+        assertThat(rings.home(file)).isEqualTo(1);
+        FileLock unlock = new FileLock(lock).setType(LockType.UNLOCK);
+        run(file, UpdateOp.lock(new LockOp(file).setLock(unlock)));
+        assertThat(moved(2, file).getDone()).isEqualTo(1);
+    }
+
+    @Test
+    void lentBlocksAreKeptUntilTheyAreGivenBack() {
+        long file = made(home, "f", FILE);
+        long stays = made(home, "stays", FILE);
+        BlockRef own = block(1, 1);
+        written(file, own);
+        written(stays, own);
+        moved(2, file);
+        assertThat(rings.state(2).withForeignContent(0, 9)).containsExactly(file);
+        written(stays, block(2, 1));
+        assertThat(rings.state(1).refersTo(own)).isTrue();
+        assertThat(rings.state(1).doomed(9)).isEmpty();
+        assertThat(moved(3, file).getStayed()).containsExactly(file);
+        assertThat(written(file, block(3, 2)).getErrno()).isZero();
+        rings.settle();
+        assertThat(rings.state(1).doomed(9)).containsExactly(own);
+        assertThat(rings.state(2).refersTo(own)).isFalse();
+    }
+
+    @Test
+    void aBlockThatWasStoredForTheOldHomeIsRefused() {
+        long file = made(home, "f", FILE);
+        moved(2, file);
+        UpdateReply reply = written(file, block(1, 1));
+        assertThat(reply.getErrno()).isEqualTo(Errno.EAGAIN.number());
+        assertThat(reply.isSetFence()).isTrue();
+        assertThat(written(file, block(1, 2)).getErrno()).isZero();
+    }
+
+    @Test
+    void openFilesLearnThatTheyHaveMoved() {
+        long file = made(home, "f", FILE);
+        moved(2, file);
+        RenewSessionOp renewal = new RenewSessionOp(List.of(file, home));
+        UpdateReply reply = rings.run(1, rings.command(6, 0, 1, UpdateOp.renewSession(renewal)));
+        assertThat(reply.getHomes()).containsOnlyKeys(file).containsValue(2);
+    }
+
+    @Test
+    void onlyRootMovesAndOnlyToRegions() {
+        MoveOp op = new MoveOp(List.of(home), 2);
+        assertThat(rings.run(0, rings.command(9, 1000, 2, UpdateOp.move(op))).getErrno())
+                .isEqualTo(Errno.EPERM.number());
+        op.setTo(0);
+        assertThat(rings.run(0, rings.command(9, 0, 2, UpdateOp.move(op))).getErrno())
+                .isEqualTo(Errno.EINVAL.number());
+        assertThat(moved(2, Partitions.ROOT).getStayed()).containsExactly(Partitions.ROOT);
+    }
+}

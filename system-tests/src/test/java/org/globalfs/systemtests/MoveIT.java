@@ -1,0 +1,123 @@
+package org.globalfs.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** {@code globalfs place}: trees move between regions while they are in use. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
+final class MoveIT {
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+
+    /** What anybody can see of a tree; directories' own sizes are said by the link count. */
+    private static final String LISTING =
+            "find . -printf '%P %y %m %U %n %i %s %l\\n' | sort; find . -type f -print0 | sort -z | xargs -0 sha256sum";
+
+    private LocalCluster cluster;
+    private Path west;
+    private Path east;
+
+    @BeforeAll
+    void start(LocalCluster shared) {
+        cluster = shared;
+        west = cluster.mount("us-west");
+        east = cluster.mount("us-east");
+    }
+
+    private static String run(Path folder, String script) {
+        return Shell.bash(LIMIT, folder, script).orFail();
+    }
+
+    private static Shell.Outcome globalfs(String... words) {
+        List<String> command = new ArrayList<>(LocalCluster.launcher());
+        command.addAll(Arrays.asList(words));
+        return Shell.run(LIMIT, Path.of("/"), command);
+    }
+
+    private static Shell.Outcome place(String... words) {
+        List<String> all = new ArrayList<>(List.of("place"));
+        all.addAll(List.of(words));
+        return globalfs(all.toArray(String[]::new));
+    }
+
+    @Test
+    void aTreeInUseMovesToAnotherRegionAndBack() {
+        run(
+                west,
+                """
+                mkdir -p proj/src/deep/er && cd proj
+                for i in $(seq 1 200); do head -c $((i * i * 7)) /dev/urandom > src/f$i; done
+                for i in $(seq 1 50); do echo $i > src/deep/er/g$i; done
+                mkfifo pipe; ln -s src/f1 link; ln src/f2 ../outside; setfattr -n user.a -v b src/f3
+                : > log
+                """);
+        String before = run(west.resolve("proj"), LISTING);
+        String append =
+                "for i in $(seq 1 300); do echo $i >> log || exit 1; tail -1 log | grep -qx $i || exit 2; done";
+        CompletableFuture<Shell.Outcome> work =
+                Shell.meanwhile(() -> Shell.bash(LIMIT, west.resolve("proj"), append));
+
+        String told = place("move", east.resolve("proj").toString(), "us-east").orFail();
+
+        work.join().orFail();
+        assertThat(told).contains("inodes moved to us-east");
+        assertThat(place("show", west.resolve("proj").toString()).orFail())
+                .containsPattern("us-east +257\\b")
+                .doesNotContain("us-west");
+        run(east.resolve("proj"), "[ $(wc -l < log) = 300 ] && : > log");
+        for (Path mount : List.of(east, west)) {
+            assertThat(run(mount.resolve("proj"), LISTING)).isEqualTo(before);
+            run(mount, "getfattr -n user.a proj/src/f3 | grep -q '\"b\"'");
+            run(mount, "cmp outside proj/src/f2");
+        }
+        run(west, "echo more >> outside && tail -1 proj/src/f2 | grep -q more");
+        run(east, "mv proj/src/deep proj/deep && rm outside && echo new > proj/deep/new");
+        run(
+                west,
+                "for i in $(seq 100); do [ -e outside ] || break; sleep 0.1; done; [ ! -e outside ] && [ $(stat -c %h proj/src/f2) = 1 ] && cat proj/deep/new");
+
+        place("move", west.resolve("proj").toString(), "us-west").orFail();
+        assertThat(place("show", east.resolve("proj").toString()).orFail())
+                .containsPattern("us-west +258\\b")
+                .doesNotContain("us-east");
+        run(east, "rm -r proj");
+        run(west, "for i in $(seq 100); do [ -e proj ] || exit 0; sleep 0.1; done; exit 1");
+        assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
+    }
+
+    @Test
+    void whatAQuotaCountsStays() {
+        run(west, "mkdir -p limited/tree && echo 1 > limited/tree/f");
+        String tree = west.resolve("limited/tree").toString();
+        globalfs("quota", "set", tree, "--bytes", "1G").orFail();
+        Shell.Outcome outcome = place("move", west.resolve("limited").toString(), "us-east");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.output()).contains("1 inodes moved", "2 had to stay", "quota");
+        run(east, "cat limited/tree/f && echo 2 >> limited/tree/f");
+        globalfs("quota", "clear", tree).orFail();
+        place("move", west.resolve("limited").toString(), "us-east").orFail();
+        run(west, "[ $(wc -l < limited/tree/f) = 2 ] && rm -r limited");
+    }
+
+    @Test
+    void wrongWordsGetAnswers() {
+        run(west, "mkdir -p words");
+        String folder = west.resolve("words").toString();
+        assertThat(place("move", folder, "mars").output())
+                .contains("there is no region 'mars'; there are eu-west, us-east, us-west");
+        assertThat(place("move", folder + "/none", "us-east").output())
+                .contains("no such file or directory");
+        assertThat(place("show", "/proc").output()).contains("is no mount of GlobalFS");
+        assertThat(place().exitCode()).isEqualTo(2);
+    }
+}
