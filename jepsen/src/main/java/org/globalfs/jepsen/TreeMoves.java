@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.jepsen.cluster.TestedCluster;
 
 /**
@@ -19,8 +20,8 @@ final class TreeMoves implements AutoCloseable {
     private final Random random;
     private final CountDownLatch over = new CountDownLatch(1);
     private final Thread thread;
-    private volatile int done;
-    private volatile int failed;
+    private final AtomicInteger done = new AtomicInteger();
+    private final AtomicInteger failed = new AtomicInteger();
 
     private TreeMoves(TestedCluster cluster, List<String> trees, long seed) {
         this.cluster = cluster;
@@ -46,9 +47,9 @@ final class TreeMoves implements AutoCloseable {
                 try {
                     cluster.moveTree(
                             any(TestedCluster.REGIONS), any(trees), any(TestedCluster.REGIONS));
-                    done++;
+                    done.incrementAndGet();
                 } catch (IOException e) {
-                    failed++;
+                    failed.incrementAndGet();
                 }
             }
         } catch (InterruptedException e) {
