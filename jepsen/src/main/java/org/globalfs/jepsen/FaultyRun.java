@@ -31,6 +31,7 @@ public final class FaultyRun {
      * @param faults which kinds; none: nothing is broken
      * @param slice how long one workload runs before the next has its turn
      * @param whole how long all of them have turns; each has at least one
+     * @param moves whether trees move between regions meanwhile
      * @param seed operations and faults follow from it, not their times
      */
     public record Settings(
@@ -38,6 +39,7 @@ public final class FaultyRun {
             List<FaultKind> faults,
             Duration slice,
             Duration whole,
+            boolean moves,
             long seed) {}
 
     /**
@@ -94,7 +96,13 @@ public final class FaultyRun {
             CompletableFuture<List<Verdict>> verdicts =
                     CompletableFuture.supplyAsync(
                             () -> run(campaign, settings), Thread::startVirtualThread);
-            List<String> faults = nemesis.breakUntil(verdicts);
+            List<String> faults = new ArrayList<>();
+            try (TreeMoves moves = settings.moves ? moves(cluster, settings) : null) {
+                faults.addAll(nemesis.breakUntil(verdicts));
+                if (moves != null) {
+                    faults.add(moves.told());
+                }
+            }
             List<Verdict> all = verdicts.join();
             Files.writeString(output.resolve("report.html"), Report.html(all));
             return new Result(all, faults, Optional.empty());
@@ -106,6 +114,10 @@ public final class FaultyRun {
             }
             keepLogs(cluster, output.resolve("log"));
         }
+    }
+
+    private static TreeMoves moves(TestedCluster cluster, Settings settings) {
+        return TreeMoves.begin(cluster, List.of(at("us-west"), at("us-east")), settings.seed);
     }
 
     private static String at(String partition) {

@@ -74,6 +74,11 @@ public final class JepsenMain implements Callable<Integer> {
             description = "Where report.html, histories and logs go (default: ${DEFAULT-VALUE}).")
     private Path output = Path.of("");
 
+    @Option(
+            names = "--moves",
+            description = "Trees move between regions all the time, whatever else happens.")
+    private boolean moves;
+
     @Option(names = "--no-wan", description = "All on loopback, also as root.")
     private boolean noWan;
 
@@ -124,6 +129,9 @@ public final class JepsenMain implements Callable<Integer> {
         }
         System.out.print(Report.text(result.verdicts()));
         result.difference().ifPresent(System.out::println);
+        if (moves) {
+            System.out.println(result.faults().getLast());
+        }
         System.out.println(
                 result.faults().size() + " faults; see " + results.resolve("report.html"));
         if (result.valid()) {
@@ -150,6 +158,7 @@ public final class JepsenMain implements Callable<Integer> {
                 kinds(around),
                 Duration.ofMillis((long) (slice * 1_000)),
                 Duration.ofMillis((long) (minutes * 60_000)),
+                moves,
                 seed == null ? System.nanoTime() & 0xffffff : seed);
     }
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.TestInstance;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class FringeIT {
-    private static final int PAIRS = Integer.getInteger("globalfs.fringe.pairs", 120);
+    private static final int PAIRS = Integer.getInteger("globalfs.fringe.pairs", 90);
     private static final long SEED =
             Long.getLong("globalfs.fringe.seed", System.nanoTime() & 0xFFFF);
     private static final Duration LIMIT = Duration.ofMinutes(3).plusMillis(500L * PAIRS);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ModelIT {
-    private static final int OPERATIONS = Integer.getInteger("globalfs.model.operations", 500);
+    private static final int OPERATIONS = Integer.getInteger("globalfs.model.operations", 400);
     private static final Duration LIMIT = Duration.ofMinutes(OPERATIONS > 10_000 ? 600 : 6);
 
     private LocalCluster cluster;

@@ -149,6 +149,7 @@ final class MutantsIT {
                             hunt.faults,
                             Duration.ofSeconds(hunt.seconds),
                             Duration.ZERO,
+                            false,
                             seed);
             CompletableFuture<Integer> blows =
                     Shell.meanwhile(

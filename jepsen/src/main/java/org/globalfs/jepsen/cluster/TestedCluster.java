@@ -32,6 +32,7 @@ public final class TestedCluster implements AutoCloseable {
     private static final String MOUNT = "mount-";
     private static final Duration START_LIMIT = Duration.ofMinutes(5);
     private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration MOVE_LIMIT = Duration.ofSeconds(30);
     private static final int KILL_SECONDS = 20;
     private static final int AGREE_PAUSE_MS = 500;
 
@@ -225,6 +226,13 @@ public final class TestedCluster implements AutoCloseable {
         line.addAll(Arrays.asList(arguments));
         Map<String, String> environment = around.clocks().map(Clocks::environment).orElse(Map.of());
         return Command.run(limit, Path.of("/"), environment, line);
+    }
+
+    /** {@code globalfs place move}, through a region's mount; fails when something stays. */
+    public void moveTree(String via, String tree, String to) throws IOException {
+        List<String> line = new ArrayList<>(globalfs);
+        line.addAll(List.of("place", "move", mount(via).resolve(tree).toString(), to));
+        Command.run(MOVE_LIMIT, Path.of("/"), Map.of(), line);
     }
 
     /** Starts those of them that are down: ZooKeeper, then servers, then mounts. */
