@@ -568,8 +568,13 @@ public class RingCore {
 
     // ---- catch-up
 
+    /**
+     * A member whose log was lost sends nobody on to a checkpoint: what it alone knew to be decided
+     * the others can still decide again from their own logs, for those who follow the ring itself
+     * and have no use for a state.
+     */
     private void onCatchUpRequest(int from, Message.CatchUpRequest m, Effects effects) {
-        if (m.from() <= prefix.decided()) {
+        if (m.from() <= prefix.decided() && !lostVotes.outside()) {
             effects.read(new ReadDecided(from, m.from(), prefix.decided()));
         } else {
             effects.send(from, new Message.CatchUpReply(m.from(), List.of(), prefix.decided()));
