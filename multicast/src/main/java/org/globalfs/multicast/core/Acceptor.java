@@ -101,6 +101,9 @@ final class Acceptor {
         for (Batch batch : batches) {
             put(instance++, batch, effects);
         }
+        // The opening voids older votes from the base on. What is decided there without a vote in
+        // this ballot must not be among them after a crash.
+        prefix.log(journal, effects);
         openedPosition = journal.append(new LogRecord.Opened(ballot, ballotBase), effects);
         advance();
     }
