@@ -25,7 +25,6 @@ class SimDisk {
     private int durable;
     private long trimmed;
     private long firstAvailable = 1;
-    private boolean votesLost;
 
     /** Whether messages that must wait for the disk do. */
     boolean waitsForSync() {
@@ -48,7 +47,7 @@ class SimDisk {
             case LogRecord.Promised p -> {}
             case LogRecord.Opened o -> {}
             case LogRecord.DecidedThrough d -> {}
-            case LogRecord.VotesLost v -> votesLost = v.incident() != 0;
+            case LogRecord.VotesLost v -> {}
             case LogRecord.Members m -> {}
         }
     }
@@ -60,9 +59,11 @@ class SimDisk {
         }
     }
 
-    /** Whether the disk was replaced, and what was on the old one still matters. */
+    /** Whether the disk was replaced, and what was on the old one matters after a crash now. */
     boolean votesLost() {
-        return votesLost;
+        PersistedState.Replay replay = new PersistedState.Replay();
+        records.subList(0, durable).forEach(replay::add);
+        return replay.state().incident() != 0;
     }
 
     /** Whether a crash now would leave the instance with this batch. */
@@ -105,7 +106,6 @@ class SimDisk {
         records.subList(kept, records.size()).clear();
         durable = kept;
         newest.clear();
-        votesLost = false;
         long end = trimmed;
         for (LogRecord record : records) {
             index(record, ++end);
