@@ -112,9 +112,9 @@ final class SimMerge {
         return off() ? Long.MAX_VALUE : Math.min(in == null ? Long.MAX_VALUE : in.instance(), left);
     }
 
-    /** Whether everything of the ring through this instance is delivered, if it is followed. */
+    /** Whether all of the ring through this instance is delivered or passed over, if followed. */
     boolean reached(int ring, long instance) {
-        RingPosition in = state.position.in(ring);
+        RingPosition in = machine.position().in(ring);
         return off() || in == null || in.instance() >= instance;
     }
 
