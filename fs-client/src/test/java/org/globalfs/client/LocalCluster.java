@@ -1,8 +1,6 @@
 package org.globalfs.client;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +13,7 @@ import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.ClientConfig;
@@ -55,19 +54,14 @@ final class LocalCluster implements AutoCloseable {
         this.options = options;
         blocks = new DistributedBlockStore("test", "region1", discovery, epochs);
         List<Topology.Region> list = new ArrayList<>();
-        List<ServerSocket> held = new ArrayList<>();
         int id = 1;
         for (int region = 1; region <= regions; region++) {
             List<Topology.ReplicaSite> sites = new ArrayList<>();
             for (int datacenter = 1; datacenter <= 3; datacenter++) {
                 sites.add(
-                        new Topology.ReplicaSite(
-                                id++, "dc" + datacenter, freePort(held), freePort(held)));
+                        new Topology.ReplicaSite(id++, "dc" + datacenter, freePort(), freePort()));
             }
             list.add(new Topology.Region("region" + region, region, sites));
-        }
-        for (ServerSocket socket : held) {
-            socket.close();
         }
         topology = new Topology("test", list);
         for (Topology.Region region : list) {
@@ -99,10 +93,8 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
-    private static HostPort freePort(List<ServerSocket> held) throws IOException {
-        ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        held.add(socket);
-        return new HostPort("127.0.0.1", socket.getLocalPort());
+    private static HostPort freePort() throws IOException {
+        return new HostPort("127.0.0.1", FreePorts.one());
     }
 
     void start(int id) throws IOException {

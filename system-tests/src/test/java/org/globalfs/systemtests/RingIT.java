@@ -3,13 +3,13 @@ package org.globalfs.systemtests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.globalfs.protocol.FreePorts;
 import org.junit.jupiter.api.Test;
 
 /** A new server takes the place of a region's replica, while programs write. */
@@ -23,24 +23,18 @@ final class RingIT {
         String topology = like.substring(like.indexOf("topology:"));
         String site =
                 "      - id: 10\n        datacenter: d\n        ring: 127.0.0.1:"
-                        + freePort()
+                        + FreePorts.one()
                         + "\n        rpc: 127.0.0.1:"
-                        + freePort()
+                        + FreePorts.one()
                         + "\n        added: true\n";
         String yaml =
                 head.replace("us-west-c", "us-west-d").replace("datacenter: c", "datacenter: d")
                         + "roles:\n  replica:\n    id: 10\n"
                         + "  storage:\n    - id: us-west-d-1\n      port: "
-                        + freePort()
+                        + FreePorts.one()
                         + "\n"
                         + topology.replace("  - region: us-east", site + "  - region: us-east");
         return Files.writeString(cluster.data().resolve("config").resolve("us-west-d.yaml"), yaml);
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     private static Process serve(LocalCluster cluster, Path config) throws IOException {

@@ -3,12 +3,11 @@ package org.globalfs.bench.multicast;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.protocol.FreePorts;
 
 /** All members on 127.0.0.1. */
 final class Loopback implements Place {
@@ -31,16 +30,10 @@ final class Loopback implements Place {
 
     @Override
     public Map<Integer, InetSocketAddress> freshAddresses() {
-        List<ServerSocket> held = new ArrayList<>();
         try {
             Map<Integer, InetSocketAddress> addresses = new TreeMap<>();
             for (int member = 1; member <= members; member++) {
-                ServerSocket socket = new ServerSocket(0, 1, LOOPBACK);
-                held.add(socket);
-                addresses.put(member, new InetSocketAddress(LOOPBACK, socket.getLocalPort()));
-            }
-            for (ServerSocket socket : held) {
-                socket.close();
+                addresses.put(member, new InetSocketAddress(LOOPBACK, FreePorts.one()));
             }
             return addresses;
         } catch (IOException e) {

@@ -1,9 +1,6 @@
 package org.globalfs.cli.cluster;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -17,6 +14,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Yaml;
 
@@ -24,9 +22,6 @@ import org.globalfs.protocol.config.Yaml;
  * The folder of a cluster on one machine: marker, configurations, process ids, logs, data, mounts.
  */
 public final class ClusterFolder {
-    private static final int FIRST_PORT = 11_000;
-    private static final int LAST_PORT = 31_000;
-    private static final int PORT_TRIES = 200;
 
     private final Path root;
 
@@ -200,30 +195,12 @@ public final class ClusterFolder {
         }
     }
 
-    /** A block of ports below the range that outgoing connections take theirs from. */
     private static int freePorts() throws Failure {
-        for (int i = 0; i < PORT_TRIES; i++) {
-            int base = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
-            if (allFree(base)) {
-                return base;
-            }
+        try {
+            return FreePorts.block(LocalTopology.PORTS);
+        } catch (IOException e) {
+            throw new Failure(
+                    ExitCode.PORT_BUSY, e.getMessage() + ": name the first with --base-port");
         }
-        throw new Failure(
-                ExitCode.PORT_BUSY,
-                "found no "
-                        + LocalTopology.PORTS
-                        + " consecutive free ports: name the first with --base-port");
-    }
-
-    private static boolean allFree(int base) {
-        for (int port = base; port < base + LocalTopology.PORTS; port++) {
-            try (ServerSocket socket = new ServerSocket()) {
-                socket.setReuseAddress(true);
-                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-            } catch (IOException e) {
-                return false;
-            }
-        }
-        return true;
     }
 }

@@ -1,21 +1,17 @@
 package org.globalfs.datastore.client;
 
 import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.DiskReserve;
+import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
@@ -82,7 +78,7 @@ final class StorageCluster implements AutoCloseable {
     void start(String id) throws IOException {
         int dash = id.indexOf('-');
         String region = dash < 0 ? REGIONS.getFirst() : id.substring(0, dash);
-        HostPort bind = addresses.getOrDefault(id, freePort());
+        HostPort bind = addresses.getOrDefault(id, new HostPort("127.0.0.1", FreePorts.one()));
         StorageNode node =
                 StorageNode.start(
                         new StorageNode.Options(
@@ -104,23 +100,6 @@ final class StorageCluster implements AutoCloseable {
                         this::chunk);
         addresses.put(id, node.address());
         nodes.put(id, node);
-    }
-
-    /**
-     * Below the ports that outgoing connections get: no stranger takes it while the node is down.
-     */
-    private static HostPort freePort() throws IOException {
-        for (int attempt = 0; ; attempt++) {
-            int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
-            try (ServerSocket probe = new ServerSocket()) {
-                probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-                return new HostPort("127.0.0.1", port);
-            } catch (BindException e) {
-                if (attempt > 100) {
-                    throw e;
-                }
-            }
-        }
     }
 
     void stop(String... ids) throws IOException {

@@ -4,20 +4,17 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.globalfs.protocol.FreePorts;
 
 /**
  * A real S3 server, S3Proxy, in a process of its own: buckets are folders, objects are files in
@@ -37,7 +34,7 @@ public final class S3Server implements AutoCloseable {
         for (String bucket : buckets) {
             Files.createDirectories(bucket(bucket));
         }
-        port = freePort();
+        port = FreePorts.one();
         Files.writeString(
                 folder.resolve("s3proxy.properties"),
                 """
@@ -53,25 +50,6 @@ public final class S3Server implements AutoCloseable {
                 folder.resolve("logback.xml"),
                 "<configuration><root level=\"OFF\"/></configuration>");
         start();
-    }
-
-    /** Below the ports that outgoing connections get, so that it stays free while it is down. */
-    private static int freePort() throws IOException {
-        while (true) {
-            int port = ThreadLocalRandom.current().nextInt(10_000, 32_000);
-            if (isFree(port)) {
-                return port;
-            }
-        }
-    }
-
-    private static boolean isFree(int port) throws IOException {
-        try (ServerSocket probe = new ServerSocket()) {
-            probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-            return true;
-        } catch (BindException e) {
-            return false;
-        }
     }
 
     /** Starts it again, where it was. */

@@ -1,12 +1,9 @@
 package org.globalfs.jepsen.cluster;
 
 import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.globalfs.protocol.FreePorts;
 
 /**
  * A server with nothing but a metadata replica, which the cluster did not begin with.
@@ -20,8 +17,7 @@ public record AddedServer(String name, int id, int insteadOf, String yaml) {
     /** Above those that the cluster took, and below those of outgoing connections. */
     private static final int FIRST_PORT = 31_100;
 
-    private static final int LAST_PORT = 32_700;
-    private static final int MOST_ATTEMPTS = 100;
+    private static final int END_PORT = 32_700;
 
     private static final Pattern REPLICA = Pattern.compile("(?m)^  replica:\\n    id: (\\d+)$");
     private static final Pattern BIND = Pattern.compile("(?m)^bind: (\\S+)$");
@@ -68,16 +64,6 @@ public record AddedServer(String name, int id, int insteadOf, String yaml) {
 
     /** Tried on loopback; in a region's own network nobody else takes ports of this range. */
     private static int freePort() throws IOException {
-        for (int attempt = 1; ; attempt++) {
-            int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
-            try (ServerSocket socket =
-                    new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return socket.getLocalPort();
-            } catch (BindException e) {
-                if (attempt == MOST_ATTEMPTS) {
-                    throw e;
-                }
-            }
-        }
+        return FreePorts.one(FIRST_PORT, END_PORT);
     }
 }

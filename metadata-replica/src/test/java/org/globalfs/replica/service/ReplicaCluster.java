@@ -3,8 +3,6 @@ package org.globalfs.replica.service;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.globalfs.protocol.DiskReserve;
+import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Rings;
@@ -52,27 +51,20 @@ final class ReplicaCluster implements AutoCloseable {
         this.folder = folder;
         this.options = options;
         List<Topology.Region> list = new ArrayList<>();
-        List<ServerSocket> held = new ArrayList<>();
         int id = 1;
         for (int region = 1; region <= regions; region++) {
             List<Topology.ReplicaSite> sites = new ArrayList<>();
             for (int datacenter = 1; datacenter <= 3; datacenter++) {
                 sites.add(
-                        new Topology.ReplicaSite(
-                                id++, "dc" + datacenter, freePort(held), freePort(held)));
+                        new Topology.ReplicaSite(id++, "dc" + datacenter, freePort(), freePort()));
             }
             list.add(new Topology.Region("region" + region, region, sites));
-        }
-        for (ServerSocket socket : held) {
-            socket.close();
         }
         topology = new Topology("test", list);
     }
 
-    private static HostPort freePort(List<ServerSocket> held) throws IOException {
-        ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        held.add(socket);
-        return new HostPort("127.0.0.1", socket.getLocalPort());
+    private static HostPort freePort() throws IOException {
+        return new HostPort("127.0.0.1", FreePorts.one());
     }
 
     ReplicaCluster startAll() throws IOException {

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -19,6 +18,7 @@ import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Learner;
 import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.protocol.Dissemination;
+import org.globalfs.protocol.FreePorts;
 import org.jspecify.annotations.Nullable;
 
 /** Several processes' multicast in one JVM, on loopback and a folder. */
@@ -46,16 +46,10 @@ final class Cluster implements AutoCloseable {
     Cluster(Path folder, Map<Integer, List<Integer>> rings) throws IOException {
         this.folder = folder;
         this.rings = rings;
-        List<ServerSocket> held = new CopyOnWriteArrayList<>();
         for (List<Integer> members : rings.values()) {
             for (int node : members) {
                 if (!addresses.containsKey(node)) {
-                    ServerSocket socket = new ServerSocket(0);
-                    held.add(socket);
-                    addresses.put(
-                            node,
-                            new InetSocketAddress(
-                                    InetAddress.getLoopbackAddress(), socket.getLocalPort()));
+                    addresses.put(node, freeAddress());
                     Map<Integer, RecordingLearner> own = new TreeMap<>();
                     rings.forEach((ring, m) -> {
                         if (m.contains(node)) {
@@ -66,18 +60,15 @@ final class Cluster implements AutoCloseable {
                 }
             }
         }
-        for (ServerSocket socket : held) {
-            socket.close();
-        }
+    }
+
+    static InetSocketAddress freeAddress() throws IOException {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), FreePorts.one());
     }
 
     /** A process that no configuration but its own knows of, to be added to the ring. */
     String spare(int node, int ring) throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            spares.put(
-                    node,
-                    new InetSocketAddress(InetAddress.getLoopbackAddress(), socket.getLocalPort()));
-        }
+        spares.put(node, freeAddress());
         learners.put(node, new TreeMap<>(Map.of(ring, new RecordingLearner())));
         return "127.0.0.1:" + spares.get(node).getPort();
     }

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -122,16 +120,8 @@ class MergedClusterTest {
 
     @BeforeEach
     void begin() throws IOException {
-        List<ServerSocket> held = new ArrayList<>();
         for (int node : NODES) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            held.add(socket);
-            addresses.put(
-                    node,
-                    new InetSocketAddress(InetAddress.getLoopbackAddress(), socket.getLocalPort()));
-        }
-        for (ServerSocket socket : held) {
-            socket.close();
+            addresses.put(node, Cluster.freeAddress());
         }
     }
 

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -16,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.globalfs.multicast.core.Message;
+import org.globalfs.protocol.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -75,12 +75,6 @@ class TransportTest {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
     private void turnUntil(BooleanSupplier done) throws IOException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (!done.getAsBoolean()) {
@@ -96,8 +90,8 @@ class TransportTest {
     }
 
     private Transport[] pair() throws IOException {
-        int port1 = freePort();
-        int port2 = freePort();
+        int port1 = FreePorts.one();
+        int port2 = FreePorts.one();
         // One address is looked up by name, off the loop.
         Map<Integer, InetSocketAddress> peers =
                 Map.of(1, local(port1), 2, InetSocketAddress.createUnresolved("localhost", port2));

@@ -26,6 +26,7 @@ import org.apache.thrift.protocol.TStruct;
 import org.apache.thrift.protocol.TType;
 import org.apache.thrift.transport.TSocket;
 import org.apache.thrift.transport.layered.TFramedTransport;
+import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.rpc.RpcException.Outcome;
 import org.globalfs.protocol.wire.HashReply;
 import org.globalfs.protocol.wire.HashRequest;
@@ -150,10 +151,7 @@ class RpcTest {
 
     @Test
     void nobodyListeningMeansNotSent() throws Exception {
-        int port;
-        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = probe.getLocalPort();
-        }
+        int port = FreePorts.one();
         try (RpcClient client = new RpcClient(HOST, port)) {
             assertThatThrownBy(() -> client.call(OracleCalls.LOCATE, request(1, ""), TIMEOUT_MS))
                     .isInstanceOfSatisfying(
