@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -22,6 +23,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.client.vfs.Caller;
+import org.globalfs.client.vfs.DirectorySink;
+import org.globalfs.client.vfs.Entry;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.client.vfs.LockRequest;
@@ -108,6 +111,8 @@ class MoveTest {
             long handle = here.open(root(), open, READ_WRITE).handle();
             here.write(root(), open, handle, 0, direct(name("before")), READ_WRITE);
             AtomicLong moved = new AtomicLong();
+            FileSystem there = east.fileSystem();
+            long listing = there.openDirectory(root(), home, 0).handle();
 
             assertThatThrownBy(() -> here.move(root(), home, "nowhere", moved::addAndGet))
                     .hasMessageContaining("region1, region2");
@@ -115,7 +120,8 @@ class MoveTest {
 
             assertThat(moved).hasValue(45);
             assertThat(here.placement(root(), home)).isEqualTo(Map.of("region2", 45L));
-            assertThat(east.fileSystem().placement(root(), home)).isEqualTo(Map.of("region2", 45L));
+            assertThat(names(there, home, listing)).containsExactly("d0", "d1", "d2", "d3");
+            assertThat(there.placement(root(), home)).isEqualTo(Map.of("region2", 45L));
             here.write(root(), open, handle, 6, direct(name(" and after")), READ_WRITE);
             here.flush(root(), open, handle);
             byte[] changed = files.get("/home/d0/f7").clone();
@@ -133,6 +139,27 @@ class MoveTest {
             same(west.paths(0, 0), files);
             assertThat(cluster.fatal).isEmpty();
         }
+    }
+
+    /** Of a directory that this client has last seen at its old home. */
+    private static TreeSet<String> names(FileSystem client, long directory, long handle)
+            throws FsException {
+        TreeSet<String> names = new TreeSet<>();
+        DirectorySink sink =
+                new DirectorySink() {
+                    @Override
+                    public boolean wantsEntries() {
+                        return true;
+                    }
+
+                    @Override
+                    public boolean add(
+                            byte[] name, long ino, int type, long cookie, @Nullable Entry entry) {
+                        return names.add(new String(name, UTF_8));
+                    }
+                };
+        client.readDirectory(root(), directory, handle, 0, sink);
+        return names;
     }
 
     private static void namesAreTheSameEverywhere(

@@ -205,9 +205,11 @@ final class Grants {
 
     /** Grants what a strong read answers. */
     ReadReply grant(ReadRequest request, ReadReply reply, Ticket ticket) {
+        if (reply.getStatus() != Status.DONE) {
+            return reply; // it says nothing but whom to ask
+        }
         List<Long> inodes = seen(request, reply);
-        boolean told = reply.getStatus() == Status.DONE && !inodes.isEmpty();
-        if (!told || System.nanoTime() - ticket.leaseUntilNs >= 0 || isHeld(inodes)) {
+        if (inodes.isEmpty() || System.nanoTime() - ticket.leaseUntilNs >= 0 || isHeld(inodes)) {
             return reply;
         }
         GrantTable.Lease lease = table.grant(request.getSession(), inodes, ticket.stamp, leaseMs());
