@@ -20,4 +20,6 @@ service MetadataService {
 
 service OracleService {
   oracle.LocateReply locate(1: oracle.LocateRequest request)
+  oracle.UseReply reportUse(1: oracle.UseReport report)
+  oracle.ExplainReply explain(1: oracle.ExplainRequest request)
 }

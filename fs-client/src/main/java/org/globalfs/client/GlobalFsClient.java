@@ -15,6 +15,8 @@ import org.globalfs.client.meta.RpcReplicaCalls;
 import org.globalfs.client.meta.Session;
 import org.globalfs.client.meta.SessionKeeper;
 import org.globalfs.client.meta.SessionLease;
+import org.globalfs.client.use.RegionOracle;
+import org.globalfs.client.use.UseReporter;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.GlobalFileSystem;
@@ -30,6 +32,7 @@ import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,6 +59,7 @@ public final class GlobalFsClient implements AutoCloseable {
     private final MetadataClient metadata;
     private final GlobalFileSystem fileSystem;
     private final SessionKeeper keeper;
+    private final @Nullable UseReporter reporter;
     private final Runnable closeOthers;
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -64,11 +68,13 @@ public final class GlobalFsClient implements AutoCloseable {
             MetadataClient metadata,
             GlobalFileSystem fileSystem,
             SessionKeeper keeper,
+            @Nullable UseReporter reporter,
             Runnable closeOthers) {
         this.calls = calls;
         this.metadata = metadata;
         this.fileSystem = fileSystem;
         this.keeper = keeper;
+        this.reporter = reporter;
         this.closeOthers = closeOthers;
     }
 
@@ -107,6 +113,7 @@ public final class GlobalFsClient implements AutoCloseable {
                         config.blocks(),
                         discovery,
                         epochs);
+        RegionOracle oracle = new RegionOracle(discovery, config.region());
         try {
             return connect(
                     config,
@@ -117,7 +124,9 @@ public final class GlobalFsClient implements AutoCloseable {
                             recorded.kind() == StoreKind.S3
                                     ? BUCKETS_BYTES
                                     : capacityBytes(discovery, epochs.newest().regional()),
+                    oracle,
                     () -> {
+                        oracle.close();
                         blocks.close();
                         closeOthers.run();
                     });
@@ -146,12 +155,14 @@ public final class GlobalFsClient implements AutoCloseable {
         return bytes / code.chunks() * code.dataChunks();
     }
 
+    /** Without an oracle nobody is told what the tree is used for. */
     static GlobalFsClient connect(
             ClientConfig config,
             ReplicaDirectory replicas,
             ReplicaCalls calls,
             BlockStore blocks,
             LongSupplier capacityBytes,
+            @Nullable RegionOracle oracle,
             Runnable closeOthers)
             throws IOException {
         int origin = partition(config, replicas);
@@ -167,10 +178,12 @@ public final class GlobalFsClient implements AutoCloseable {
                         METADATA_CACHE_BYTES,
                         capacityBytes,
                         new SessionLease(
-                                metadata, Duration.ofMillis(config.mount().sessionLeaseMs())));
+                                metadata, Duration.ofMillis(config.mount().sessionLeaseMs())),
+                        oracle);
         SessionKeeper keeper = new SessionKeeper(fileSystem.lease());
+        UseReporter reporter = oracle == null ? null : new UseReporter(fileSystem.uses(), oracle);
         LOG.info("session {} begins in region {}", metadata.session().id(), config.region());
-        return new GlobalFsClient(calls, metadata, fileSystem, keeper, closeOthers);
+        return new GlobalFsClient(calls, metadata, fileSystem, keeper, reporter, closeOthers);
     }
 
     private static IoOptions options(ClientConfig.Mount mount) {
@@ -241,6 +254,9 @@ public final class GlobalFsClient implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
+            if (reporter != null) {
+                reporter.close();
+            }
             fileSystem.close();
             keeper.close();
             calls.close();

@@ -85,6 +85,7 @@ class BlockSweepTest {
                 new RpcReplicaCalls(),
                 new HesitantStore(store, random),
                 () -> 1L << 40,
+                null,
                 store::close);
     }
 

@@ -2,9 +2,7 @@ package org.globalfs.oracle;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.TreeSet;
 import org.globalfs.protocol.Errno;
@@ -43,7 +41,10 @@ final class Locator {
      * A node on the way down; {@code holder} is the partition of the directory that names it,
      * {@code home} the one that has it, or knows who does.
      */
-    private record Node(long ino, int holder, int home, boolean directory, String path) {}
+    record Node(long ino, int holder, int home, boolean directory, String path) {}
+
+    /** The nodes from the root on to where a path leads, or why it leads nowhere. */
+    record Way(int errno, List<Node> nodes) {}
 
     Locator(Topology topology, TreeReader tree, NearestReplicas nearest, PlacementPolicy policy) {
         this.topology = topology;
@@ -68,34 +69,44 @@ final class Locator {
     }
 
     private LocateReply byPath(ByteBuffer path) {
+        Way way = way(path);
+        return way.errno == 0 ? found(way.nodes.getLast()) : new LocateReply(way.errno);
+    }
+
+    /** Follows an absolute path. */
+    Way way(ByteBuffer path) {
         List<byte[]> names = split(path);
         if (names == null) {
-            return new LocateReply(Errno.EINVAL.number());
+            return nowhere(Errno.EINVAL.number());
         }
-        Deque<Node> way = new ArrayDeque<>();
-        way.push(new Node(ROOT, Topology.GLOBAL, Topology.GLOBAL, true, "/"));
+        List<Node> nodes = new ArrayList<>();
+        nodes.add(new Node(ROOT, Topology.GLOBAL, Topology.GLOBAL, true, "/"));
         for (byte[] name : names) {
             if (isDots(name, 2)) {
-                if (way.size() > 1) {
-                    way.pop();
+                if (nodes.size() > 1) {
+                    nodes.removeLast();
                 }
                 continue;
             }
-            Node here = way.element();
+            Node here = nodes.getLast();
             if (!here.directory) {
-                return new LocateReply(Errno.ENOTDIR.number());
+                return nowhere(Errno.ENOTDIR.number());
             }
             LookupOp lookup = new LookupOp(here.ino, ByteBuffer.wrap(name));
             TreeReader.Read read = tree.read(here.home, ReadOp.lookup(lookup));
             if (read == null) {
-                return new LocateReply(Errno.EAGAIN.number());
+                return nowhere(Errno.EAGAIN.number());
             }
             if (read.reply().getErrno() != 0) {
-                return new LocateReply(read.reply().getErrno());
+                return nowhere(read.reply().getErrno());
             }
-            way.push(child(here, name, read));
+            nodes.add(child(here, name, read));
         }
-        return found(way.element());
+        return new Way(0, nodes);
+    }
+
+    private static Way nowhere(int errno) {
+        return new Way(errno, List.of());
     }
 
     private static Node child(Node parent, byte[] name, TreeReader.Read read) {

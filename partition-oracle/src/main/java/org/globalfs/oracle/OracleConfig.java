@@ -1,5 +1,7 @@
 package org.globalfs.oracle;
 
+import java.nio.file.Path;
+import java.util.Optional;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.config.Roles;
 import org.globalfs.protocol.config.ServerConfig;
@@ -10,6 +12,8 @@ import org.globalfs.protocol.placement.PlacementPolicy;
  * Which region's oracle this is, and where.
  *
  * @param port 0 takes a free one
+ * @param policyFile says which trees move by themselves; without it none do
+ * @param reportPeriodMs how often mounts and oracles report use
  */
 public record OracleConfig(
         Topology topology,
@@ -17,7 +21,9 @@ public record OracleConfig(
         String datacenter,
         String bind,
         int port,
-        PlacementPolicy policy) {
+        PlacementPolicy policy,
+        Optional<Path> policyFile,
+        long reportPeriodMs) {
 
     /** The oracle role of a server. */
     public static OracleConfig of(ServerConfig server) {
@@ -32,7 +38,9 @@ public record OracleConfig(
                 server.datacenter(),
                 server.bind(),
                 role.port(),
-                PlacementPolicy.standard());
+                PlacementPolicy.standard(),
+                role.policy(),
+                role.reportPeriodMs());
     }
 
     Topology.Region home() {

@@ -1,45 +1,108 @@
 package org.globalfs.oracle;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.globalfs.oracle.policy.Rules;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.rpc.OracleCalls;
 import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.DirectoryUse;
+import org.globalfs.protocol.wire.UseReply;
+import org.globalfs.protocol.wire.UseReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The partition oracle of a region: says where things are. Keeps nothing; the tree in the replicas
- * is the truth.
+ * The partition oracle of a region: says where things are, hears who uses them, and lets trees come
+ * to its region as the policy says. Keeps nothing that cannot be lost; the tree in the replicas is
+ * the truth.
  */
 public final class OracleServer implements AutoCloseable {
 
-    private final RpcServer server;
-    private final TreeReader tree;
+    private static final Logger LOG = LoggerFactory.getLogger(OracleServer.class);
+    private static final long PULL_PERIOD_MS = 1_000;
+    private static final long RULES_PERIOD_MS = 10_000;
+    private static final long CLOSE_S = 10;
 
-    private OracleServer(RpcServer server, TreeReader tree) {
-        this.server = server;
-        this.tree = tree;
+    private final OracleConfig config;
+    private final Replicas replicas;
+    private final PolicyWatch policy;
+    private final RuleFinder finder;
+    private final UseMonitor monitor;
+    private final UseExchange exchange;
+    private final Puller puller;
+    private final RpcServer server;
+    private final ScheduledExecutorService timer =
+            Executors.newScheduledThreadPool(
+                    2, Thread.ofPlatform().daemon().name("oracle-", 1).factory());
+    private final ScheduledExecutorService pulls =
+            Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofPlatform().daemon().name("oracle-pull").factory());
+    private long rulesDueMs;
+
+    private OracleServer(OracleConfig config, Discovery discovery, PolicyWatch policy)
+            throws IOException {
+        this.config = config;
+        this.policy = policy;
+        NearestReplicas nearest =
+                new NearestReplicas(
+                        config.topology(), discovery, config.region(), config.datacenter());
+        int own = config.home().partition();
+        replicas = new Replicas(nearest);
+        TreeReader tree = new TreeReader(replicas);
+        Locator locator = new Locator(config.topology(), tree, nearest, config.policy());
+        finder = new RuleFinder(locator, tree);
+        LongSupplier clock = () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+        monitor = new UseMonitor(config.region(), own, Rules.of(policy.policy().root()), clock);
+        exchange = new UseExchange(config.region(), discovery, monitor);
+        puller =
+                new Puller(
+                        monitor,
+                        tree,
+                        new MoveCommands(replicas, own),
+                        own,
+                        config.region(),
+                        clock);
+        Explainer explainer = new Explainer(config.topology(), own, locator, policy, monitor);
+        server =
+                RpcServer.start(
+                        "oracle of " + config.region(),
+                        config.bind(),
+                        config.port(),
+                        new RpcServer.Calls()
+                                .on(OracleCalls.LOCATE, locator::locate)
+                                .on(OracleCalls.REPORT_USE, this::reported)
+                                .on(OracleCalls.EXPLAIN, explainer::explain));
     }
 
     /**
      * Serves and registers.
      *
      * @throws IOException names the address when it cannot be listened on
+     * @throws ConfigException the policy's file is wrong
      */
-    public static OracleServer start(OracleConfig config, Discovery discovery) throws IOException {
-        NearestReplicas nearest =
-                new NearestReplicas(
-                        config.topology(), discovery, config.region(), config.datacenter());
-        TreeReader tree = new TreeReader(nearest);
-        Locator locator = new Locator(config.topology(), tree, nearest, config.policy());
-        RpcServer server =
-                RpcServer.start(
-                        "oracle of " + config.region(),
-                        config.bind(),
-                        config.port(),
-                        new RpcServer.Calls().on(OracleCalls.LOCATE, locator::locate));
+    public static OracleServer start(OracleConfig config, Discovery discovery)
+            throws IOException, ConfigException {
+        PolicyWatch policy =
+                new PolicyWatch(
+                        config.policyFile(),
+                        config.topology().regions().stream()
+                                .map(Topology.Region::name)
+                                .collect(Collectors.toSet()));
+        OracleServer oracle = new OracleServer(config, discovery, policy);
         discovery.register(
                 new Member(
                         Role.ORACLE,
@@ -47,9 +110,45 @@ public final class OracleServer implements AutoCloseable {
                         config.region(),
                         config.home().partition(),
                         config.datacenter(),
-                        new HostPort(config.bind(), server.port()),
+                        new HostPort(config.bind(), oracle.port()),
                         Map.of("placement", "/: " + config.policy().of("/").word())));
-        return new OracleServer(server, tree);
+        oracle.repeat(oracle.timer, config.reportPeriodMs(), oracle.exchange::tell);
+        oracle.repeat(oracle.timer, PULL_PERIOD_MS, oracle::lookAtPolicy);
+        oracle.repeat(oracle.pulls, PULL_PERIOD_MS, oracle.puller::pull);
+        return oracle;
+    }
+
+    private void repeat(ScheduledExecutorService on, long periodMs, Runnable task) {
+        ScheduledFuture<?> _ =
+                on.scheduleWithFixedDelay(
+                        () -> {
+                            try {
+                                task.run();
+                            } catch (RuntimeException e) {
+                                LOG.error("the oracle of {}", config.region(), e);
+                            }
+                        },
+                        periodMs,
+                        periodMs,
+                        TimeUnit.MILLISECONDS);
+    }
+
+    /** Rules are about paths, which come to be other directories. */
+    private void lookAtPolicy() {
+        rulesDueMs -= PULL_PERIOD_MS;
+        if (!policy.look() && rulesDueMs > 0) {
+            return;
+        }
+        Optional<RuleFinder.Found> found = finder.find(policy.policy());
+        found.ifPresent(monitor::rules);
+        rulesDueMs = found.isPresent() ? RULES_PERIOD_MS : 0;
+    }
+
+    private UseReply reported(UseReport report) {
+        Optional<Topology.Region> region = config.topology().region(report.getRegion());
+        List<DirectoryUse> uses = report.getDirectories();
+        region.ifPresent(known -> monitor.report(known.partition(), uses));
+        return new UseReply(Math.toIntExact(config.reportPeriodMs()));
     }
 
     public int port() {
@@ -59,6 +158,17 @@ public final class OracleServer implements AutoCloseable {
     @Override
     public void close() {
         server.close();
-        tree.close();
+        puller.close();
+        timer.shutdownNow();
+        pulls.shutdownNow();
+        exchange.close();
+        try {
+            if (!pulls.awaitTermination(CLOSE_S, TimeUnit.SECONDS)) {
+                LOG.warn("a move to {} does not end", config.region());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        replicas.close();
     }
 }

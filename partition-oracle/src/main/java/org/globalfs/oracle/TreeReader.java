@@ -1,13 +1,8 @@
 package org.globalfs.oracle;
 
 import java.util.List;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ThreadLocalRandom;
-import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.rpc.MetadataCalls;
-import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcException;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.Credentials;
@@ -19,23 +14,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The oracle's own session with the metadata: causal reads from the nearest replica that answers.
- */
-final class TreeReader implements AutoCloseable {
+/** Causal reads, as root, from the nearest replica that answers. Thread-safe. */
+final class TreeReader {
 
     private static final Logger LOG = LoggerFactory.getLogger(TreeReader.class);
     private static final int WAIT_MS = 1_000;
     private static final long TIMEOUT_MS = 1_500;
     private static final int MOST_STEPS = 8;
 
-    private final NearestReplicas nearest;
-    private final long session = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-    private final ConcurrentMap<HostPort, RpcClient> clients = new ConcurrentHashMap<>();
-    private final ConcurrentMap<Integer, Long> seen = new ConcurrentHashMap<>();
+    private final Replicas replicas;
 
-    TreeReader(NearestReplicas nearest) {
-        this.nearest = nearest;
+    TreeReader(Replicas replicas) {
+        this.replicas = replicas;
     }
 
     /** What a partition answered. */
@@ -61,27 +51,25 @@ final class TreeReader implements AutoCloseable {
     }
 
     private @Nullable ReadReply ask(int partition, ReadOp op) {
-        List<Topology.ReplicaSite> sites = nearest.of(partition);
+        List<Topology.ReplicaSite> sites = replicas.nearest().of(partition);
         for (Topology.ReplicaSite site : sites) {
             ReadRequest request =
                     new ReadRequest(
-                                    session,
+                                    replicas.session(),
                                     partition,
                                     new Credentials(0, 0),
                                     Consistency.CAUSAL,
-                                    seen.getOrDefault(partition, 0L),
-                                    seen.getOrDefault(Topology.GLOBAL, 0L),
+                                    replicas.seen(partition),
+                                    replicas.seen(Topology.GLOBAL),
                                     op)
                             .setWaitMs(WAIT_MS);
             try {
-                RpcClient client =
-                        clients.computeIfAbsent(site.rpc(), a -> new RpcClient(a.host(), a.port()));
-                ReadReply reply = client.call(MetadataCalls.READ, request, TIMEOUT_MS);
+                ReadReply reply =
+                        replicas.client(site).call(MetadataCalls.READ, request, TIMEOUT_MS);
                 if (reply.getStatus() == Status.DONE || reply.getStatus() == Status.ESCALATE) {
-                    advance(partition, reply.getPosition().getInstance());
-                    if (reply.isSetGlobalSeen()) {
-                        advance(Topology.GLOBAL, reply.getGlobalSeen());
-                    }
+                    replicas.saw(
+                            reply.getPosition(),
+                            reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
                     return reply;
                 }
             } catch (RpcException e) {
@@ -89,14 +77,5 @@ final class TreeReader implements AutoCloseable {
             }
         }
         return null;
-    }
-
-    private void advance(int partition, long instance) {
-        seen.merge(partition, instance, Math::max);
-    }
-
-    @Override
-    public void close() {
-        clients.values().forEach(RpcClient::close);
     }
 }

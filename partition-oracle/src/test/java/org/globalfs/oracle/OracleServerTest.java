@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Topology;
@@ -97,7 +98,9 @@ class OracleServerTest {
                                 "dc1",
                                 "127.0.0.1",
                                 0,
-                                PlacementPolicy.standard()),
+                                PlacementPolicy.standard(),
+                                Optional.empty(),
+                                1_000),
                         discovery);
         client = new RpcClient("127.0.0.1", oracle.port());
     }
@@ -210,7 +213,9 @@ class OracleServerTest {
                             "dc1",
                             "127.0.0.1",
                             holder.getLocalPort(),
-                            PlacementPolicy.standard());
+                            PlacementPolicy.standard(),
+                            Optional.empty(),
+                            1_000);
             org.assertj.core.api.Assertions.assertThatThrownBy(
                             () -> OracleServer.start(config, discovery))
                     .hasMessageContaining("oracle of us-west")

@@ -9,17 +9,23 @@ import java.util.List;
 import java.util.Optional;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.cli.status.ExplanationTable;
 import org.globalfs.client.control.ControlClient;
+import org.globalfs.client.vfs.Explanation;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Shows which regions a tree lives in, and moves it, through a mount on this machine. */
+/**
+ * Shows which regions a tree lives in and who uses it, and moves it, through a mount on this
+ * machine.
+ */
 @Command(
         name = "place",
-        description = "Show which regions a tree lives in, and let it live in another one.",
+        subcommands = PlanCommand.class,
+        description = "Show which regions a tree lives in and why, and let it live in another one.",
         mixinStandardHelpOptions = true)
 final class PlaceCommand implements Runnable {
     private static final String ERROR = "error: ";
@@ -28,7 +34,8 @@ final class PlaceCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "say what to do: show or move");
+        throw new ParameterException(
+                spec.commandLine(), "say what to do: show, explain, plan or move");
     }
 
     @Command(
@@ -44,6 +51,33 @@ final class PlaceCommand implements Runnable {
             System.out.printf("%-20s %,12d%n", count[0], Long.parseLong(count[1]));
         }
         return ExitCode.OK;
+    }
+
+    @Command(
+            name = "explain",
+            description = {
+                "Show where a directory, or that of a file, lives, which regions use it and all below"
+                        + " it how much, and what the partition oracle of the mount's region makes of"
+                        + " that: whether the tree will move by itself, and why."
+            },
+            mixinStandardHelpOptions = true)
+    int explain(@Parameters(paramLabel = "PATH") Path path) throws Failure, IOException {
+        Path directory = directory(path);
+        List<String> lines = ask(directory, "explain " + inode(directory));
+        if (lines.isEmpty()) {
+            throw new Failure(ExitCode.FAILED, "the mount ended before it answered");
+        }
+        System.out.print(ExplanationTable.of(Explanation.parse(lines)));
+        return ExitCode.OK;
+    }
+
+    private static Path directory(Path path) throws Failure, IOException {
+        if (!Files.exists(path)) {
+            throw absent(path);
+        }
+        Path real = path.toRealPath();
+        Path parent = real.getParent();
+        return Files.isDirectory(real) || parent == null ? real : parent;
     }
 
     @Command(
@@ -128,8 +162,12 @@ final class PlaceCommand implements Runnable {
 
     private static Object attribute(Path path, String name) throws Failure, IOException {
         if (!Files.exists(path)) {
-            throw new Failure(ExitCode.FAILED, path + ": no such file or directory");
+            throw absent(path);
         }
         return Files.getAttribute(path, name);
+    }
+
+    private static Failure absent(Path path) {
+        return new Failure(ExitCode.FAILED, path + ": no such file or directory");
     }
 }

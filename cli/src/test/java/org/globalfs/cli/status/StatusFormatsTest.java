@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Optional;
+import org.globalfs.client.vfs.Explanation;
 import org.globalfs.protocol.HostPort;
 import org.junit.jupiter.api.Test;
 
@@ -86,5 +87,29 @@ class StatusFormatsTest {
                 .contains("\"usedBytes\":3145728,\"capacityBytes\":1099511627776")
                 .contains("\"oracle\":{\"alive\":false,\"address\":\"h:9\"}")
                 .contains("\"mountpoint\":\"/mnt/a\\\"b\\\"\"");
+    }
+
+    @Test
+    void anExplanationShowsWhoUsesATree() {
+        Explanation explanation =
+                new Explanation(
+                        "us-west",
+                        "threshold",
+                        List.of(
+                                new Explanation.Use("us-west", 3.25, 0),
+                                new Explanation.Use("us-east", 12_345.6, 800)),
+                        "moves to us-east");
+        assertThat(ExplanationTable.of(explanation))
+                .isEqualTo(
+                        """
+                        lives in  us-west
+                        rule      threshold
+
+                        REGION   READS   WRITES
+                        us-west  3.3     0.0
+                        us-east  12,346  800
+
+                        moves to us-east
+                        """);
     }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.vfs.Caller;
+import org.globalfs.client.vfs.Explanation;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.client.vfs.QuotaUsage;
@@ -32,8 +33,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Serves a mount's control socket. A request is one line; {@code stats} is answered with one JSON
  * document, {@code trace} with a line an operation until the asker leaves, {@code quotas} with a
- * line a quota, {@code place INODE} with a line a region, {@code move INODE REGION} with a line now
- * and then. Only the user who mounted, and root, can connect.
+ * line a quota, {@code place INODE} with a line a region, {@code explain INODE} with an {@link
+ * Explanation}'s lines, {@code move INODE REGION} with a line now and then. Only the user who
+ * mounted, and root, can connect.
  */
 public final class ControlSocket implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ControlSocket.class);
@@ -116,6 +118,7 @@ public final class ControlSocket implements AutoCloseable {
             String[] words = request == null ? new String[] {""} : request.split(" ", 3);
             switch (words[0]) {
                 case "place" -> place(out, words);
+                case "explain" -> explain(out, words);
                 case "move" -> move(out, words);
                 case "stats" -> out.write(new MountReport(mount, fileSystem, startedNs).json());
                 case "trace" -> trace(out);
@@ -139,6 +142,18 @@ public final class ControlSocket implements AutoCloseable {
                     fileSystem.placement(patient(), Long.parseUnsignedLong(words[1]));
             for (Map.Entry<String, Long> count : counts.entrySet()) {
                 out.write(count.getKey() + " " + count.getValue() + "\n");
+            }
+        } catch (FsException e) {
+            out.write("error: " + told(e) + "\n");
+        }
+    }
+
+    private void explain(Writer out, String[] words) throws IOException {
+        try {
+            Explanation explanation =
+                    fileSystem.explain(patient(), Long.parseUnsignedLong(words[1]));
+            for (String line : explanation.lines()) {
+                out.write(line + "\n");
             }
         } catch (FsException e) {
             out.write("error: " + told(e) + "\n");

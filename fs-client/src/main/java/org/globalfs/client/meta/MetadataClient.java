@@ -96,6 +96,19 @@ public final class MetadataClient {
         return result;
     }
 
+    /** The name of a partition's region, or "global". */
+    public String regionOf(int partition) {
+        if (partition == 0) {
+            return "global";
+        }
+        for (Map.Entry<String, Integer> region : regions().entrySet()) {
+            if (region.getValue() == partition) {
+                return region.getKey();
+            }
+        }
+        return "partition " + partition;
+    }
+
     /** Partitions that replicas are known of. */
     public Set<Integer> partitions() {
         Set<Integer> result = new java.util.TreeSet<>();

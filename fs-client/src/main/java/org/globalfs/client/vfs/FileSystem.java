@@ -256,6 +256,11 @@ public interface FileSystem extends AutoCloseable {
         throw FsException.of(Errno.ENOSYS);
     }
 
+    /** Why a directory lives where it does, and whether the partition oracle will move it. */
+    default Explanation explain(Caller caller, long ino) throws FsException {
+        throw FsException.of(Errno.ENOSYS);
+    }
+
     /**
      * Lets the inodes of a tree live in a region from now on; its content follows. Root only.
      *

@@ -2,7 +2,6 @@ package org.globalfs.client.vfs;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,9 +16,12 @@ import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.io.WriteBack;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.SessionLease;
+import org.globalfs.client.use.RegionOracle;
+import org.globalfs.client.use.UseCounts;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CreateOp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * GlobalFS as a {@link FileSystem}: metadata at the replicas, content in blocks, and this client's
@@ -28,10 +30,15 @@ import org.globalfs.protocol.wire.CreateOp;
  * <p>What one client closed, any other that opens it afterwards sees; within a regional partition
  * every read of attributes and names is linearizable. Without grants the kernel is told to remember
  * nothing, and a read of content fetches the file's map anew.
+ *
+ * <p>Operations are counted as they are asked for, whatever becomes of them: a refusal takes as
+ * long. Those that only finish or undo another one (flush, fsync, release) are not.
  */
 public final class GlobalFileSystem implements FileSystem {
 
     private final MetadataClient client;
+    private final @Nullable RegionOracle oracle;
+    private final UseCounts uses;
     private final MetadataCache cache;
     private final KernelPages pages = new KernelPages();
     private final PageGrants grants;
@@ -50,7 +57,7 @@ public final class GlobalFileSystem implements FileSystem {
     private final SessionLease lease;
     private final FileLocks locks;
 
-    /** With the usual lease. */
+    /** With the usual lease, and no oracle. */
     public GlobalFileSystem(
             MetadataClient client,
             BlockStore blocks,
@@ -63,13 +70,15 @@ public final class GlobalFileSystem implements FileSystem {
                 options,
                 cacheBytes,
                 capacityBytes,
-                new SessionLease(client, Duration.ofSeconds(60)));
+                new SessionLease(client, Duration.ofSeconds(60)),
+                null);
     }
 
     /**
      * @param cacheBytes memory for metadata
      * @param capacityBytes what the datastore can hold; 0: unknown
      * @param lease somebody else keeps it renewed
+     * @param oracle asked about decisions; stays the caller's
      */
     public GlobalFileSystem(
             MetadataClient client,
@@ -77,8 +86,11 @@ public final class GlobalFileSystem implements FileSystem {
             IoOptions options,
             long cacheBytes,
             LongSupplier capacityBytes,
-            SessionLease lease) {
+            SessionLease lease,
+            @Nullable RegionOracle oracle) {
         this.client = client;
+        this.uses = new UseCounts(client.homes()::of);
+        this.oracle = oracle;
         AtomicLong numbers = new AtomicLong();
         this.cache = new MetadataCache(client.session().vector(), cacheBytes);
         Duration timeout = options.timeout();
@@ -87,7 +99,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.backing = new FileBacking(requests, pages, grants);
         this.writeBack = new WriteBack(backing, blocks, options);
         this.files = new OpenFiles(writeBack, grants, numbers);
-        this.names = new Names(requests, files, grants);
+        this.names = new Names(requests, files, grants, uses);
         this.operations = new Files(requests, names, files, pages, grants);
         this.quotas = new Quotas(requests);
         this.placements = new Placements(requests);
@@ -113,6 +125,11 @@ public final class GlobalFileSystem implements FileSystem {
 
     public MetadataCache cache() {
         return cache;
+    }
+
+    /** What was done in which directories. */
+    public UseCounts uses() {
+        return uses;
     }
 
     @Override
@@ -149,60 +166,71 @@ public final class GlobalFileSystem implements FileSystem {
 
     @Override
     public Entry lookup(Caller caller, long parent, byte[] name) throws FsException {
+        uses.readIn(parent);
         return names.lookup(caller, parent, name);
     }
 
     @Override
     public AttributesReply getAttributes(Caller caller, long ino, long handle) throws FsException {
+        uses.read(ino);
         return operations.getAttributes(caller, ino, handle);
     }
 
     @Override
     public AttributesReply setAttributes(Caller caller, long ino, SetAttributes change)
             throws FsException {
+        uses.write(ino);
         return operations.setAttributes(caller, ino, change);
     }
 
     @Override
     public void access(Caller caller, long ino, int mask) throws FsException {
+        uses.read(ino);
         operations.access(caller, ino, mask);
     }
 
     @Override
     public byte[] getXattr(Caller caller, long ino, byte[] name) throws FsException {
+        uses.read(ino);
         return xattrs.get(caller, ino, name);
     }
 
     @Override
     public List<byte[]> listXattr(Caller caller, long ino) throws FsException {
+        uses.read(ino);
         return xattrs.list(caller, ino);
     }
 
     @Override
     public void setXattr(Caller caller, long ino, byte[] name, byte[] value, int flags)
             throws FsException {
+        uses.write(ino);
         xattrs.set(caller, ino, name, value, flags);
     }
 
     @Override
     public void removeXattr(Caller caller, long ino, byte[] name) throws FsException {
+        uses.write(ino);
         xattrs.remove(caller, ino, name);
     }
 
     @Override
     public byte[] readLink(Caller caller, long ino) throws FsException {
+        uses.read(ino);
         return names.readLink(caller, ino);
     }
 
     @Override
     public Entry makeNode(Caller caller, long parent, byte[] name, int mode, int rdev)
             throws FsException {
+        uses.writeIn(parent);
         return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), mode).setRdev(rdev));
     }
 
     @Override
     public Entry makeDirectory(Caller caller, long parent, byte[] name, int mode)
             throws FsException {
+        uses.writeIn(parent);
         int typed = (mode & 07777) | Stat.DIRECTORY;
         return names.make(caller, new CreateOp(parent, ByteBuffer.wrap(name), typed));
     }
@@ -210,6 +238,7 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public Entry symbolicLink(Caller caller, long parent, byte[] name, byte[] target)
             throws FsException {
+        uses.writeIn(parent);
         int mode = 0777 | Stat.SYMBOLIC_LINK;
         return names.make(
                 caller, new CreateOp(parent, ByteBuffer.wrap(name), mode).setTarget(target));
@@ -217,16 +246,19 @@ public final class GlobalFileSystem implements FileSystem {
 
     @Override
     public Entry link(Caller caller, long ino, long newParent, byte[] newName) throws FsException {
+        uses.writeIn(newParent);
         return names.link(caller, ino, newParent, newName);
     }
 
     @Override
     public void unlink(Caller caller, long parent, byte[] name) throws FsException {
+        uses.writeIn(parent);
         names.remove(caller, parent, name, false);
     }
 
     @Override
     public void removeDirectory(Caller caller, long parent, byte[] name) throws FsException {
+        uses.writeIn(parent);
         names.remove(caller, parent, name, true);
     }
 
@@ -237,23 +269,34 @@ public final class GlobalFileSystem implements FileSystem {
         if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0) {
             throw FsException.of(Errno.EINVAL);
         }
+        uses.writeIn(parent);
+        if (newParent != parent) {
+            uses.writeIn(newParent);
+        }
         names.rename(caller, parent, name, newParent, newName, flags);
     }
 
     @Override
     public OpenResult open(Caller caller, long ino, int flags) throws FsException {
+        if ((flags & OpenFlags.O_TRUNC) != 0) {
+            uses.write(ino);
+        } else {
+            uses.read(ino);
+        }
         return operations.open(caller, ino, flags);
     }
 
     @Override
     public Created create(Caller caller, long parent, byte[] name, int mode, int flags)
             throws FsException {
+        uses.writeIn(parent);
         return operations.create(caller, parent, name, mode, flags);
     }
 
     @Override
     public void read(Caller caller, long ino, long handle, long offset, ByteBuffer into)
             throws FsException {
+        uses.read(ino);
         operations.read(caller, ino, handle, offset, into);
     }
 
@@ -261,6 +304,7 @@ public final class GlobalFileSystem implements FileSystem {
     public int write(
             Caller caller, long ino, long handle, long offset, ByteBuffer content, int flags)
             throws FsException {
+        uses.write(ino);
         return operations.write(caller, handle, offset, content, flags);
     }
 
@@ -286,12 +330,14 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public void lock(Caller caller, long ino, long handle, LockRequest request, boolean wait)
             throws FsException {
+        uses.write(ino);
         locks.lock(caller, ino, handle, request, wait);
     }
 
     @Override
     public LockRequest testLock(Caller caller, long ino, long handle, LockRequest request)
             throws FsException {
+        uses.read(ino);
         return locks.test(caller, ino, request);
     }
 
@@ -309,35 +355,42 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public long seek(Caller caller, long ino, long handle, long offset, int whence)
             throws FsException {
+        uses.read(ino);
         return operations.seek(caller, handle, offset, whence);
     }
 
     @Override
     public void allocate(Caller caller, long ino, long handle, long offset, long length, int mode)
             throws FsException {
+        uses.write(ino);
         ranges.allocate(caller, handle, offset, length, mode);
     }
 
     @Override
     public long copyRange(Caller caller, Range source, Range target, long length, long flags)
             throws FsException {
+        uses.read(source.ino());
+        uses.write(target.ino());
         return ranges.copy(caller, source, target, length, flags);
     }
 
     @Override
     public Created createTemporary(Caller caller, long parent, int mode, int flags)
             throws FsException {
+        uses.writeIn(parent);
         return operations.createTemporary(caller, parent, mode, flags);
     }
 
     @Override
     public OpenResult openDirectory(Caller caller, long ino, int flags) throws FsException {
+        uses.readIn(ino);
         return directories.open(caller, ino);
     }
 
     @Override
     public void readDirectory(Caller caller, long ino, long handle, long cookie, DirectorySink sink)
             throws FsException {
+        uses.readIn(ino);
         directories.read(caller, ino, handle, cookie, sink);
     }
 
@@ -367,14 +420,19 @@ public final class GlobalFileSystem implements FileSystem {
 
     @Override
     public Map<String, Long> placement(Caller caller, long ino) throws FsException {
-        Map<Integer, String> names = new HashMap<>(Map.of(0, "global"));
-        client.regions().forEach((region, partition) -> names.put(partition, region));
         Map<String, Long> counts = new TreeMap<>();
         placements
                 .count(caller, ino)
-                .forEach((partition, count) ->
-                        counts.put(names.getOrDefault(partition, "partition " + partition), count));
+                .forEach((partition, count) -> counts.put(client.regionOf(partition), count));
         return counts;
+    }
+
+    @Override
+    public Explanation explain(Caller caller, long ino) throws FsException {
+        if (oracle == null) {
+            throw FsException.of(Errno.ENOSYS);
+        }
+        return placements.explain(oracle, uses, ino);
     }
 
     @Override

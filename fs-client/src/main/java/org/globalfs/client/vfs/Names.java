@@ -7,6 +7,7 @@ import java.util.Arrays;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Name;
 import org.globalfs.client.cache.Validity;
+import org.globalfs.client.use.UseCounts;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CreateOp;
@@ -37,6 +38,7 @@ final class Names {
     private final MetadataCache cache;
     private final OpenFiles files;
     private final PageGrants grants;
+    private final UseCounts uses;
     private final Cache<Long, Place> places =
             Caffeine.newBuilder().maximumSize(PARENTS).executor(Runnable::run).build();
     private final Cache<Long, byte[]> targets =
@@ -50,11 +52,12 @@ final class Names {
         }
     }
 
-    Names(Requests requests, OpenFiles files, PageGrants grants) {
+    Names(Requests requests, OpenFiles files, PageGrants grants, UseCounts uses) {
         this.requests = requests;
         this.cache = requests.cache();
         this.files = files;
         this.grants = grants;
+        this.uses = uses;
     }
 
     void mounted(KernelCache kernelCache) {
@@ -150,7 +153,9 @@ final class Names {
      */
     Entry entry(long parent, byte[] name, Attributes attributes) throws FsException {
         long ino = attributes.getIno();
-        if (Permissions.isDirectory(attributes)) {
+        boolean directory = Permissions.isDirectory(attributes);
+        uses.found(ino, parent, directory);
+        if (directory) {
             found(ino, parent, name);
         }
         files.seen(attributes);
@@ -341,6 +346,7 @@ final class Names {
 
     /** If it is a directory, it was found before; the kernel moves its own notion of it itself. */
     private void moved(long ino, long newParent, byte[] newName) {
+        uses.moved(ino, newParent);
         places.asMap().computeIfPresent(ino, (key, before) -> new Place(newParent, newName));
     }
 

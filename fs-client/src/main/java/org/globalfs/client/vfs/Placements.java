@@ -11,27 +11,31 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
+import org.globalfs.client.use.RegionOracle;
+import org.globalfs.client.use.UseCounts;
 import org.globalfs.protocol.Errno;
-import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.placement.TreeMove;
+import org.globalfs.protocol.rpc.OracleCalls;
+import org.globalfs.protocol.rpc.RpcClient;
+import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.wire.ExplainReply;
+import org.globalfs.protocol.wire.ExplainRequest;
 import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.MoveOp;
-import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
-import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RegionUse;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 
 /**
- * Which regions the inodes of a tree live in, and their moves to another one. A move is many
- * commands, each of which takes some inodes along at once, whole; between them the tree is in use
- * as ever. So one that was cut short has done a part, and doing it again does the rest.
+ * Which regions the inodes of a tree live in, their moves to another one, and what the oracle would
+ * move by itself.
  */
 final class Placements {
 
-    private static final int PAGE_ENTRIES = 1000;
-    private static final int INODES_A_COMMAND = 4096;
     private static final int ROUNDS = 4;
     private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long EXPLAIN_MS = 10_000;
 
     private final Requests requests;
 
@@ -41,19 +45,19 @@ final class Placements {
 
     /** Inodes of the tree by the partition that they live in. */
     Map<Integer, Long> count(Caller caller, long ino) throws FsException {
+        TreeMove.Access<FsException> tree = tree(caller);
         Map<Integer, Long> counts = new TreeMap<>();
         Set<Long> seen = new HashSet<>();
         Deque<Long> directories = new ArrayDeque<>();
-        ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
-        Requests.Read root = requests.read(caller, requests.home(ino), op);
+        TreeMove.Answer root = tree.read(ino, ReadOp.getAttributes(new GetAttributesOp(ino)));
         counts.merge(root.partition(), 1L, Long::sum);
         seen.add(ino);
         if (Permissions.isDirectory(root.reply().getAttributes())) {
             directories.add(ino);
         }
         while (!directories.isEmpty()) {
-            list(
-                    caller,
+            TreeMove.list(
+                    tree,
                     directories.poll(),
                     (entry, home) -> {
                         if (seen.add(entry.getIno())) {
@@ -67,34 +71,43 @@ final class Placements {
         return counts;
     }
 
-    private interface Visitor {
-        void visit(DirectoryEntry entry, int home) throws FsException;
-    }
-
-    private void list(Caller caller, long directory, Visitor visitor) throws FsException {
-        long cookie = 0;
-        boolean last = false;
-        while (!last) {
-            ReadDirectoryOp op =
-                    new ReadDirectoryOp(directory, cookie, PAGE_ENTRIES).setAttributes(true);
-            Requests.Read read =
-                    requests.read(caller, requests.home(directory), ReadOp.readDirectory(op));
-            ReadReply page = read.reply();
-            for (DirectoryEntry entry : page.getEntries()) {
-                cookie = entry.getCookie();
-                int home =
-                        entry.isSetAttributes()
-                                ? read.partition()
-                                : elsewhere(caller, entry.getIno());
-                visitor.visit(entry, home);
-            }
-            last = page.isLast() || page.getEntries().isEmpty();
+    /**
+     * What the oracle thinks of a directory.
+     *
+     * @param known what this client has found where
+     */
+    Explanation explain(RegionOracle oracle, UseCounts known, long directory) throws FsException {
+        RpcClient asked = oracle.client();
+        if (asked == null) {
+            throw FsException.of(
+                    Errno.EIO,
+                    "no partition oracle of region "
+                            + oracle.region()
+                            + " is announced: is one running?");
         }
-    }
-
-    private int elsewhere(Caller caller, long ino) {
-        ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
-        return requests.tryRead(caller, requests.home(ino), op).partition();
+        ExplainReply reply;
+        try {
+            ExplainRequest request = new ExplainRequest(directory, known.way(directory));
+            reply = asked.call(OracleCalls.EXPLAIN, request, EXPLAIN_MS);
+        } catch (RpcException e) {
+            throw FsException.of(
+                    Errno.EIO,
+                    "the partition oracle of region " + oracle.region() + ": " + e.getMessage());
+        }
+        Requests.check(reply.getErrno());
+        List<Explanation.Use> uses = new ArrayList<>();
+        if (reply.isSetRegions()) {
+            for (RegionUse use : reply.getRegions()) {
+                uses.add(new Explanation.Use(use.getRegion(), use.getReads(), use.getWrites()));
+            }
+        }
+        return new Explanation(
+                reply.isSetPartition()
+                        ? requests.client().regionOf(reply.getPartition())
+                        : "unknown",
+                reply.isSetRule() ? reply.getRule() : "",
+                uses,
+                reply.isSetVerdict() ? reply.getVerdict() : "");
     }
 
     /**
@@ -104,13 +117,15 @@ final class Placements {
      * @return how many could not be moved: they are locked, in a quota or too large
      */
     long move(Caller caller, long ino, int to, LongConsumer moved) throws FsException {
+        TreeMove<FsException> move =
+                new TreeMove<>(tree(caller), to, moved::accept, TreeMove.Scope.ALL);
         Set<Long> stayed = Set.of();
         for (int round = 0; round < ROUNDS; round++) {
             if (round > 0) {
                 // Locks are let go, and content follows what was moved before.
                 LockSupport.parkNanos(PAUSE_NS);
             }
-            stayed = pass(caller, ino, to, moved);
+            stayed = move.pass(ino);
             if (stayed.isEmpty()) {
                 break;
             }
@@ -118,57 +133,27 @@ final class Placements {
         return stayed.size();
     }
 
-    /** Moves what it meets on its way through the tree; most of it goes along with the root. */
-    private Set<Long> pass(Caller caller, long root, int to, LongConsumer moved)
-            throws FsException {
-        Set<Long> stayed = new HashSet<>();
-        Set<Long> seen = new HashSet<>(Set.of(root));
-        move(caller, List.of(root), to, moved, stayed);
-        Deque<Long> directories = new ArrayDeque<>();
-        ReadOp op = ReadOp.getAttributes(new GetAttributesOp(root));
-        if (Permissions.isDirectory(
-                requests.read(caller, requests.home(root), op).reply().getAttributes())) {
-            directories.add(root);
-        }
-        while (!directories.isEmpty()) {
-            List<Long> astray = new ArrayList<>();
-            list(
-                    caller,
-                    directories.poll(),
-                    (entry, home) -> {
-                        if (home != to && home != 0 && !stayed.contains(entry.getIno())) {
-                            astray.add(entry.getIno());
-                        }
-                        if (entry.getType() == Stat.DIRECTORY && seen.add(entry.getIno())) {
-                            directories.add(entry.getIno());
-                        }
-                    });
-            move(caller, astray, to, moved, stayed);
-        }
-        return stayed;
-    }
+    private TreeMove.Access<FsException> tree(Caller caller) {
+        return new TreeMove.Access<>() {
+            @Override
+            public TreeMove.Answer read(long ino, ReadOp op) throws FsException {
+                Requests.Read read = requests.read(caller, requests.home(ino), op);
+                return new TreeMove.Answer(read.partition(), read.reply());
+            }
 
-    private void move(
-            Caller caller, List<Long> inodes, int to, LongConsumer moved, Set<Long> stayed)
-            throws FsException {
-        Deque<Long> left = new ArrayDeque<>(inodes);
-        while (!left.isEmpty()) {
-            if (caller.cancelled()) {
-                throw FsException.of(Errno.EINTR);
+            @Override
+            public int home(long ino) {
+                ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
+                return requests.tryRead(caller, requests.home(ino), op).partition();
             }
-            List<Long> some = new ArrayList<>();
-            while (some.size() < INODES_A_COMMAND && !left.isEmpty()) {
-                some.add(left.poll());
+
+            @Override
+            public UpdateReply move(MoveOp op) throws FsException {
+                if (caller.cancelled()) {
+                    throw FsException.of(Errno.EINTR);
+                }
+                return requests.update(caller, 0, UpdateOp.move(op)).reply();
             }
-            UpdateOp op = UpdateOp.move(new MoveOp(some, to));
-            UpdateReply reply = requests.update(caller, 0, op).reply();
-            moved.accept(reply.getDone());
-            stayed.addAll(reply.getStayed());
-            List<Long> rest = reply.getRest();
-            rest.removeAll(stayed);
-            for (int i = rest.size() - 1; i >= 0; i--) {
-                left.addFirst(rest.get(i));
-            }
-        }
+        };
     }
 }

@@ -35,8 +35,15 @@ public record Roles(
         public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(1L << 30, 5);
     }
 
-    /** A region's partition oracle. */
-    public record OracleRole(int port) {}
+    /**
+     * A region's partition oracle.
+     *
+     * @param policy the file that says which trees move by themselves
+     * @param reportPeriodMs how often mounts and oracles report use
+     */
+    public record OracleRole(int port, Optional<Path> policy, long reportPeriodMs) {
+        public static final long DEFAULT_REPORT_PERIOD_MS = 5_000;
+    }
 
     /**
      * A storage node.

@@ -37,8 +37,7 @@ final class RolesReader {
             replicaRole = Optional.of(replica(replica.get()));
         }
         if (oracle.isPresent()) {
-            oracleRole = Optional.of(new OracleRole(oracle.get().port("port")));
-            oracle.get().finish();
+            oracleRole = Optional.of(oracle(oracle.get()));
         }
         if (zookeeper.isPresent()) {
             zookeeperRole = Optional.of(new ZooKeeperRole(zookeeper.get().port("port")));
@@ -69,6 +68,19 @@ final class RolesReader {
                                 "followBandwidth", ReplicaRole.DEFAULT_FOLLOW_BYTES_PER_SECOND));
         yaml.finish();
         return replica;
+    }
+
+    private static OracleRole oracle(Yaml yaml) throws ConfigException {
+        OracleRole oracle =
+                new OracleRole(
+                        yaml.port("port"),
+                        yaml.has("policy") ? Optional.of(yaml.file("policy")) : Optional.empty(),
+                        yaml.durationMs("reportPeriod", OracleRole.DEFAULT_REPORT_PERIOD_MS));
+        if (oracle.reportPeriodMs() < 100 || oracle.reportPeriodMs() > 3_600_000) {
+            throw yaml.error("reportPeriod", "is not between 100ms and 1h");
+        }
+        yaml.finish();
+        return oracle;
     }
 
     private static List<StorageRole> storage(Yaml roles, Path data) throws ConfigException {

@@ -34,6 +34,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  */
 public final class Yaml {
     private static final Pattern QUANTITY = Pattern.compile("([0-9]{1,15}) ?([A-Za-z]*)");
+    private static final Pattern DECIMAL = Pattern.compile("[0-9]{1,9}(\\.[0-9]{1,9})?");
     private static final Map<String, Long> SIZES =
             Map.of(
                     "", 1L, "B", 1L, "KiB", 1L << 10, "MiB", 1L << 20, "GiB", 1L << 30, "TiB",
@@ -130,6 +131,24 @@ public final class Yaml {
 
     public long integer(String key, long min, long max, long otherwise) throws ConfigException {
         return has(key) ? integer(key, min, max) : otherwise;
+    }
+
+    /** A decimal number such as {@code 1.5}. */
+    public double decimal(String key, double min, double max, double otherwise)
+            throws ConfigException {
+        if (!has(key)) {
+            return otherwise;
+        }
+        Node node = required(key);
+        String text = scalar(key, node).getValue();
+        if (!DECIMAL.matcher(text).matches()) {
+            throw error(line(node), at(key), "'" + text + "' is not a number such as 1.5");
+        }
+        double value = Double.parseDouble(text);
+        if (value >= min && value <= max) {
+            return value;
+        }
+        throw error(line(node), at(key), text + " is not between " + min + " and " + max);
     }
 
     public int port(String key) throws ConfigException {

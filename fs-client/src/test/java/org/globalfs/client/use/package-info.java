@@ -1,0 +1,4 @@
+@NullMarked
+package org.globalfs.client.use;
+
+import org.jspecify.annotations.NullMarked;

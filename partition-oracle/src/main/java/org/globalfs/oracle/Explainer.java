@@ -1,0 +1,64 @@
+package org.globalfs.oracle;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.globalfs.oracle.policy.Chooser;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.config.Topology;
+import org.globalfs.protocol.wire.ExplainReply;
+import org.globalfs.protocol.wire.ExplainRequest;
+import org.globalfs.protocol.wire.LocateReply;
+import org.globalfs.protocol.wire.LocateRequest;
+import org.globalfs.protocol.wire.RegionUse;
+
+/** Says which rule holds for a directory, who uses it, and what comes of that. */
+final class Explainer {
+
+    private final Topology topology;
+    private final int own;
+    private final Locator locator;
+    private final PolicyWatch policy;
+    private final UseMonitor monitor;
+
+    /**
+     * @param own the partition of the oracle's region
+     */
+    Explainer(Topology topology, int own, Locator locator, PolicyWatch policy, UseMonitor monitor) {
+        this.topology = topology;
+        this.own = own;
+        this.locator = locator;
+        this.policy = policy;
+        this.monitor = monitor;
+    }
+
+    ExplainReply explain(ExplainRequest request) {
+        LocateReply where = locator.locate(new LocateRequest().setIno(request.getIno()));
+        if (where.getErrno() != 0) {
+            return new ExplainReply(where.getErrno());
+        }
+        monitor.report(own, request.getWay());
+        Optional<Chooser.Explanation> known = monitor.explain(request.getIno());
+        if (known.isEmpty()) {
+            return new ExplainReply(Errno.EINVAL.number()); // it is not on the way
+        }
+        Chooser.Explanation explanation = known.get();
+        List<RegionUse> regions = new ArrayList<>();
+        for (Topology.Region region : topology.regions()) {
+            explanation
+                    .use(region.partition())
+                    .ifPresent(use ->
+                            regions.add(new RegionUse(region.name(), use.reads(), use.writes())));
+        }
+        String verdict = explanation.verdict();
+        return new ExplainReply(0)
+                .setPartition(where.getPartition())
+                .setRule(explanation.rule().text())
+                .setRegions(regions)
+                .setVerdict(
+                        policy.problem()
+                                .map(problem ->
+                                        verdict + "\nan older policy is in force: " + problem)
+                                .orElse(verdict));
+    }
+}

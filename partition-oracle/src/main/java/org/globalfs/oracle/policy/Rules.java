@@ -1,0 +1,32 @@
+package org.globalfs.oracle.policy;
+
+import java.util.Map;
+import java.util.Set;
+import org.globalfs.protocol.placement.MoveRule;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The policy's rules where their directories were found.
+ *
+ * @param byDirectory by inode; rules of directories that do not exist are left out
+ * @param above the directories on the way to those, which do not move together with all below them
+ * @param root holds where no other does
+ */
+public record Rules(Map<Long, MoveRule> byDirectory, Set<Long> above, MoveRule root) {
+
+    public Rules {
+        byDirectory = Map.copyOf(byDirectory);
+        above = Set.copyOf(above);
+    }
+
+    /** A policy of one rule. */
+    public static Rules of(MoveRule root) {
+        return new Rules(Map.of(), Set.of(), root);
+    }
+
+    /** The rule of a directory in one with the rule {@code above}; null: in none that is known. */
+    MoveRule of(long ino, @Nullable MoveRule above) {
+        MoveRule own = byDirectory.get(ino);
+        return own != null ? own : above != null ? above : root;
+    }
+}

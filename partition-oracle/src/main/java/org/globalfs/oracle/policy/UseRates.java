@@ -1,0 +1,150 @@
+package org.globalfs.oracle.policy;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.globalfs.protocol.wire.DirectoryUse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who uses which directories, as far as it was reported: exponentially weighted, of bounded size. A
+ * directory that has to make room leaves what it counted to the one above. Not thread-safe.
+ */
+public final class UseRates {
+
+    /** Less than this many operations are none. */
+    static final double NOTHING = 0.01;
+
+    private final int most;
+    private final long startMs;
+    private final Map<Long, Directory> directories = new HashMap<>();
+    private Rules rules;
+
+    /**
+     * @param most directories that are kept
+     * @param nowMs of what moved before nothing is known
+     */
+    public UseRates(int most, Rules rules, long nowMs) {
+        this.most = most;
+        this.rules = rules;
+        this.startMs = nowMs;
+    }
+
+    /** Rules that hold from now on. */
+    public void rules(Rules newer) {
+        rules = newer;
+    }
+
+    Rules rules() {
+        return rules;
+    }
+
+    /** How many directories are known. */
+    public int size() {
+        return directories.size();
+    }
+
+    /** What users of a region, named by its partition, did. */
+    public void report(int region, List<DirectoryUse> uses, long nowMs) {
+        for (DirectoryUse use : uses) {
+            if (use.getReads() < 0 || use.getWrites() < 0) {
+                continue;
+            }
+            Directory directory = directories.get(use.getIno());
+            if (directory == null) {
+                directory = add(use, nowMs);
+            } else {
+                correct(directory, use, nowMs);
+            }
+            if (use.getReads() + use.getWrites() > 0) {
+                directory.fade(nowMs);
+                directory.add(region, new Use(use.getReads(), use.getWrites()));
+                if (use.getAstray() > 0) {
+                    directory.astray.merge(region, (double) use.getAstray(), Double::sum);
+                }
+            }
+        }
+        if (directories.size() > most) {
+            makeRoom(nowMs);
+        }
+    }
+
+    private Directory add(DirectoryUse use, long nowMs) {
+        Directory above = directories.get(use.getParent());
+        boolean same = above != null && above.partition == use.getPartition();
+        Directory directory =
+                new Directory(
+                        use.getIno(),
+                        use.getParent(),
+                        use.getPartition(),
+                        same ? above.settledMs : startMs,
+                        nowMs,
+                        rules.of(use.getIno(), above == null ? null : above.rule));
+        directories.put(use.getIno(), directory);
+        return directory;
+    }
+
+    private static void correct(Directory directory, DirectoryUse use, long nowMs) {
+        if (use.getParent() != 0) {
+            directory.parent = use.getParent();
+        }
+        if (directory.partition != use.getPartition()) {
+            directory.partition = use.getPartition();
+            directory.settledMs = nowMs;
+        }
+    }
+
+    /** The tree at {@code ino} has come to live elsewhere. */
+    public void moved(long ino, int partition, long nowMs) {
+        Directory top = directories.get(ino);
+        if (top == null) {
+            return;
+        }
+        for (Directory directory : tree(nowMs).along(top)) {
+            directory.partition = partition;
+            directory.settledMs = nowMs;
+        }
+    }
+
+    /** One directory alone lives elsewhere than was reported. */
+    public void livesIn(long ino, int partition) {
+        Directory directory = directories.get(ino);
+        if (directory != null) {
+            directory.partition = partition;
+        }
+    }
+
+    @Nullable Directory directory(long ino) {
+        return directories.get(ino);
+    }
+
+    /** All that is known, as of now. */
+    UseTree tree(long nowMs) {
+        UseTree tree = new UseTree(directories, rules, nowMs);
+        if (tree.hanging().size() < directories.size()) {
+            directories.keySet().retainAll(tree.hanging());
+        }
+        return tree;
+    }
+
+    /** Lets the tenth that is used least go, from below. */
+    private void makeRoom(long nowMs) {
+        int keep = most - most / 10;
+        while (directories.size() > keep) {
+            UseTree tree = tree(nowMs);
+            List<Directory> leaves = new ArrayList<>(directories.values());
+            leaves.removeIf(directory -> !tree.below(directory.ino).isEmpty());
+            leaves.sort(Comparator.comparingDouble(Directory::operations));
+            int surplus = Math.min(directories.size() - keep, leaves.size());
+            for (Directory leaf : leaves.subList(0, surplus)) {
+                directories.remove(leaf.ino);
+                Directory above = directories.get(leaf.parent);
+                if (above != null) {
+                    leaf.use.forEach(above::add);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package org.globalfs.protocol.placement;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntPredicate;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.GetAttributesOp;
+import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.UpdateReply;
+
+/**
+ * Lets the inodes of a tree live in another region. That is many commands, each of which takes some
+ * inodes along at once, whole; between them the tree is in use as ever. So a move that was cut
+ * short has done a part, and doing it again does the rest. Inodes of partition 0 stay.
+ *
+ * @param <E> how access to the tree fails
+ */
+public final class TreeMove<E extends Exception> {
+
+    private static final int TYPE_MASK = 0170000;
+    private static final int DIRECTORY = 0040000;
+    private static final int PAGE_ENTRIES = 1000;
+    private static final int INODES_A_COMMAND = 4096;
+
+    /** The tree's records, as root. */
+    public interface Access<E extends Exception> {
+        /** Asks the partition that the inode lives in; an errno is a failure. */
+        Answer read(long ino, ReadOp op) throws E;
+
+        /** The partition that an inode lives in. */
+        int home(long ino) throws E;
+
+        /** Brings the command to effect; an errno is a failure. */
+        UpdateReply move(MoveOp op) throws E;
+    }
+
+    /** A partition's answer. */
+    public record Answer(int partition, ReadReply reply) {}
+
+    /** What hears of the move as it goes on, and may end it. */
+    public interface Progress {
+        /** So many more inodes were moved. */
+        void moved(long inodes);
+
+        /** So many bytes of content belong to files that were met at their new home. */
+        default void content(long bytes) {}
+
+        /** How many inodes the next command may move at most; more than 0. */
+        default long room() {
+            return INODES_A_COMMAND;
+        }
+
+        /** Whether to go on with the next command. */
+        default boolean goesOn() {
+            return true;
+        }
+    }
+
+    /**
+     * What goes along.
+     *
+     * @param from partitions that inodes are taken from
+     * @param apart directories that stay with all below them
+     * @param above directories on the way to those
+     */
+    public record Scope(IntPredicate from, Set<Long> apart, Set<Long> above) {
+        /** All that can. */
+        public static final Scope ALL = new Scope(_ -> true, Set.of(), Set.of());
+
+        public Scope {
+            apart = Set.copyOf(apart);
+            above = Set.copyOf(above);
+        }
+    }
+
+    private final Access<E> access;
+    private final int to;
+    private final Progress progress;
+    private final Scope scope;
+    private final Set<Long> stayed = new HashSet<>();
+
+    /**
+     * @param to the partition of the region
+     */
+    public TreeMove(Access<E> access, int to, Progress progress, Scope scope) {
+        this.access = access;
+        this.to = to;
+        this.progress = progress;
+        this.scope = scope;
+    }
+
+    /**
+     * Moves what it meets on its way through the tree; most of it goes along with the root.
+     *
+     * @return inodes that could not be moved now: they are locked, counted by a quota, too large,
+     *     or have content on its way
+     */
+    public Set<Long> pass(long root) throws E {
+        stayed.clear();
+        Set<Long> seen = new HashSet<>(Set.of(root));
+        move(List.of(root));
+        Deque<Long> directories = new ArrayDeque<>();
+        ReadOp op = ReadOp.getAttributes(new GetAttributesOp(root));
+        Attributes attributes = access.read(root, op).reply().getAttributes();
+        if ((attributes.getMode() & TYPE_MASK) == DIRECTORY) {
+            directories.add(root);
+        }
+        while (!directories.isEmpty() && progress.goesOn()) {
+            List<Long> astray = new ArrayList<>();
+            list(
+                    access,
+                    directories.poll(),
+                    (entry, home) -> {
+                        long ino = entry.getIno();
+                        if (scope.apart.contains(ino)) {
+                            return;
+                        }
+                        if (home != to && home != 0 && !stayed.contains(ino)) {
+                            astray.add(ino);
+                        }
+                        boolean first = seen.add(ino);
+                        if (entry.getType() == DIRECTORY) {
+                            if (first) {
+                                directories.add(ino);
+                            }
+                        } else if (first && home == to && entry.isSetAttributes()) {
+                            progress.content(entry.getAttributes().getAllocated());
+                        }
+                    });
+            move(astray);
+        }
+        return Set.copyOf(stayed);
+    }
+
+    /**
+     * Moves what a directory names that is no directory, wherever it is.
+     *
+     * @return as {@link #pass}
+     */
+    public Set<Long> files(long directory) throws E {
+        stayed.clear();
+        List<Long> astray = new ArrayList<>();
+        list(
+                access,
+                directory,
+                (entry, home) -> {
+                    if (entry.getType() != DIRECTORY && home != to && home != 0) {
+                        astray.add(entry.getIno());
+                    }
+                });
+        move(astray);
+        return Set.copyOf(stayed);
+    }
+
+    /** Those above an exception go alone, the others with all below them. */
+    private void move(List<Long> inodes) throws E {
+        Deque<Long> left = new ArrayDeque<>();
+        for (long ino : inodes) {
+            if (!scope.above.contains(ino)) {
+                left.add(ino);
+            } else if (progress.goesOn()) {
+                command(new MoveOp(List.of(ino), to).setLimit(1));
+            }
+        }
+        while (!left.isEmpty() && progress.goesOn()) {
+            List<Long> some = new ArrayList<>();
+            while (some.size() < INODES_A_COMMAND && !left.isEmpty()) {
+                some.add(left.poll());
+            }
+            int limit = Math.clamp(progress.room(), 1, INODES_A_COMMAND);
+            UpdateReply reply = command(new MoveOp(some, to).setLimit(limit));
+            List<Long> rest = new ArrayList<>(reply.getRest());
+            rest.removeAll(stayed);
+            for (int i = rest.size() - 1; i >= 0; i--) {
+                left.addFirst(rest.get(i));
+            }
+        }
+    }
+
+    private UpdateReply command(MoveOp op) throws E {
+        UpdateReply reply = access.move(op);
+        progress.moved(reply.getDone());
+        stayed.addAll(reply.getStayed());
+        return reply;
+    }
+
+    /** What is told of each name. */
+    public interface Visitor<E extends Exception> {
+        /**
+         * @param home the partition that the inode lives in
+         */
+        void visit(DirectoryEntry entry, int home) throws E;
+    }
+
+    /** Visits a directory's names. */
+    public static <E extends Exception> void list(
+            Access<E> access, long directory, Visitor<E> visitor) throws E {
+        long cookie = 0;
+        boolean last = false;
+        while (!last) {
+            ReadDirectoryOp op =
+                    new ReadDirectoryOp(directory, cookie, PAGE_ENTRIES).setAttributes(true);
+            Answer answer = access.read(directory, ReadOp.readDirectory(op));
+            ReadReply page = answer.reply();
+            for (DirectoryEntry entry : page.getEntries()) {
+                cookie = entry.getCookie();
+                boolean here = entry.isSetAttributes();
+                visitor.visit(entry, here ? answer.partition() : access.home(entry.getIno()));
+            }
+            last = page.isLast() || page.getEntries().isEmpty();
+        }
+    }
+}
