@@ -161,7 +161,7 @@ class OracleMovesTest {
         policy("  - path: /legal\n    reguon: region2\n");
         eventually()
                 .untilAsserted(() ->
-                        assertThat(explanation(east, "/other").verdict())
+                        assertThat(explanation(west, "/other").verdict())
                                 .contains("its rule lets nothing move")
                                 .contains(
                                         "an older policy is in force", "policy.yaml:3", "reguon"));

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.globalfs.oracle.policy.Chooser;
+import org.globalfs.oracle.policy.Use;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.wire.ExplainReply;
@@ -38,7 +39,7 @@ final class Explainer {
             return new ExplainReply(where.getErrno());
         }
         monitor.report(own, request.getWay());
-        Optional<Chooser.Explanation> known = monitor.explain(request.getIno());
+        Optional<Chooser.Explanation> known = explain(request.getIno(), where.getPartition());
         if (known.isEmpty()) {
             return new ExplainReply(Errno.EINVAL.number()); // it is not on the way
         }
@@ -60,5 +61,27 @@ final class Explainer {
                                 .map(problem ->
                                         verdict + "\nan older policy is in force: " + problem)
                                 .orElse(verdict));
+    }
+
+    /** Seen from the region that it is to move to, or else from the one that would come first. */
+    private Optional<Chooser.Explanation> explain(long ino, int home) {
+        Optional<Chooser.Explanation> best = Optional.empty();
+        double most = -1;
+        for (Topology.Region region : topology.regions()) {
+            if (region.partition() == home) {
+                continue;
+            }
+            Chooser seenFrom = new Chooser(region.name(), region.partition());
+            Optional<Chooser.Explanation> seen = monitor.explain(ino, seenFrom);
+            if (seen.isEmpty() || seen.get().moves()) {
+                return seen;
+            }
+            double operations = seen.get().use(region.partition()).map(Use::operations).orElse(0.0);
+            if (operations > most) {
+                best = seen;
+                most = operations;
+            }
+        }
+        return best;
     }
 }

@@ -57,6 +57,7 @@ final class UseMonitor {
             } else if (sum != null) {
                 sum.setReads(sum.getReads() + use.getReads());
                 sum.setWrites(sum.getWrites() + use.getWrites());
+                sum.setAstray(sum.getAstray() + use.getAstray());
                 sum.setPartition(use.getPartition());
                 if (use.getParent() != 0) {
                     sum.setParent(use.getParent());
@@ -102,8 +103,9 @@ final class UseMonitor {
         rates.livesIn(ino, partition);
     }
 
-    synchronized Optional<Chooser.Explanation> explain(long ino) {
-        return Optional.ofNullable(chooser.explain(rates, ino, clockMs.getAsLong()));
+    /** As the oracle of another region would see it if it had heard the same. */
+    synchronized Optional<Chooser.Explanation> explain(long ino, Chooser seenFrom) {
+        return Optional.ofNullable(seenFrom.explain(rates, ino, clockMs.getAsLong()));
     }
 
     synchronized int size() {

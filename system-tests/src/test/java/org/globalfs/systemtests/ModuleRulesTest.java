@@ -45,6 +45,7 @@ class ModuleRulesTest {
 
     private static final String[] PURE = {
         "org.globalfs.multicast.core..",
+        "org.globalfs.oracle.policy..",
         "org.globalfs.datastore.placement..",
         "org.globalfs.datastore.cache.policy..",
         "org.globalfs.protocol.posix..",

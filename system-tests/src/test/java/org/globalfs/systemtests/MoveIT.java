@@ -2,6 +2,7 @@ package org.globalfs.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,6 +96,46 @@ final class MoveIT {
         assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
     }
 
+    /** The policy says nothing of other tests' trees. */
+    @Test
+    void aTreeFollowsItsUsersByItself() throws Exception {
+        Path policy = cluster.data().resolve("config/policy.yaml");
+        String before = Files.readString(policy);
+        try {
+            Files.writeString(
+                    policy,
+                    """
+                    rules:
+                      - path: /team
+                        move: eager
+                        residence: 0s
+                      - path: /team/here
+                        region: us-west
+                    """);
+            run(
+                    west,
+                    "mkdir -p team/src/deep team/here && seq 100 | tee team/src/{1,2,deep/3} team/here/4");
+            String used =
+                    "for i in $(seq 100); do cat team/src/* 2> /dev/null; ls -R team; sleep 0.2; '%s' place show team/src | grep -q 'us-east *5$' && exit 0; done; exit 1"
+                            .formatted(LocalCluster.launcher().getFirst());
+            run(east, used);
+            assertThat(place("show", east.resolve("team/here").toString()).orFail())
+                    .containsPattern("us-west +2\\b")
+                    .doesNotContain("us-east");
+            for (Path mount : List.of(west, east)) {
+                run(mount, "seq 100 | tee >(cmp - team/src/deep/3) | cmp - team/here/4");
+            }
+            Files.writeString(policy, "rules:\n  - path: team\n");
+            String explained =
+                    "for i in $(seq 100); do '%s' place explain team/src > explained; grep -q older explained && cat explained && exit 0; sleep 0.2; done; cat explained; exit 1"
+                            .formatted(LocalCluster.launcher().getFirst());
+            assertThat(run(east, explained))
+                    .contains("lives in  us-east", "/team: eager", "policy.yaml:2", "'team'");
+        } finally {
+            Files.writeString(policy, before);
+        }
+    }
+
     @Test
     void whatAQuotaCountsStays() {
         run(west, "mkdir -p limited/tree && echo 1 > limited/tree/f");
@@ -118,6 +159,8 @@ final class MoveIT {
         assertThat(place("move", folder + "/none", "us-east").output())
                 .contains("no such file or directory");
         assertThat(place("show", "/proc").output()).contains("is no mount of GlobalFS");
+        assertThat(place("plan", "--policy", "/none.yaml", "/none").output())
+                .contains("/none.yaml: no such file");
         assertThat(place().exitCode()).isEqualTo(2);
     }
 }

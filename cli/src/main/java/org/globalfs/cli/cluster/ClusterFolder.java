@@ -178,6 +178,7 @@ public final class ClusterFolder {
                 new LocalTopology(yaml.text("cluster"), yaml.port("basePort"), hosts);
         yaml.finish();
         write(LocalTopology.ZOOKEEPER, topology.zooKeeperYaml());
+        write(LocalTopology.POLICY, LocalTopology.policyYaml());
         for (int region = 0; region < LocalTopology.REGIONS.size(); region++) {
             String name = LocalTopology.REGIONS.get(region);
             for (int dc = 0; dc < LocalTopology.DATACENTERS.size(); dc++) {

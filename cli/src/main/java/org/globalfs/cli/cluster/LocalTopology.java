@@ -12,6 +12,7 @@ final class LocalTopology {
     static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
     static final List<String> DATACENTERS = List.of("a", "b", "c");
     static final String ZOOKEEPER = "zookeeper";
+    static final String POLICY = "policy";
     static final int PORTS = 48;
     private static final int STORAGE_PER_DATACENTER = 2;
 
@@ -77,6 +78,17 @@ final class LocalTopology {
                 .formatted(cluster, hosts.getFirst(), basePort, hosts.getFirst(), basePort);
     }
 
+    /** For all oracles. */
+    static String policyYaml() {
+        return """
+        # Which trees move to those who use them. Generated once; yours to edit, read again when it
+        # changes. Keys: docs/operations.md.
+        rules:
+          - path: /
+            move: off
+        """;
+    }
+
     String serverYaml(int region, int datacenter) {
         String name = REGIONS.get(region) + "-" + DATACENTERS.get(datacenter);
         int id = replica(region, datacenter);
@@ -108,6 +120,7 @@ final class LocalTopology {
                                 id));
         if (datacenter == 0) {
             yaml.append("  oracle:\n    port: ").append(basePort + 21 + region).append('\n');
+            yaml.append("    policy: ").append(POLICY).append(".yaml\n");
         }
         yaml.append("  storage:\n");
         for (int node = 0; node < STORAGE_PER_DATACENTER; node++) {

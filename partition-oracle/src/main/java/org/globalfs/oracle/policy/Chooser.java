@@ -143,8 +143,15 @@ public final class Chooser {
         return null;
     }
 
-    /** What {@link #explain} says. */
-    public record Explanation(MoveRule rule, Map<Integer, Use> uses, String verdict) {
+    /**
+     * What {@link #explain} says.
+     *
+     * @param uses of the directory and what moves with it
+     * @param moves whether it is to come
+     * @param verdict the same for people, and why
+     */
+    public record Explanation(
+            MoveRule rule, Map<Integer, Use> uses, boolean moves, String verdict) {
         public Explanation {
             uses = Map.copyOf(uses);
         }
@@ -177,6 +184,6 @@ public final class Chooser {
                         : "it is to move to "
                                 + name
                                 + (chosen == directory ? "" : ", with a directory above it");
-        return new Explanation(directory.rule, uses(tree, directory), verdict);
+        return new Explanation(directory.rule, uses(tree, directory), chosen != null, verdict);
     }
 }
