@@ -1,6 +1,7 @@
 package org.globalfs.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -114,11 +115,13 @@ final class MoveIT {
                     """);
             run(
                     west,
-                    "mkdir -p team/src/deep team/here && seq 100 | tee team/src/{1,2,deep/3} team/here/4");
-            String used =
-                    "for i in $(seq 100); do cat team/src/* 2> /dev/null; ls -R team; sleep 0.2; '%s' place show team/src | grep -q 'us-east *5$' && exit 0; done; exit 1"
-                            .formatted(LocalCluster.launcher().getFirst());
-            run(east, used);
+                    "mkdir -p team/src/deep team/here; for f in src/1 src/2 src/deep/3 here/4; do seq 100 > team/$f; done");
+            String tree = east.resolve("team/src").toString();
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> {
+                        run(east, "cat team/src/[12] > /dev/null && ls -R team > /dev/null");
+                        assertThat(place("show", tree).orFail()).containsPattern("us-east +5\\b");
+                    });
             assertThat(place("show", east.resolve("team/here").toString()).orFail())
                     .containsPattern("us-west +2\\b")
                     .doesNotContain("us-east");
@@ -126,11 +129,15 @@ final class MoveIT {
                 run(mount, "seq 100 | tee >(cmp - team/src/deep/3) | cmp - team/here/4");
             }
             Files.writeString(policy, "rules:\n  - path: team\n");
-            String explained =
-                    "for i in $(seq 100); do '%s' place explain team/src > explained; grep -q older explained && cat explained && exit 0; sleep 0.2; done; cat explained; exit 1"
-                            .formatted(LocalCluster.launcher().getFirst());
-            assertThat(run(east, explained))
-                    .contains("lives in  us-east", "/team: eager", "policy.yaml:2", "'team'");
+            await().atMost(LIMIT)
+                    .untilAsserted(() ->
+                            assertThat(place("explain", tree).orFail())
+                                    .contains(
+                                            "an older policy is in force",
+                                            "policy.yaml:2",
+                                            "'team'"));
+            assertThat(place("explain", tree).orFail())
+                    .contains("lives in  us-east", "/team: eager");
         } finally {
             Files.writeString(policy, before);
         }
