@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -142,9 +143,9 @@ class MoveTest {
     }
 
     /** Of a directory that this client has last seen at its old home. */
-    private static TreeSet<String> names(FileSystem client, long directory, long handle)
+    private static SortedSet<String> names(FileSystem client, long directory, long handle)
             throws FsException {
-        TreeSet<String> names = new TreeSet<>();
+        SortedSet<String> names = new TreeSet<>();
         DirectorySink sink =
                 new DirectorySink() {
                     @Override

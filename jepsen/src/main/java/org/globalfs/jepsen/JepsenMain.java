@@ -76,7 +76,9 @@ public final class JepsenMain implements Callable<Integer> {
 
     @Option(
             names = "--moves",
-            description = "Trees move between regions all the time, whatever else happens.")
+            description =
+                    "Trees move between regions all the time, whatever else happens: by command,"
+                            + " and because the oracles pull them to whoever uses them.")
     private boolean moves;
 
     @Option(names = "--no-wan", description = "All on loopback, also as root.")
@@ -125,6 +127,9 @@ public final class JepsenMain implements Callable<Integer> {
                     new TestedCluster(TestedCluster.program(jar), work.resolve("data"), around);
             opened.add(cluster);
             cluster.up();
+            if (moves) {
+                cluster.letTreesFollowTheirUsers();
+            }
             result = FaultyRun.on(cluster, work, settings, results);
         }
         System.out.print(Report.text(result.verdicts()));

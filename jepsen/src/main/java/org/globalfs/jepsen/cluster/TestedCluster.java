@@ -78,6 +78,12 @@ public final class TestedCluster implements AutoCloseable {
         start(everything());
     }
 
+    /** From soon on the oracles move trees to whoever uses them most at the time. */
+    public void letTreesFollowTheirUsers() throws IOException {
+        String policy = "rules:\n  - path: /\n    move: eager\n    residence: 3s\n";
+        Files.writeString(folder.resolve("config").resolve("policy.yaml"), policy);
+    }
+
     /** How to start the program of this jar; quicker with the archive of classes beside it. */
     public static List<String> program(Path jar) {
         List<String> line = new ArrayList<>();

@@ -73,13 +73,14 @@ public final class UseRates {
 
     private Directory add(DirectoryUse use, long nowMs) {
         Directory above = directories.get(use.getParent());
-        boolean same = above != null && above.partition == use.getPartition();
+        long settledMs =
+                above != null && above.partition == use.getPartition() ? above.settledMs : startMs;
         Directory directory =
                 new Directory(
                         use.getIno(),
                         use.getParent(),
                         use.getPartition(),
-                        same ? above.settledMs : startMs,
+                        settledMs,
                         nowMs,
                         rules.of(use.getIno(), above == null ? null : above.rule));
         directories.put(use.getIno(), directory);

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +53,8 @@ final class UseTree {
         Map<Integer, Use> sum = new TreeMap<>(directory.use);
         for (Directory child : below(directory.ino)) {
             if (goesAlong(directory, child)) {
-                sums.get(child.ino).forEach((region, use) -> sum.merge(region, use, Use::plus));
+                Objects.requireNonNull(sums.get(child.ino), "children are summed up first")
+                        .forEach((region, use) -> sum.merge(region, use, Use::plus));
             }
         }
         sums.put(directory.ino, sum);
