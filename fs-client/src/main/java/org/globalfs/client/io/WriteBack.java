@@ -45,7 +45,9 @@ public final class WriteBack implements AutoCloseable {
     /** Below the number of transfers, so that reads never wait for a queue of uploads. */
     private static final int PARALLEL_UPLOADS = 6;
 
-    private static final int PARALLEL_TRANSFERS = 16;
+    /** As many as are fetched ahead, and some for those who wait. */
+    private static final int PARALLEL_TRANSFERS = 24;
+
     private static final long TICK_MS = 200;
 
     /** Once is enough, unless the fence overtakes the blocks again. */
@@ -99,6 +101,20 @@ public final class WriteBack implements AutoCloseable {
     /** The content of a file; one object a file and client. */
     public FileContent file(long ino) {
         return new FileContent(ino, this, backing);
+    }
+
+    /**
+     * Has the first bytes of a file here, or failed to; waits for it. Whoever reads them hears of
+     * failures.
+     */
+    public void fetch(ContentMap map, long length) {
+        List<CompletableFuture<ByteBuffer>> slices = new ArrayList<>();
+        for (Piece piece : map.within(0, length)) {
+            if (piece.source() instanceof Source.Block(BlockRef ref)) {
+                slices.addAll(cache.fetch(ref, (int) piece.from(), (int) piece.length()));
+            }
+        }
+        slices.forEach(slice -> slice.handle((_, _) -> null).join());
     }
 
     IoOptions options() {

@@ -77,6 +77,11 @@ public final class MetadataClient {
         return session;
     }
 
+    /** The partition of this client's region. */
+    public int origin() {
+        return origin;
+    }
+
     /** Where inodes live. */
     public Homes homes() {
         return homes;

@@ -6,14 +6,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.client.cache.MetadataCache;
-import org.globalfs.client.cache.Name;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.OpenOp;
-import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
-import org.globalfs.protocol.wire.ReadReply;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,11 +18,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Directories {
 
-    private static final int PAGE_ENTRIES = 500;
-
     private final Requests requests;
     private final MetadataCache cache;
     private final Names names;
+    private final Listings listings;
     private final ConcurrentMap<Long, OpenDirectory> open = new ConcurrentHashMap<>();
     private final AtomicLong numbers;
 
@@ -39,8 +35,9 @@ final class Directories {
         boolean last;
     }
 
-    Directories(Requests requests, Names names, AtomicLong numbers) {
+    Directories(Requests requests, Names names, Listings listings, AtomicLong numbers) {
         this.requests = requests;
+        this.listings = listings;
         this.cache = requests.cache();
         this.names = names;
         this.numbers = numbers;
@@ -108,35 +105,9 @@ final class Directories {
 
     private void fetch(Caller caller, long ino, OpenDirectory directory, boolean attributesWanted)
             throws FsException {
-        int partition = requests.home(ino);
-        // Without a grant nobody may remember them: a lookup would ask again.
-        boolean attributes = attributesWanted && cache.leased(partition);
-        long from = directory.position;
-        ReadDirectoryOp op =
-                new ReadDirectoryOp(ino, from, PAGE_ENTRIES)
-                        .setAttributes(attributes)
-                        .setHandle(true);
-        Requests.Read read = requests.read(caller, partition, ReadOp.readDirectory(op));
-        ReadReply reply = read.reply();
-        if (reply.isSetEntries()) {
-            directory.ahead.addAll(reply.getEntries());
-        }
-        directory.last = reply.isLast() || directory.ahead.isEmpty();
-        Attributes self = reply.getAttributes();
-        if (self == null || read.validity() == null) {
-            return;
-        }
-        for (DirectoryEntry entry : directory.ahead) {
-            Name name = new Name(entry.getIno(), entry.getType());
-            cache.learnName(
-                    ino, entry.getName(), name, self.getVersion(), read.validity(), read.stamp());
-            if (entry.isSetAttributes()) {
-                cache.learn(entry.getAttributes(), read.validity(), read.stamp());
-            }
-        }
-        if (from == 0 && directory.last) {
-            cache.learnComplete(ino, read.validity(), read.stamp());
-        }
+        Listings.Page page = listings.page(caller, ino, directory.position, attributesWanted, true);
+        directory.ahead.addAll(page.entries());
+        directory.last = page.last();
     }
 
     void release(long handle) {

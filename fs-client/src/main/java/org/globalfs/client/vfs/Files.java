@@ -13,8 +13,6 @@ import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CreateOp;
-import org.globalfs.protocol.wire.OpenOp;
-import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -42,15 +40,23 @@ final class Files {
     private final OpenFiles files;
     private final KernelPages pages;
     private final PageGrants grants;
+    private final DirectoryReadAhead readAhead;
     private volatile @Nullable KernelCache kernel;
 
-    Files(Requests requests, Names names, OpenFiles files, KernelPages pages, PageGrants grants) {
+    Files(
+            Requests requests,
+            Names names,
+            OpenFiles files,
+            KernelPages pages,
+            PageGrants grants,
+            DirectoryReadAhead readAhead) {
         this.requests = requests;
         this.cache = requests.cache();
         this.names = names;
         this.files = files;
         this.pages = pages;
         this.grants = grants;
+        this.readAhead = readAhead;
     }
 
     void mounted(KernelCache kernelCache) {
@@ -196,29 +202,22 @@ final class Files {
 
     /** The attributes after the access check, from the cache when it knows the content too. */
     private Attributes openable(Caller caller, long ino, int mask) throws FsException {
-        Attributes known = cache.attributes(ino);
         boolean contentNeeded = (mask & Permissions.WRITE) == 0;
+        if (contentNeeded) {
+            readAhead.opens(ino, requests.patience(caller));
+        }
+        Attributes known = cache.attributes(ino);
         if (known != null && (!contentNeeded || cache.content(ino) != null)) {
             if (!Permissions.may(caller, known, mask)) {
                 throw FsException.of(Errno.EACCES);
             }
             return known;
         }
-        ReadOp op = ReadOp.open(new OpenOp(ino, mask));
-        Requests.Read read = requests.read(caller, requests.home(ino), op);
-        ReadReply reply = read.reply();
-        Attributes attributes = reply.getAttributes();
-        if (reply.isSetContentEnd()) {
-            ContentMap content =
-                    ContentMap.of(
-                            attributes.getVersion(),
-                            attributes.getSize(),
-                            0,
-                            reply.getContentEnd(),
-                            reply.isSetExtents() ? reply.getExtents() : java.util.List.of());
-            cache.learnContent(ino, content, read.validity(), read.stamp());
-        }
-        return attributes;
+        ReadReply reply =
+                requests.open(Requests.credentials(caller), ino, mask, requests.patience(caller))
+                        .reply();
+        Requests.check(reply.getErrno());
+        return reply.getAttributes();
     }
 
     private OpenResult result(Handle handle, Attributes attributes, int flags) {

@@ -52,6 +52,7 @@ public final class GlobalFileSystem implements FileSystem {
     private final Xattrs xattrs;
     private final Ranges ranges;
     private final Directories directories;
+    private final DirectoryReadAhead readAhead;
     private final Statistics statistics;
     private final Recalls recalls;
     private final SessionLease lease;
@@ -99,12 +100,14 @@ public final class GlobalFileSystem implements FileSystem {
         this.backing = new FileBacking(requests, pages, grants);
         this.writeBack = new WriteBack(backing, blocks, options);
         this.files = new OpenFiles(writeBack, grants, numbers);
-        this.names = new Names(requests, files, grants, uses);
-        this.operations = new Files(requests, names, files, pages, grants);
+        this.readAhead = new DirectoryReadAhead(requests, writeBack);
+        Listings listings = new Listings(requests, readAhead);
+        this.names = new Names(requests, listings, files, grants, uses);
+        this.operations = new Files(requests, names, files, pages, grants, readAhead);
         this.quotas = new Quotas(requests);
         this.placements = new Placements(requests);
         this.xattrs = new Xattrs(requests, names, files, pages, quotas);
-        this.directories = new Directories(requests, names, numbers);
+        this.directories = new Directories(requests, names, listings, numbers);
         this.statistics = new Statistics(client, capacityBytes);
         this.ranges = new Ranges(requests, files, statistics);
         this.recalls = new Recalls(client, cache);
@@ -138,6 +141,7 @@ public final class GlobalFileSystem implements FileSystem {
         cache.counters(all);
         writeBack.counters(all);
         client.counters(all);
+        all.put("filesAskedAhead", readAhead.asked());
         return all;
     }
 
@@ -457,6 +461,7 @@ public final class GlobalFileSystem implements FileSystem {
 
     @Override
     public void close() {
+        readAhead.close();
         writeBack.close();
         recalls.close();
         grants.close();

@@ -36,6 +36,7 @@ final class Names {
 
     private final Requests requests;
     private final MetadataCache cache;
+    private final Listings listings;
     private final OpenFiles files;
     private final PageGrants grants;
     private final UseCounts uses;
@@ -52,8 +53,14 @@ final class Names {
         }
     }
 
-    Names(Requests requests, OpenFiles files, PageGrants grants, UseCounts uses) {
+    Names(
+            Requests requests,
+            Listings listings,
+            OpenFiles files,
+            PageGrants grants,
+            UseCounts uses) {
         this.requests = requests;
+        this.listings = listings;
         this.cache = requests.cache();
         this.files = files;
         this.grants = grants;
@@ -88,6 +95,9 @@ final class Names {
             Name known = cache.name(parent, name);
             Attributes directory = known == null ? null : cache.attributes(parent);
             if (known == null || directory == null) {
+                if (round == 1 && listings.insteadOf(caller, parent)) {
+                    continue;
+                }
                 ReadReply reply = ask(caller, parent, name);
                 if (reply == null) {
                     return null;

@@ -5,12 +5,14 @@ import java.util.List;
 import org.globalfs.client.cache.LeaseOffer;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Validity;
+import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.OpenOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -102,6 +104,29 @@ final class Requests {
         learn(reply.getAttributes(), answer.partition(), validity, stamp);
         learn(reply.getParent(), answer.partition(), validity, stamp);
         return new Read(reply, validity, stamp, answer.partition());
+    }
+
+    /**
+     * Attributes and, of a regular file, the content map, which the cache learns; the reply
+     * whatever its errno.
+     *
+     * @param accessMask is checked against the mode, when not 0
+     */
+    Read open(Credentials credentials, long ino, int accessMask, Patience patience) {
+        ReadOp op = ReadOp.open(new OpenOp(ino, accessMask));
+        Read read = tryRead(credentials, home(ino), op, patience);
+        ReadReply reply = read.reply;
+        if (reply.getErrno() == 0 && reply.isSetContentEnd()) {
+            ContentMap content =
+                    ContentMap.of(
+                            reply.getAttributes().getVersion(),
+                            reply.getAttributes().getSize(),
+                            0,
+                            reply.getContentEnd(),
+                            reply.isSetExtents() ? reply.getExtents() : List.of());
+            cache.learnContent(ino, content, read.validity, read.stamp);
+        }
+        return read;
     }
 
     Read read(Caller caller, int partition, ReadOp op) throws FsException {

@@ -1,0 +1,121 @@
+package org.globalfs.client.vfs;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import java.time.Duration;
+import java.util.List;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.cache.Name;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+
+/** Asks for directories' entries; the cache learns what they say of names and inodes. */
+final class Listings {
+
+    private static final int PAGE_ENTRIES = 500;
+    private static final int DIRECTORIES = 10_000;
+    private static final Duration MISSES_COUNT = Duration.ofSeconds(5);
+
+    private final Requests requests;
+    private final MetadataCache cache;
+    private final DirectoryReadAhead readAhead;
+
+    /** Names that were asked for one by one lately, by far directory. */
+    private final Cache<Long, Integer> misses =
+            Caffeine.newBuilder()
+                    .maximumSize(DIRECTORIES)
+                    .expireAfterWrite(MISSES_COUNT)
+                    .executor(Runnable::run)
+                    .build();
+
+    /**
+     * Entries in the order of their cookies.
+     *
+     * @param last no more come after them
+     */
+    record Page(List<DirectoryEntry> entries, boolean last) {}
+
+    Listings(Requests requests, DirectoryReadAhead readAhead) {
+        this.requests = requests;
+        this.cache = requests.cache();
+        this.readAhead = readAhead;
+    }
+
+    /**
+     * @param from cookie of the entry before; 0: from the start
+     * @param attributesWanted of the entries too
+     * @param handle through an open directory: the caller's right to read it is not checked
+     */
+    Page page(Caller caller, long ino, long from, boolean attributesWanted, boolean handle)
+            throws FsException {
+        int partition = requests.home(ino);
+        // Without a grant nobody may remember them: a lookup would ask again.
+        boolean attributes = attributesWanted && cache.leased(partition);
+        ReadDirectoryOp op =
+                new ReadDirectoryOp(ino, from, PAGE_ENTRIES)
+                        .setAttributes(attributes)
+                        .setHandle(handle);
+        Requests.Read read = requests.read(caller, partition, ReadOp.readDirectory(op));
+        ReadReply reply = read.reply();
+        List<DirectoryEntry> entries = reply.isSetEntries() ? reply.getEntries() : List.of();
+        Page page = new Page(entries, reply.isLast() || entries.isEmpty());
+        if (read.partition() != requests.client().origin()) {
+            readAhead.listed(
+                    entries.stream()
+                            .filter(entry -> entry.getType() == Stat.REGULAR)
+                            .map(DirectoryEntry::getIno)
+                            .toList());
+        }
+        learn(ino, from, page, read);
+        return page;
+    }
+
+    private void learn(long ino, long from, Page page, Requests.Read read) {
+        Attributes self = read.reply().getAttributes();
+        if (self == null || read.validity() == null) {
+            return;
+        }
+        for (DirectoryEntry entry : page.entries) {
+            Name name = new Name(entry.getIno(), entry.getType());
+            cache.learnName(
+                    ino, entry.getName(), name, self.getVersion(), read.validity(), read.stamp());
+            if (entry.isSetAttributes()) {
+                cache.learn(entry.getAttributes(), read.validity(), read.stamp());
+            }
+        }
+        if (from == 0 && page.last) {
+            cache.learnComplete(ino, read.validity(), read.stamp());
+        }
+    }
+
+    /**
+     * A name is about to be asked for. In a directory of another region it is worth a listing when
+     * others were, too: that answers all further ones, absent names included.
+     *
+     * @return whether the directory was asked for, so that the cache may know the name now
+     */
+    boolean insteadOf(Caller caller, long directory) throws FsException {
+        int partition = requests.home(directory);
+        if (partition == 0 || partition == requests.client().origin()) {
+            return false;
+        }
+        int missed = misses.asMap().merge(directory, 1, Integer::sum);
+        // Seldom when it does not help: too many entries for a page, or others keep changing it.
+        if (missed < 2 || Integer.bitCount(missed) != 1 || !cache.leased(partition)) {
+            return false;
+        }
+        try {
+            page(caller, directory, 0, true, false);
+            return true;
+        } catch (FsException e) {
+            if (e.errno() == Errno.EACCES) {
+                return false; // one may look for names where one may not list them
+            }
+            throw e;
+        }
+    }
+}
