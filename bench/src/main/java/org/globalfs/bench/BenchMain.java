@@ -5,6 +5,7 @@ import org.globalfs.bench.agar.AgarLiveBench;
 import org.globalfs.bench.agar.LiveClientsCommand;
 import org.globalfs.bench.multicast.MulticastBench;
 import org.globalfs.bench.multicast.member.MemberCommand;
+import org.globalfs.bench.placement.PlacementBench;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -18,6 +19,7 @@ import picocli.CommandLine.Command;
             MemberCommand.class,
             AgarBench.class,
             AgarLiveBench.class,
+            PlacementBench.class,
             LiveClientsCommand.class
         })
 public final class BenchMain {

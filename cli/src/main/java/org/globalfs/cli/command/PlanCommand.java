@@ -57,7 +57,7 @@ final class PlanCommand implements Callable<Integer> {
 
     private static String table(List<Replay.Move> moves) {
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("SECONDS", "FROM", "TO", "THERE", "ELSEWHERE", "DIRECTORY"));
+        rows.add(List.of("SECONDS", "FROM", "TO", "THERE", "ELSEWHERE", "MOVED", "DIRECTORY"));
         for (Replay.Move move : moves) {
             rows.add(
                     List.of(
@@ -66,6 +66,7 @@ final class PlanCommand implements Callable<Integer> {
                             move.to(),
                             String.format(Locale.ROOT, "%,.0f", move.own()),
                             String.format(Locale.ROOT, "%,.0f", move.others()),
+                            String.format(Locale.ROOT, "%,d", move.directories()),
                             move.path()));
         }
         return Columns.of(rows);

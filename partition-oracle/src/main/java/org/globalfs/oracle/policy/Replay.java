@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 import org.globalfs.protocol.placement.MovePolicy;
 import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.wire.DirectoryUse;
@@ -29,7 +30,9 @@ public final class Replay {
     private final Map<String, Long> inodes = new LinkedHashMap<>();
     private final Map<Long, Place> places = new HashMap<>();
     private final Map<Integer, String> regions = new TreeMap<>();
-    private final Map<MoveRule, Budget> budgets = new HashMap<>();
+    private final ToLongFunction<String> bytes;
+    private final Map<MoveRule, Budget> inodeBudgets = new HashMap<>();
+    private final Map<MoveRule, Budget> byteBudgets = new HashMap<>();
     private final List<Move> moves = new ArrayList<>();
     private final UseRates rates;
     private long nowMs;
@@ -60,9 +63,17 @@ public final class Replay {
      *
      * @param timeMs of the trace
      * @param own operations of the region that it moves to, {@code others} of all others
+     * @param directories how many of them move, {@code bytes} with so much content
      */
     public record Move(
-            long timeMs, String path, String from, String to, double own, double others) {}
+            long timeMs,
+            String path,
+            String from,
+            String to,
+            double own,
+            double others,
+            int directories,
+            long bytes) {}
 
     /**
      * What came of it.
@@ -77,9 +88,17 @@ public final class Replay {
         }
     }
 
-    /** Nothing has happened yet; the root is every region's. */
+    /** Nothing has happened yet; the root is every region's. Nothing is known of content. */
     public Replay(MovePolicy policy) {
+        this(policy, path -> 0);
+    }
+
+    /**
+     * @param bytes the content of the files in a directory, those below it not counted
+     */
+    public Replay(MovePolicy policy, ToLongFunction<String> bytes) {
         this.policy = policy;
+        this.bytes = bytes;
         this.rates = new UseRates(MOST_DIRECTORIES, Rules.of(policy.root()), 0);
         inodes.put("/", ROOT);
         places.put(ROOT, new Place(ROOT, "/", ROOT, 0));
@@ -124,6 +143,11 @@ public final class Replay {
     public Summary end() {
         nowMs += STEP_MS;
         decide();
+        return soFar();
+    }
+
+    /** What has come of it until now. */
+    public Summary soFar() {
         return new Summary(moves, operations, local, localWithout);
     }
 
@@ -186,33 +210,41 @@ public final class Replay {
         regions.forEach((partition, region) -> {
             List<Choice> choices = new Chooser(region, partition).choose(rates, _ -> false, nowMs);
             for (Choice choice : choices) {
-                Budget budget =
-                        budgets.computeIfAbsent(
+                Budget inodesLeft =
+                        inodeBudgets.computeIfAbsent(
                                 choice.rule(), rule -> new Budget(rule.inodesAnHour(), nowMs));
-                if (budget.left(nowMs) > 0) {
-                    move(choice, partition, region, budget);
+                Budget bytesLeft =
+                        byteBudgets.computeIfAbsent(
+                                choice.rule(), rule -> new Budget(rule.bytesAnHour(), nowMs));
+                if (inodesLeft.left(nowMs) > 0 && bytesLeft.left(nowMs) > 0) {
+                    Move move = move(choice, partition, region);
+                    inodesLeft.spend(move.directories);
+                    bytesLeft.spend(move.bytes);
                 }
             }
         });
     }
 
-    private void move(Choice choice, int partition, String region, Budget budget) {
+    private Move move(Choice choice, int partition, String region) {
         Place place = known(choice.ino());
-        moves.add(
-                new Move(
-                        nowMs,
-                        place.path,
-                        name(place.home),
-                        region,
-                        choice.own(),
-                        choice.others()));
         int from = place.home;
         Rules rules = rules();
         List<Place> along = new ArrayList<>(places.values());
         along.removeIf(other -> !isBelow(other, place, from, rules));
         along.forEach(other -> other.home = partition);
-        budget.spend(along.size());
         rates.moved(place.ino, partition, nowMs);
+        Move move =
+                new Move(
+                        nowMs,
+                        place.path,
+                        name(from),
+                        region,
+                        choice.own(),
+                        choice.others(),
+                        along.size(),
+                        along.stream().mapToLong(other -> bytes.applyAsLong(other.path)).sum());
+        moves.add(move);
+        return move;
     }
 
     private String name(int partition) {
