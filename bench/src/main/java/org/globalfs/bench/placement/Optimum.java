@@ -23,7 +23,7 @@ final class Optimum {
         Map<String, long[][]> byDirectory = new HashMap<>();
         for (Access access : accesses) {
             byDirectory
-                    .computeIfAbsent(access.directory(), _ -> new long[regions][seconds])[
+                            .computeIfAbsent(access.directory(), _ -> new long[regions][seconds])[
                             access.region()][access.second()] +=
                     access.operations();
         }
@@ -49,8 +49,7 @@ final class Optimum {
         long[][] before = new long[regions][end + 1];
         for (int region = 0; region < regions; region++) {
             for (int second = 0; second < end; second++) {
-                long then =
-                        second < operations[region].length ? operations[region][second] : 0;
+                long then = second < operations[region].length ? operations[region][second] : 0;
                 before[region][second + 1] = before[region][second] + then;
             }
         }
@@ -67,9 +66,7 @@ final class Optimum {
                 int arrival = second - stay;
                 for (int other = 0; other < regions && arrival > 0; other++) {
                     long moved =
-                            best[other][arrival]
-                                    + before[region][second]
-                                    - before[region][arrival];
+                            best[other][arrival] + before[region][second] - before[region][arrival];
                     if (other != region && moved > best[region][second]) {
                         best[region][second] = moved;
                         from[region][second] = other;

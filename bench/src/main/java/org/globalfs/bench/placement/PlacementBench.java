@@ -33,8 +33,7 @@ public final class PlacementBench implements Runnable {
     @Override
     public void run() {
         if (minutes < 1 || minutes > 600) {
-            throw new BenchFailure(
-                    "--minutes " + minutes + ": give a number from 1 to 600");
+            throw new BenchFailure("--minutes " + minutes + ": give a number from 1 to 600");
         }
         Comparison comparison = new Comparison(seed, minutes * 60, INTERVAL_S);
         Comparison.Result optimum = comparison.optimum();

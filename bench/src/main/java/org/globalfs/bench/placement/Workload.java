@@ -48,10 +48,7 @@ final class Workload {
         int phaseEnd;
 
         Project(int number) {
-            kind =
-                    number % 10 == 0
-                            ? Kind.SHARED
-                            : number % 10 < 5 ? Kind.SETTLED : Kind.WANDERING;
+            kind = number % 10 == 0 ? Kind.SHARED : number % 10 < 5 ? Kind.SETTLED : Kind.WANDERING;
             int count = random.nextInt(DIRECTORIES_MIN, DIRECTORIES_MAX + 1);
             for (int i = 0; i < count; i++) {
                 String path = "/project" + number + (i == 0 ? "" : "/directory" + i);
