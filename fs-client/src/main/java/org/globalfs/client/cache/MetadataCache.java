@@ -21,6 +21,7 @@ import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.meta.Homes;
 import org.globalfs.client.meta.SessionVector;
 import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -387,11 +388,48 @@ public final class MetadataCache {
         }
     }
 
-    /** All names of the directory are known: a fresh one, or one that was read in one go. */
+    /** All names of the directory are known: it is a fresh one. */
     public void learnComplete(long directory, @Nullable Validity validity, long stamp) {
         if (validity != null) {
             update(directory, validity, stamp, node -> node.complete(true));
         }
+    }
+
+    /**
+     * All of a directory's entries, in the order of their cookies, as of a version of it; its
+     * attributes of then must have been learned.
+     */
+    public void learnListing(
+            long directory,
+            List<DirectoryEntry> entries,
+            long version,
+            @Nullable Validity validity,
+            long stamp) {
+        if (validity != null) {
+            List<DirectoryEntry> bare =
+                    entries.stream()
+                            .map(entry ->
+                                    new DirectoryEntry(
+                                            entry.getIno(),
+                                            entry.bufferForName(),
+                                            entry.getType(),
+                                            entry.getCookie()))
+                            .toList();
+            update(
+                    directory,
+                    validity,
+                    stamp,
+                    node -> {
+                        node.complete(true);
+                        node.listing(bare, version);
+                    });
+        }
+    }
+
+    /** What {@link #learnListing} said and still holds, without attributes; null: not known. */
+    public @Nullable List<DirectoryEntry> listing(long directory) {
+        Node node = valid(directory);
+        return counted(node == null ? null : node.listing());
     }
 
     private void update(long ino, Validity validity, long stamp, Consumer<Node> change) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
 import org.jspecify.annotations.Nullable;
 
 /** What is cached of one inode, all of it by the same right. Guarded by its own monitor. */
@@ -27,6 +28,11 @@ final class Node {
     private Map<ByteBuffer, byte[]> xattrs = Map.of();
 
     private long xattrsVersion;
+
+    /** All entries, without attributes, as of one version of the directory. */
+    private @Nullable List<DirectoryEntry> listing;
+
+    private long listingVersion;
 
     /** Names that are not in {@code names} do not exist. */
     private boolean complete;
@@ -59,6 +65,7 @@ final class Node {
             content = null;
             names = Map.of();
             xattrs = Map.of();
+            listing = null;
             complete = false;
         }
     }
@@ -165,10 +172,24 @@ final class Node {
         complete = value;
     }
 
+    /** What the directory held at the version that it still has; null: not known. */
+    synchronized @Nullable List<DirectoryEntry> listing() {
+        boolean current = attributes != null && attributes.getVersion() == listingVersion;
+        return current ? listing : null;
+    }
+
+    synchronized void listing(List<DirectoryEntry> entries, long version) {
+        if (listing == null || version >= listingVersion) {
+            listing = entries;
+            listingVersion = version;
+        }
+    }
+
     synchronized int weight() {
         long weight =
                 BASE_WEIGHT
-                        + (long) NAME_WEIGHT * names.size()
+                        + (long) NAME_WEIGHT
+                                * (names.size() + (listing == null ? 0 : listing.size()))
                         + (content == null ? 0 : content.weightBytes());
         for (byte[] value : xattrs.values()) {
             weight += NAME_WEIGHT + value.length;

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -26,16 +27,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks ahead for the files of a directory that lives in another region, while a program opens one
- * after the other: else each costs it round trips over an ocean.
+ * after the other, and for the listings of the directories in it, while a program lists them: else
+ * each costs it round trips over an ocean.
  *
- * <p>A file is asked for at most once for each time that it was listed, and only what comes soon
- * after an opened one in the listing. Nothing is believed for it that an open would not believe:
+ * <p>Each is asked for at most once for each time that it was listed, and only what comes soon
+ * after a wanted one in the listing. Nothing is believed for it that an open would not believe:
  * what comes goes into the caches by the usual rules.
  */
 final class DirectoryReadAhead implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryReadAhead.class);
-    private static final Credentials SYSTEM = new Credentials(0, 0);
+    static final Credentials SYSTEM = new Credentials(0, 0);
 
     /** Files after the opened one: at first, and when the program was found to go on. */
     private static final int WINDOW_MIN = 8;
@@ -59,20 +61,30 @@ final class DirectoryReadAhead implements AutoCloseable {
     private final ConcurrentMap<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
     private final Semaphore permits = new Semaphore(PARALLEL, true);
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
-    private final LongAdder asked = new LongAdder();
+    private final LongAdder filesAsked = new LongAdder();
+    private final LongAdder directoriesAsked = new LongAdder();
     private volatile boolean closed;
 
     private record Place(Listing listing, int index) {}
 
-    /** Files in the order in which a directory was listed. Guarded by itself. */
+    /** Lets the caches know what will be wanted of an inode. */
+    interface Fetch {
+        void fetch(long ino, Patience patience) throws FsException;
+    }
+
+    /** Inodes of a kind in the order in which a directory was listed. Guarded by itself. */
     private static final class Listing {
-        final List<Long> files;
+        final List<Long> inodes;
+        final Fetch fetch;
+        final LongAdder counter;
         final BitSet asked = new BitSet();
         int last = -1;
         int window = WINDOW_MIN;
 
-        Listing(List<Long> files) {
-            this.files = files;
+        Listing(List<Long> inodes, Fetch fetch, LongAdder counter) {
+            this.inodes = inodes;
+            this.fetch = fetch;
+            this.counter = counter;
         }
     }
 
@@ -84,17 +96,29 @@ final class DirectoryReadAhead implements AutoCloseable {
 
     /** Regular files were listed in this order. */
     void listed(List<Long> files) {
-        Listing listing = new Listing(files);
-        for (int i = 0; i < files.size(); i++) {
-            places.put(files.get(i), new Place(listing, i));
+        listed(new Listing(files, this::content, filesAsked));
+    }
+
+    /**
+     * Directories were listed in this order.
+     *
+     * @param fetch lists one
+     */
+    void listed(List<Long> directories, Fetch fetch) {
+        listed(new Listing(directories, fetch, directoriesAsked));
+    }
+
+    private void listed(Listing listing) {
+        for (int i = 0; i < listing.inodes.size(); i++) {
+            places.put(listing.inodes.get(i), new Place(listing, i));
         }
     }
 
     /**
-     * A program is about to open a file to read it. Asks for others, and waits for what was asked
-     * of this one before.
+     * A program is about to open a file to read it, or to list a directory. Asks for others, and
+     * waits for what was asked of this one before.
      */
-    void opens(long ino, Patience patience) {
+    void wanted(long ino, Patience patience) {
         Place place = places.getIfPresent(ino);
         if (place == null) {
             return;
@@ -116,26 +140,26 @@ final class DirectoryReadAhead implements AutoCloseable {
         }
         listing.last = index;
         listing.asked.set(index);
-        int end = Math.min(listing.files.size(), index + 1 + listing.window);
+        int end = Math.min(listing.inodes.size(), index + 1 + listing.window);
         long bytes = 0;
         for (int i = index + 1; i < end && bytes < WINDOW_BYTES; i++) {
-            long ino = listing.files.get(i);
+            long ino = listing.inodes.get(i);
             Attributes attributes = cache.attributes(ino);
             bytes += attributes == null ? 0 : Math.min(attributes.getSize(), FILE_BYTES);
             if (!listing.asked.get(i)) {
                 listing.asked.set(i);
-                ask(ino);
+                ask(listing, ino);
             }
         }
     }
 
-    private void ask(long ino) {
+    private void ask(Listing listing, long ino) {
         CompletableFuture<Void> coming = new CompletableFuture<>();
         if (!closed && underWay.putIfAbsent(ino, coming) == null) {
-            asked.increment();
+            listing.counter.increment();
             executor.execute(() -> {
                 try {
-                    fetch(ino);
+                    fetch(listing.fetch, ino);
                 } finally {
                     underWay.remove(ino, coming);
                     coming.complete(null);
@@ -144,22 +168,28 @@ final class DirectoryReadAhead implements AutoCloseable {
         }
     }
 
-    /** Whoever opens the file asks again if this fails, and hears why. */
-    private void fetch(long ino) {
+    /** Whoever wants it asks again if this fails, and hears why. */
+    private void fetch(Fetch fetch, long ino) {
         permits.acquireUninterruptibly();
         try {
-            ContentMap content = cache.content(ino);
-            if (content == null && !closed) {
-                requests.open(SYSTEM, ino, 0, patience());
-                content = cache.content(ino);
+            if (!closed) {
+                fetch.fetch(ino, patience());
             }
-            if (content != null && !closed) {
-                writeBack.fetch(content, FILE_BYTES);
-            }
-        } catch (RuntimeException e) {
+        } catch (FsException | RuntimeException e) {
             LOG.debug("asking ahead for inode {} failed", ino, e);
         } finally {
             permits.release();
+        }
+    }
+
+    private void content(long ino, Patience patience) {
+        ContentMap content = cache.content(ino);
+        if (content == null) {
+            requests.open(SYSTEM, ino, 0, patience);
+            content = cache.content(ino);
+        }
+        if (content != null && !closed) {
+            writeBack.fetch(content, FILE_BYTES);
         }
     }
 
@@ -195,9 +225,10 @@ final class DirectoryReadAhead implements AutoCloseable {
         }
     }
 
-    /** How many files were asked for before anybody opened them. */
-    long asked() {
-        return asked.sum();
+    /** How many files were asked for before anybody opened them, and directories likewise. */
+    void counters(Map<String, Long> into) {
+        into.put("filesAskedAhead", filesAsked.sum());
+        into.put("directoriesAskedAhead", directoriesAsked.sum());
     }
 
     /** Nothing is asked for afterwards. */

@@ -204,7 +204,7 @@ final class Files {
     private Attributes openable(Caller caller, long ino, int mask) throws FsException {
         boolean contentNeeded = (mask & Permissions.WRITE) == 0;
         if (contentNeeded) {
-            readAhead.opens(ino, requests.patience(caller));
+            readAhead.wanted(ino, requests.patience(caller));
         }
         Attributes known = cache.attributes(ino);
         if (known != null && (!contentNeeded || cache.content(ino) != null)) {

@@ -141,7 +141,7 @@ public final class GlobalFileSystem implements FileSystem {
         cache.counters(all);
         writeBack.counters(all);
         client.counters(all);
-        all.put("filesAskedAhead", readAhead.asked());
+        readAhead.counters(all);
         return all;
     }
 

@@ -3,15 +3,19 @@ package org.globalfs.client.vfs;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Name;
+import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
+import org.jspecify.annotations.Nullable;
 
 /** Asks for directories' entries; the cache learns what they say of names and inodes. */
 final class Listings {
@@ -52,26 +56,86 @@ final class Listings {
      */
     Page page(Caller caller, long ino, long from, boolean attributesWanted, boolean handle)
             throws FsException {
-        int partition = requests.home(ino);
+        Patience patience = requests.patience(caller);
+        if (from == 0) {
+            readAhead.wanted(ino, patience);
+        }
         // Without a grant nobody may remember them: a lookup would ask again.
-        boolean attributes = attributesWanted && cache.leased(partition);
+        boolean attributes = attributesWanted && cache.leased(requests.home(ino));
+        Page known = handle ? known(ino, from, attributes) : null;
+        return known != null
+                ? known
+                : ask(Requests.credentials(caller), ino, from, attributes, handle, patience);
+    }
+
+    /** What the cache knows of the directory; null: not all of that. */
+    private @Nullable Page known(long ino, long from, boolean attributesWanted) {
+        List<DirectoryEntry> listing = cache.listing(ino);
+        if (listing == null) {
+            return null;
+        }
+        List<DirectoryEntry> entries = new ArrayList<>();
+        for (DirectoryEntry entry : listing) {
+            if (entry.getCookie() <= from) {
+                continue;
+            }
+            Attributes attributes = attributesWanted ? cache.attributes(entry.getIno()) : null;
+            if (attributesWanted
+                    && attributes == null
+                    && requests.home(entry.getIno()) == requests.home(ino)) {
+                return null;
+            }
+            entries.add(
+                    new DirectoryEntry(
+                                    entry.getIno(),
+                                    entry.bufferForName(),
+                                    entry.getType(),
+                                    entry.getCookie())
+                            .setAttributes(attributes));
+        }
+        return new Page(entries, true);
+    }
+
+    private Page ask(
+            Credentials credentials,
+            long ino,
+            long from,
+            boolean attributes,
+            boolean handle,
+            Patience patience)
+            throws FsException {
         ReadDirectoryOp op =
                 new ReadDirectoryOp(ino, from, PAGE_ENTRIES)
                         .setAttributes(attributes)
                         .setHandle(handle);
-        Requests.Read read = requests.read(caller, partition, ReadOp.readDirectory(op));
+        Requests.Read read =
+                requests.tryRead(
+                        credentials, requests.home(ino), ReadOp.readDirectory(op), patience);
         ReadReply reply = read.reply();
+        Requests.check(reply.getErrno());
         List<DirectoryEntry> entries = reply.isSetEntries() ? reply.getEntries() : List.of();
         Page page = new Page(entries, reply.isLast() || entries.isEmpty());
         if (read.partition() != requests.client().origin()) {
-            readAhead.listed(
-                    entries.stream()
-                            .filter(entry -> entry.getType() == Stat.REGULAR)
-                            .map(DirectoryEntry::getIno)
-                            .toList());
+            readAhead.listed(inodes(entries, Stat.REGULAR));
+            readAhead.listed(inodes(entries, Stat.DIRECTORY), this::ahead);
         }
         learn(ino, from, page, read);
         return page;
+    }
+
+    private static List<Long> inodes(List<DirectoryEntry> entries, int type) {
+        return entries.stream()
+                .filter(entry -> entry.getType() == type)
+                .map(DirectoryEntry::getIno)
+                .toList();
+    }
+
+    /** Whoever may list the directory finds in the cache what it holds. */
+    private void ahead(long ino, Patience patience) throws FsException {
+        boolean leased = cache.leased(requests.home(ino));
+        if (leased && cache.listing(ino) == null) {
+            ask(DirectoryReadAhead.SYSTEM, ino, 0, true, true, patience);
+        }
     }
 
     private void learn(long ino, long from, Page page, Requests.Read read) {
@@ -88,7 +152,7 @@ final class Listings {
             }
         }
         if (from == 0 && page.last) {
-            cache.learnComplete(ino, read.validity(), read.stamp());
+            cache.learnListing(ino, page.entries, self.getVersion(), read.validity(), read.stamp());
         }
     }
 

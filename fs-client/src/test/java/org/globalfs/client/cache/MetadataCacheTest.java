@@ -9,6 +9,7 @@ import java.util.Objects;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.meta.SessionVector;
 import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -113,6 +114,27 @@ class MetadataCacheTest {
         assertThat(cache.name(DIRECTORY, new byte[] {'x'})).isNull();
         cache.learnComplete(DIRECTORY, validity, stamp);
         assertThat(cache.name(DIRECTORY, new byte[] {'x'})).isEqualTo(Name.ABSENT);
+    }
+
+    @Test
+    void aListingIsKnownAtItsDirectorysVersionOnly() {
+        Validity validity = granted(1, 60_000);
+        long stamp = cache.stamp();
+        List<DirectoryEntry> entries =
+                List.of(new DirectoryEntry(FILE, ByteBuffer.wrap(NAME), 0100000, 1));
+        cache.learn(attributes(DIRECTORY, 4), validity, stamp);
+        cache.learnListing(DIRECTORY, entries, 3, validity, stamp);
+        assertThat(cache.listing(DIRECTORY)).as("of before").isNull();
+        cache.learnListing(DIRECTORY, entries, 4, validity, stamp);
+        cache.learnListing(DIRECTORY, List.of(), 3, validity, stamp);
+        assertThat(cache.listing(DIRECTORY)).isEqualTo(entries);
+        cache.learn(attributes(DIRECTORY, 5), validity, stamp);
+        assertThat(cache.listing(DIRECTORY)).isNull();
+        cache.learnListing(DIRECTORY, List.of(), 5, validity, stamp);
+        assertThat(cache.listing(DIRECTORY)).isEmpty();
+        cache.recalled(DIRECTORY);
+        cache.learnListing(DIRECTORY, List.of(), 5, validity, stamp);
+        assertThat(cache.listing(DIRECTORY)).isNull();
     }
 
     @Test

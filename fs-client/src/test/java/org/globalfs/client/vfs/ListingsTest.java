@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.protocol.Errno;
@@ -12,7 +17,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Names of a far directory that are looked up one by one: a listing answers most of them. */
+/**
+ * Names of a far directory that are looked up one by one: a listing answers most of them. What was
+ * listed is known until it changes, and what will be listed is asked for ahead.
+ */
 class ListingsTest {
 
     @TempDir Path folder;
@@ -91,6 +99,94 @@ class ListingsTest {
         near.fs.unlink(near.caller(), home, bytes("f3"));
         assertThat(far.content(far.lookup(home, "new"))).isEqualTo(bytes("new"));
         isAbsent("f3");
+    }
+
+    @Test
+    void whatWasListedIsAskedForAgainOnceItHasChanged() throws FsException {
+        plant(20);
+        assertThat(far.list(home, 7)).hasSize(20);
+        int before = cluster.reads.get();
+        assertThat(far.list(home, 7)).hasSize(20).startsWith("f0").endsWith("f19");
+        assertThat(far.list(home, 100)).hasSize(20);
+        assertThat(cluster.reads.get()).as("nobody was asked").isEqualTo(before);
+        near.put(home, "theirs", "new");
+        assertThat(far.list(home, 7)).hasSize(21).contains("theirs");
+        far.put(home, "mine", "new");
+        assertThat(far.list(home, 7)).hasSize(22).contains("mine");
+        far.fs.unlink(far.caller(), home, bytes("f3"));
+        assertThat(far.list(home, 7)).hasSize(21).doesNotContain("f3");
+        near.fs.rename(near.caller(), home, bytes("f4"), home, bytes("f5"), 0);
+        assertThat(far.list(home, 7)).hasSize(20).doesNotContain("f4");
+    }
+
+    /** Whoever lists after a change was acknowledged sees it, and no other. */
+    @Test
+    void aListingIsNeverStale() throws FsException {
+        Random random = new Random(7);
+        Set<String> names = new HashSet<>();
+        for (int step = 0; step < 1_500; step++) {
+            TestClient client = random.nextBoolean() ? near : far;
+            String name = "f" + random.nextInt(12);
+            switch (random.nextInt(5)) {
+                case 0 -> {
+                    if (names.add(name)) {
+                        client.put(home, name, "some");
+                    }
+                }
+                case 1 -> {
+                    if (names.remove(name)) {
+                        client.fs.unlink(client.caller(), home, bytes(name));
+                    }
+                }
+                case 2 -> {
+                    String other = "f" + random.nextInt(12);
+                    if (names.contains(name) && !name.equals(other)) {
+                        client.fs.rename(client.caller(), home, bytes(name), home, bytes(other), 0);
+                        names.remove(name);
+                        names.add(other);
+                    }
+                }
+                default ->
+                        assertThat(client.list(home, 1 + random.nextInt(15)))
+                                .as("step " + step)
+                                .containsExactlyInAnyOrderElementsOf(names);
+            }
+        }
+    }
+
+    private List<Long> plantDirectories(int count) throws FsException {
+        List<Long> directories = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            long directory = near.mkdir(home, "d" + i);
+            near.put(directory, "in" + i, "some");
+            directories.add(directory);
+        }
+        return directories;
+    }
+
+    @Test
+    void whoListsDirectoriesOneAfterTheOtherFindsThemListed() throws FsException {
+        List<Long> directories = plantDirectories(40);
+        far.list(home, 1_000);
+        int before = cluster.reads.get();
+        for (int i = 0; i < directories.size(); i++) {
+            assertThat(far.list(directories.get(i), 10)).containsExactly("in" + i);
+        }
+        assertThat(cluster.reads.get() - before).as("each once").isEqualTo(directories.size());
+        assertThat(far.fs.counters()).containsEntry("directoriesAskedAhead", 39L);
+        near.put(directories.get(20), "more", "some");
+        assertThat(far.list(directories.get(20), 10)).containsExactly("in20", "more");
+    }
+
+    @Test
+    void whoMayNotListADirectoryDoesNotThoughItWasAskedForAhead() throws FsException {
+        List<Long> directories = plantDirectories(3);
+        near.set(directories.get(1), SetAttributes.MODE, 0700, FileSystem.NO_HANDLE);
+        far.uid = 1000;
+        far.list(home, 1_000);
+        assertThat(far.list(directories.get(0), 10)).containsExactly("in0");
+        GlobalFileSystemTest.assertFails(Errno.EACCES, () -> far.list(directories.get(1), 10));
+        assertThat(far.list(directories.get(2), 10)).containsExactly("in2");
     }
 
     @Test
