@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks ahead for the files of a directory that lives in another region, while a program opens one
- * after the other, and for the listings of the directories in it, while a program lists them: else
- * each costs it round trips over an ocean.
+ * after the other, and for the listings of the directories in it, while a program lists them, with
+ * their first files if it opened all in others: else each costs it round trips over an ocean.
  *
  * <p>Each is asked for at most once for each time that it was listed, and only what comes soon
  * after a wanted one in the listing. Nothing is believed for it that an open would not believe:
@@ -48,7 +48,11 @@ final class DirectoryReadAhead implements AutoCloseable {
     private static final long FILE_BYTES = 1 << 20;
 
     private static final long WINDOW_BYTES = 8 << 20;
-    private static final int PARALLEL = 16;
+
+    /** Of a directory's first files, before any was opened. */
+    private static final long BEGINNING_BYTES = 1 << 20;
+
+    private static final int PARALLEL = 32;
     private static final int PLACES = 20_000;
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final long INTERRUPTIBLE_MS = 100;
@@ -58,6 +62,11 @@ final class DirectoryReadAhead implements AutoCloseable {
     private final WriteBack writeBack;
     private final Cache<Long, Place> places =
             Caffeine.newBuilder().maximumSize(PLACES).executor(Runnable::run).build();
+
+    /** A directory's files. */
+    private final Cache<Long, Listing> filesOf =
+            Caffeine.newBuilder().maximumSize(PLACES).executor(Runnable::run).build();
+
     private final ConcurrentMap<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
     private final Semaphore permits = new Semaphore(PARALLEL, true);
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
@@ -74,17 +83,24 @@ final class DirectoryReadAhead implements AutoCloseable {
 
     /** Inodes of a kind in the order in which a directory was listed. Guarded by itself. */
     private static final class Listing {
+        final long directory;
         final List<Long> inodes;
+        final boolean files;
         final Fetch fetch;
-        final LongAdder counter;
         final BitSet asked = new BitSet();
+        boolean begun;
+        int wanted;
         int last = -1;
         int window = WINDOW_MIN;
 
-        Listing(List<Long> inodes, Fetch fetch, LongAdder counter) {
+        /** Of directories: the program that lists them opens the files in them, too. */
+        volatile boolean filesToo;
+
+        Listing(long directory, List<Long> inodes, boolean files, Fetch fetch) {
+            this.directory = directory;
             this.inodes = inodes;
+            this.files = files;
             this.fetch = fetch;
-            this.counter = counter;
         }
     }
 
@@ -94,18 +110,30 @@ final class DirectoryReadAhead implements AutoCloseable {
         this.writeBack = writeBack;
     }
 
-    /** Regular files were listed in this order. */
-    void listed(List<Long> files) {
-        listed(new Listing(files, this::content, filesAsked));
+    /** Regular files were listed in a directory in this order. */
+    void listed(long directory, List<Long> files) {
+        Listing listing = new Listing(directory, files, true, this::content);
+        listed(listing);
+        filesOf.put(directory, listing);
+        if (filesToo(directory)) {
+            begin(directory);
+        }
     }
 
     /**
-     * Directories were listed in this order.
+     * Directories were listed in a directory in this order.
      *
      * @param fetch lists one
      */
-    void listed(List<Long> directories, Fetch fetch) {
-        listed(new Listing(directories, fetch, directoriesAsked));
+    void listed(long directory, List<Long> directories, Fetch fetch) {
+        Listing listing = new Listing(directory, directories, false, fetch);
+        listing.filesToo = filesToo(directory);
+        listed(listing);
+    }
+
+    private boolean filesToo(long directory) {
+        Place place = places.getIfPresent(directory);
+        return place != null && place.listing.filesToo;
     }
 
     private void listed(Listing listing) {
@@ -125,6 +153,7 @@ final class DirectoryReadAhead implements AutoCloseable {
         }
         synchronized (place.listing) {
             askAfter(place.listing, place.index);
+            noteOpened(place.listing);
         }
         CompletableFuture<Void> coming = underWay.get(ino);
         if (coming != null) {
@@ -140,9 +169,31 @@ final class DirectoryReadAhead implements AutoCloseable {
         }
         listing.last = index;
         listing.asked.set(index);
-        int end = Math.min(listing.inodes.size(), index + 1 + listing.window);
+        askFrom(listing, index + 1, WINDOW_BYTES);
+        if (listing.filesToo) {
+            int endOfBeginnings = Math.min(listing.inodes.size(), index + 1 + WINDOW_MIN);
+            listing.inodes.subList(index, endOfBeginnings).forEach(this::begin);
+        }
+    }
+
+    /** Asks for a directory's first files, if it has been listed. */
+    private void begin(long directory) {
+        Listing listing = filesOf.getIfPresent(directory);
+        if (listing == null) {
+            return;
+        }
+        synchronized (listing) {
+            if (!listing.begun) {
+                listing.begun = true;
+                askFrom(listing, 0, BEGINNING_BYTES);
+            }
+        }
+    }
+
+    private void askFrom(Listing listing, int first, long mostBytes) {
+        int end = Math.min(listing.inodes.size(), first + listing.window);
         long bytes = 0;
-        for (int i = index + 1; i < end && bytes < WINDOW_BYTES; i++) {
+        for (int i = first; i < end && bytes < mostBytes; i++) {
             long ino = listing.inodes.get(i);
             Attributes attributes = cache.attributes(ino);
             bytes += attributes == null ? 0 : Math.min(attributes.getSize(), FILE_BYTES);
@@ -153,10 +204,21 @@ final class DirectoryReadAhead implements AutoCloseable {
         }
     }
 
+    /** Whoever opened all, or many, of a directory's files will open the next directory's. */
+    private void noteOpened(Listing listing) {
+        listing.wanted++;
+        if (listing.files && listing.wanted >= Math.min(listing.inodes.size(), WINDOW_MIN)) {
+            Place place = places.getIfPresent(listing.directory);
+            if (place != null) {
+                place.listing.filesToo = true;
+            }
+        }
+    }
+
     private void ask(Listing listing, long ino) {
         CompletableFuture<Void> coming = new CompletableFuture<>();
         if (!closed && underWay.putIfAbsent(ino, coming) == null) {
-            listing.counter.increment();
+            (listing.files ? filesAsked : directoriesAsked).increment();
             executor.execute(() -> {
                 try {
                     fetch(listing.fetch, ino);

@@ -115,11 +115,11 @@ final class Listings {
         Requests.check(reply.getErrno());
         List<DirectoryEntry> entries = reply.isSetEntries() ? reply.getEntries() : List.of();
         Page page = new Page(entries, reply.isLast() || entries.isEmpty());
-        if (read.partition() != requests.client().origin()) {
-            readAhead.listed(inodes(entries, Stat.REGULAR));
-            readAhead.listed(inodes(entries, Stat.DIRECTORY), this::ahead);
-        }
         learn(ino, from, page, read);
+        if (read.partition() != requests.client().origin()) {
+            readAhead.listed(ino, inodes(entries, Stat.DIRECTORY), this::ahead);
+            readAhead.listed(ino, inodes(entries, Stat.REGULAR));
+        }
         return page;
     }
 

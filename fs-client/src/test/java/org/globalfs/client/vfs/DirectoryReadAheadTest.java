@@ -103,6 +103,50 @@ class DirectoryReadAheadTest {
         assertThat(blocks.gets.get()).isEqualTo(FILES / 3);
     }
 
+    /** Directories, each with so many files of a block. */
+    private List<Long> plantDirectories(int directories, int filesInEach) throws FsException {
+        List<Long> result = new ArrayList<>();
+        for (int i = 0; i < directories; i++) {
+            long directory = near.mkdir(home, "d" + i);
+            for (int j = 0; j < filesInEach; j++) {
+                near.put(directory, "f" + j, content(3 * j));
+            }
+            result.add(directory);
+        }
+        return result;
+    }
+
+    @Test
+    void whoeverReadsAllOfADirectoryFindsTheNextOnesBeginningsThere() throws FsException {
+        List<Long> directories = plantDirectories(10, 5);
+        far.list(home, 1_000);
+        int before = cluster.reads.get();
+        for (long directory : directories) {
+            assertThat(far.list(directory, 10)).hasSize(5);
+            for (int j = 0; j < 5; j++) {
+                assertThat(far.content(far.lookup(directory, "f" + j)))
+                        .isEqualTo(bytes(content(3 * j)));
+            }
+
+            if (directory == directories.get(1)) {
+                await().until(() -> askedAhead(far) == 4 + 9 * 5);
+            }
+        }
+        assertThat(cluster.reads.get() - before).as("each once").isEqualTo(10 + 10 * 5);
+        assertThat(blocks.gets.get()).isEqualTo(10 * 5);
+    }
+
+    @Test
+    void whoeverReadsOneFileOfEachDirectoryGetsNoMoreOfTheNext() throws FsException {
+        List<Long> directories = plantDirectories(10, 5);
+        far.list(home, 1_000);
+        for (long directory : directories) {
+            far.list(directory, 10);
+            far.content(far.lookup(directory, "f4"));
+        }
+        assertThat(askedAhead(far)).isZero();
+    }
+
     @Test
     void inTheRegionItselfNothingIsAskedForAhead() throws FsException {
         TestClient neighbour = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
