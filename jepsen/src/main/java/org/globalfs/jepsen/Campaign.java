@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Verdict;
 
@@ -37,6 +38,7 @@ record Campaign(
     private static final int INVALID = 1;
     private static final long LEAST_NS = 500_000_000;
     private static final long RUNS = 100_000;
+    private static final int TRIES = 3;
 
     record Plan(Workload workload, boolean updatesOnly) {}
 
@@ -88,21 +90,32 @@ record Campaign(
             throws IOException {
         Files.createDirectories(folder);
         List<Verdict> verdicts = new ArrayList<>();
+        AtomicInteger runs = new AtomicInteger();
         long endNs = System.nanoTime() + whole.toNanos();
         do {
             for (String name : names) {
-                slice(name, clients, slice, seed, verdicts);
+                slice(name, clients, slice, seed, runs, verdicts);
             }
         } while (endNs - System.nanoTime() > LEAST_NS);
         return verdicts;
     }
 
-    /** A history that is full is followed by another, of operations elsewhere. */
-    private void slice(String name, int clients, Duration slice, long seed, List<Verdict> verdicts)
+    /**
+     * A history that is full is followed by another, of operations elsewhere; and so is one in
+     * which nothing at all was done, because all was down: it tells nothing.
+     */
+    private void slice(
+            String name,
+            int clients,
+            Duration slice,
+            long seed,
+            AtomicInteger runs,
+            List<Verdict> verdicts)
             throws IOException {
         long leftNs = slice.toNanos();
+        int tries = 1;
         while (leftNs > LEAST_NS) {
-            int run = verdicts.size() + 1;
+            int run = runs.incrementAndGet();
             long runSeed = seed * RUNS + run;
             Plan plan = plans(regional, global, runSeed).get(name);
             if (plan == null) {
@@ -112,6 +125,7 @@ record Campaign(
             RecordedRun.prepare(plan.workload, agents);
             long beginNs = System.nanoTime();
             Path history = folder.resolve(name + "-" + run + ".edn");
+            long done;
             try (Recording recording = new Recording(history)) {
                 recording.begun(partitions(plan.workload), Instant.now());
                 RecordedRun.run(
@@ -122,6 +136,13 @@ record Campaign(
                         runSeed,
                         nemesis,
                         recording);
+                done = recording.done();
+            }
+            if (done == 0 && tries < TRIES) {
+                System.out.println(history + ": nothing could be done; another try");
+                tries++;
+                leftNs = slice.toNanos();
+                continue;
             }
             leftNs -= System.nanoTime() - beginNs;
             Verdict verdict = judge(name, plan, history);

@@ -20,6 +20,7 @@ final class Recording implements AutoCloseable {
     private final long startNs = System.nanoTime();
     private long index;
     private long invocations;
+    private long done;
 
     Recording(Path file) throws IOException {
         out = Files.newBufferedWriter(file);
@@ -40,8 +41,14 @@ final class Recording implements AutoCloseable {
     }
 
     synchronized void complete(long process, String node, Step step, Outcome outcome) {
+        done += outcome.is("ok") ? 1 : 0;
         Object value = outcome.is("ok") ? step.seen().apply(outcome.value()) : step.value();
         add(outcome.type(), process, step.f(), value, outcome.error(), Map.of("node", node));
+    }
+
+    /** How many operations were done. */
+    synchronized long done() {
+        return done;
     }
 
     /** Says where it works, and when it began. Checkers pass over this entry and the next two. */
