@@ -35,7 +35,7 @@ struct Attributes {
   11: required i64 ctimeNs;
   12: required i64 btimeNs;
   13: required i64 version;
-  14: optional i32 extended = 0; // 1 has named extended attributes, 2 a default access control list, 4 security.capability
+  14: optional i32 extended = 0; // 1 has named extended attributes, 2 a default access control list, 4 security.capability, 8 user.globalfs.policy
   15: optional binary accessAcl; // as in system.posix_acl_access; absent: none
 }
 
@@ -287,6 +287,7 @@ struct MoveOp {
   1: required list<i64> inodes;     // directories and files
   2: required i32 to;               // partition
   3: optional i32 limit;            // inodes at most; fewer when they do not fit into one command
+  4: optional i64 tree;             // directories with a policy of their own stay, with all below them, but for this one
 }
 
 /** What one partition owes others, in its order `first`, `first` + 1, …: delivered once, by ring global. Proposed by the coordinator only. */

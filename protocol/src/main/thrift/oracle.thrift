@@ -25,6 +25,7 @@ struct DirectoryUse {
   4: required i64 reads;           // operations on it, its names and its files that changed nothing
   5: required i64 writes;          // those that did
   6: optional i64 astray = 0;      // those of both that were on files which live elsewhere than the directory
+  7: optional string policy;       // its user.globalfs.policy; empty: it has none; absent: not known
 }
 
 /** Of a mount to its region's oracle; of an oracle, for all its mounts together, to the other regions' ones. */

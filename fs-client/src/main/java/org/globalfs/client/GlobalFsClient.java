@@ -181,7 +181,10 @@ public final class GlobalFsClient implements AutoCloseable {
                                 metadata, Duration.ofMillis(config.mount().sessionLeaseMs())),
                         oracle);
         SessionKeeper keeper = new SessionKeeper(fileSystem.lease());
-        UseReporter reporter = oracle == null ? null : new UseReporter(fileSystem.uses(), oracle);
+        UseReporter reporter =
+                oracle == null
+                        ? null
+                        : new UseReporter(fileSystem.uses(), fileSystem::policy, oracle);
         LOG.info("session {} begins in region {}", metadata.session().id(), config.region());
         return new GlobalFsClient(calls, metadata, fileSystem, keeper, reporter, closeOthers);
     }

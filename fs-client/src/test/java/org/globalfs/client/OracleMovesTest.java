@@ -2,6 +2,7 @@ package org.globalfs.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
@@ -11,13 +12,16 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.core.ConditionFactory;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.Explanation;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.oracle.OracleConfig;
 import org.globalfs.oracle.OracleServer;
+import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.placement.PlacementPolicy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -166,6 +170,80 @@ class OracleMovesTest {
                                 .contains(
                                         "an older policy is in force", "policy.yaml:3", "reguon"));
         same("/legal", 2, 3);
+    }
+
+    private void states(GlobalFsClient client, String path, String policy) throws FsException {
+        long ino = client.paths(0, 0).stat(path).ino();
+        byte[] name = MoveRule.ATTRIBUTE.getBytes(UTF_8);
+        if (policy.isEmpty()) {
+            client.fileSystem().removeXattr(root(), ino, name);
+        } else {
+            client.fileSystem().setXattr(root(), ino, name, policy.getBytes(UTF_8), 0);
+        }
+    }
+
+    @Test
+    void whatDirectoriesSayOfThemselvesHolds() throws Exception {
+        policy("  - path: /\n    move: off\n  - path: /fixed\n    move: off\n");
+        oracle(1);
+        oracle(2);
+        plant("/home", 3, 5);
+        plant("/fixed", 1, 2);
+        states(west, "/fixed", "move: eager, residence: 0s");
+        states(west, "/home/d1", "move: off");
+        states(west, "/home", "move: eager, residence: 0s");
+        eventually()
+                .untilAsserted(() -> {
+                    for (int i = 0; i < 20; i++) {
+                        assertThat(east.paths(0, 0).read("/home/d0/f0")).isNotEmpty();
+                        assertThat(east.paths(0, 0).read("/fixed/d0/f0")).isNotEmpty();
+                    }
+                    assertThat(homes(west, "/home"))
+                            .isEqualTo(Map.of("region1", 6L, "region2", 13L));
+                });
+        assertThat(homes(west, "/home/d1")).as("stays with all below").containsOnlyKeys("region1");
+        assertThat(homes(west, "/fixed")).as("the file comes first").containsOnlyKeys("region1");
+        long home = west.paths(0, 0).stat("/home").ino();
+        assertThat(explanation(west, "/home/d0").rule())
+                .isEqualTo("user.globalfs.policy of inode " + home + ": eager");
+
+        // Nobody uses it but to say so.
+        states(west, "/home", "region: region1");
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(homes(west, "/home")).isEqualTo(Map.of("region1", 19L)));
+        states(west, "/home", "");
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(explanation(west, "/home").rule()).isEqualTo("/: off"));
+        same("/home", 3, 5);
+    }
+
+    @Test
+    void onlyRootStatesPoliciesAndInWordsThatAreUnderstood() throws Exception {
+        policy("  - path: /\n    move: off\n");
+        plant("/home", 1, 1);
+        long ino = west.paths(0, 0).stat("/home").ino();
+        byte[] name = MoveRule.ATTRIBUTE.getBytes(UTF_8);
+        Caller user = Caller.of(1000, 1000, new int[0], System.nanoTime() + 60_000_000_000L);
+        assertThat(refused(() -> west.fileSystem().setXattr(user, ino, name, name, 0)))
+                .isEqualTo(Errno.EPERM);
+        assertThat(refused(() -> states(west, "/home", "move: sometimes"))).isEqualTo(Errno.EINVAL);
+        assertThat(refused(() -> states(west, "/home", "region: mars"))).isEqualTo(Errno.EINVAL);
+        assertThat(refused(() -> states(west, "/home/d0/f0", "move: off")))
+                .isEqualTo(Errno.EOPNOTSUPP);
+        states(west, "/home", "move: off");
+        assertThat(refused(() -> west.fileSystem().removeXattr(user, ino, name)))
+                .isEqualTo(Errno.EPERM);
+        assertThat(west.fileSystem().listXattr(root(), ino)).as("is not listed").isEmpty();
+        assertThat(east.fileSystem().getXattr(user, ino, name))
+                .isEqualTo("move: off".getBytes(UTF_8));
+        states(west, "/home", "");
+        assertThat(refused(() -> states(west, "/home", ""))).isEqualTo(Errno.ENODATA);
+    }
+
+    private static Errno refused(ThrowingCallable call) {
+        return catchThrowableOfType(FsException.class, call).errno();
     }
 
     @Test

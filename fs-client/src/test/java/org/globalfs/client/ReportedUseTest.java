@@ -56,7 +56,8 @@ class ReportedUseTest {
 
     private DirectoryUse use(long ino) {
         synchronized (heard) {
-            return new DirectoryUse(heard.getOrDefault(ino, new DirectoryUse(ino, 0, 0, 0, 0)));
+            DirectoryUse use = heard.getOrDefault(ino, new DirectoryUse(ino, 0, 0, 0, 0));
+            return new DirectoryUse(use).setPolicy(null);
         }
     }
 

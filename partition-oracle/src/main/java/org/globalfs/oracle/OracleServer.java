@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -66,7 +67,13 @@ public final class OracleServer implements AutoCloseable {
         Locator locator = new Locator(config.topology(), tree, nearest, config.policy());
         finder = new RuleFinder(locator, tree);
         LongSupplier clock = () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
-        monitor = new UseMonitor(config.region(), own, Rules.of(policy.policy().root()), clock);
+        monitor =
+                new UseMonitor(
+                        config.region(),
+                        own,
+                        regions(config),
+                        Rules.of(policy.policy().root()),
+                        clock);
         exchange = new UseExchange(config.region(), discovery, monitor);
         puller =
                 new Puller(
@@ -96,12 +103,7 @@ public final class OracleServer implements AutoCloseable {
      */
     public static OracleServer start(OracleConfig config, Discovery discovery)
             throws IOException, ConfigException {
-        PolicyWatch policy =
-                new PolicyWatch(
-                        config.policyFile(),
-                        config.topology().regions().stream()
-                                .map(Topology.Region::name)
-                                .collect(Collectors.toSet()));
+        PolicyWatch policy = new PolicyWatch(config.policyFile(), regions(config));
         OracleServer oracle = new OracleServer(config, discovery, policy);
         discovery.register(
                 new Member(
@@ -116,6 +118,12 @@ public final class OracleServer implements AutoCloseable {
         oracle.repeat(oracle.timer, PULL_PERIOD_MS, oracle::lookAtPolicy);
         oracle.repeat(oracle.pulls, PULL_PERIOD_MS, oracle.puller::pull);
         return oracle;
+    }
+
+    private static Set<String> regions(OracleConfig config) {
+        return config.topology().regions().stream()
+                .map(Topology.Region::name)
+                .collect(Collectors.toSet());
     }
 
     private void repeat(ScheduledExecutorService on, long periodMs, Runnable task) {

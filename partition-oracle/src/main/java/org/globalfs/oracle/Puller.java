@@ -190,20 +190,29 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
 
     @Override
     public TreeMove.Answer read(long ino, ReadOp op) throws IOException {
+        TreeMove.Answer answer = ask(ino, op);
+        if (answer.reply().getErrno() != 0) {
+            throw new IOException("inode " + ino + ": " + Errno.of(answer.reply().getErrno()));
+        }
+        return answer;
+    }
+
+    private int home(long ino) throws IOException {
+        return read(ino, ReadOp.getAttributes(new GetAttributesOp(ino))).partition();
+    }
+
+    @Override
+    public TreeMove.Answer attributes(long ino) throws IOException {
+        return ask(ino, ReadOp.getAttributes(new GetAttributesOp(ino)));
+    }
+
+    private TreeMove.Answer ask(long ino, ReadOp op) throws IOException {
         // Most of what is asked for has just come here.
         TreeReader.Read read = tree.read(own, op);
         if (read == null) {
             throw new IOException("no replica says what inode " + ino + " is");
         }
-        if (read.reply().getErrno() != 0) {
-            throw new IOException("inode " + ino + ": " + Errno.of(read.reply().getErrno()));
-        }
         return new TreeMove.Answer(read.partition(), read.reply());
-    }
-
-    @Override
-    public int home(long ino) throws IOException {
-        return read(ino, ReadOp.getAttributes(new GetAttributesOp(ino))).partition();
     }
 
     @Override

@@ -13,8 +13,13 @@ import org.globalfs.oracle.policy.Choice;
 import org.globalfs.oracle.policy.Chooser;
 import org.globalfs.oracle.policy.Rules;
 import org.globalfs.oracle.policy.UseRates;
+import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.PolicyFile;
+import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.placement.TreeMove;
 import org.globalfs.protocol.wire.DirectoryUse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What all regions do where, as far as it was reported to this oracle, and what its own region's
@@ -24,7 +29,10 @@ final class UseMonitor {
 
     private static final int MOST_DIRECTORIES = 50_000;
 
+    private static final Logger LOG = LoggerFactory.getLogger(UseMonitor.class);
+
     private final int own;
+    private final Set<String> regions;
     private final Chooser chooser;
     private final LongSupplier clockMs;
     private final UseRates rates;
@@ -34,10 +42,12 @@ final class UseMonitor {
     /**
      * @param name the oracle's region
      * @param own its partition
+     * @param regions all there are
      * @param clockMs runs evenly
      */
-    UseMonitor(String name, int own, Rules rules, LongSupplier clockMs) {
+    UseMonitor(String name, int own, Set<String> regions, Rules rules, LongSupplier clockMs) {
         this.own = own;
+        this.regions = Set.copyOf(regions);
         this.chooser = new Chooser(name, own);
         this.clockMs = clockMs;
         this.rules = rules;
@@ -47,6 +57,7 @@ final class UseMonitor {
     /** What users of a region did; those of the own region are still to be told to the others. */
     synchronized void report(int region, List<DirectoryUse> uses) {
         rates.report(region, uses, clockMs.getAsLong());
+        uses.forEach(this::noteStatement);
         if (region != own) {
             return;
         }
@@ -59,11 +70,33 @@ final class UseMonitor {
                 sum.setWrites(sum.getWrites() + use.getWrites());
                 sum.setAstray(sum.getAstray() + use.getAstray());
                 sum.setPartition(use.getPartition());
+                if (use.isSetPolicy()) {
+                    sum.setPolicy(use.getPolicy());
+                }
                 if (use.getParent() != 0) {
                     sum.setParent(use.getParent());
                 }
             }
         }
+    }
+
+    private void noteStatement(DirectoryUse use) {
+        if (!use.isSetPolicy()) {
+            return;
+        }
+        String text = use.getPolicy();
+        MoveRule rule = null;
+        if (!text.isEmpty()) {
+            String directory = MoveRule.ATTRIBUTE + " of inode " + use.getIno();
+            try {
+                rule = PolicyFile.ofAttribute(directory, text, regions);
+            } catch (ConfigException e) {
+                // Mounts take only what is right; another one of an older cluster, say, did.
+                LOG.warn("{} is left aside: {}", directory, e.getMessage());
+                rule = MoveRule.off(directory);
+            }
+        }
+        rates.states(use.getIno(), rule);
     }
 
     /** What the other regions have not been told; the caller tells them. */
@@ -92,7 +125,7 @@ final class UseMonitor {
     synchronized TreeMove.Scope scope(long ino, int home) {
         Set<Long> apart = new HashSet<>(rules.byDirectory().keySet());
         apart.remove(ino);
-        return new TreeMove.Scope(from -> from == home, apart, rules.above());
+        return new TreeMove.Scope(from -> from == home, apart, rules.above(), true);
     }
 
     synchronized void moved(long ino) {

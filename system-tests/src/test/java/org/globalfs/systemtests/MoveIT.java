@@ -144,6 +144,35 @@ final class MoveIT {
     }
 
     @Test
+    void aDirectorySaysItselfWhereItsTreeIsToLive() {
+        run(west, "mkdir -p stated/deep && seq 100 > stated/deep/f");
+        String tree = west.resolve("stated").toString();
+        place("set", tree, "region=us-east").orFail();
+        await().atMost(LIMIT)
+                .untilAsserted(() ->
+                        assertThat(place("show", tree).orFail())
+                                .containsPattern("us-east +3\\b")
+                                .doesNotContain("us-west"));
+        assertThat(place("explain", tree + "/deep").orFail())
+                .contains("user.globalfs.policy of " + tree + ": region us-east");
+        run(
+                east,
+                """
+                [ "$(getfattr --only-values -n user.globalfs.policy stated)" = 'region: us-east' ]
+                ! getfattr -d stated | grep policy
+                cp -a stated copied && ! getfattr -n user.globalfs.policy copied
+                setfattr -n user.globalfs.policy -v 'move: eager' copied
+                """);
+        place("set", tree, "move=threshold", "reads=5", "window=1min").orFail();
+        assertThat(place("set", tree, "move=often").output())
+                .contains("user.globalfs.policy", "often");
+        assertThat(place("set", tree, "region=mars").output()).contains("mars", "us-east");
+        place("clear", tree).orFail();
+        assertThat(place("clear", tree).output()).contains("has no policy of its own");
+        run(west, "rm -r stated copied");
+    }
+
+    @Test
     void whatAQuotaCountsStays() {
         run(west, "mkdir -p limited/tree && echo 1 > limited/tree/f");
         String tree = west.resolve("limited/tree").toString();

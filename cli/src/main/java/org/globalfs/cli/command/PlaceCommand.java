@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -35,7 +36,7 @@ final class PlaceCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "say what to do: show, explain, plan or move");
+                spec.commandLine(), "say what to do: show, explain, plan, move, set or clear");
     }
 
     @Command(
@@ -67,7 +68,56 @@ final class PlaceCommand implements Runnable {
         if (lines.isEmpty()) {
             throw new Failure(ExitCode.FAILED, "the mount ended before it answered");
         }
-        System.out.print(ExplanationTable.of(Explanation.parse(lines)));
+        System.out.print(named(ExplanationTable.of(Explanation.parse(lines)), directory));
+        return ExitCode.OK;
+    }
+
+    /** A rule that a directory on the way says of itself is named by its number. */
+    private static String named(String explanation, Path directory) throws Failure, IOException {
+        String text = explanation;
+        Path top = mountpoint(directory);
+        for (Path at = directory; at != null && at.startsWith(top); at = at.getParent()) {
+            text = text.replace(" of inode " + inode(at) + ":", " of " + at + ":");
+        }
+        return text;
+    }
+
+    @Command(
+            name = "set",
+            description = {
+                "Say on a directory when its tree moves by itself, as a rule of policy.yaml does: the"
+                        + " partition oracles hold to it for all below that has no rule of its own."
+                        + " A rule of policy.yaml for the same directory comes first. Root only."
+            },
+            mixinStandardHelpOptions = true)
+    int set(
+            @Parameters(paramLabel = "DIRECTORY") Path path,
+            @Parameters(
+                            arity = "1..*",
+                            paramLabel = "KEY=VALUE",
+                            description = {
+                                "As in policy.yaml: move=off, move=eager, move=threshold reads=500"
+                                        + " window=10min, or region=NAME"
+                            })
+                    Map<String, String> rule)
+            throws Failure, IOException {
+        if (!Files.isDirectory(path)) {
+            throw Files.exists(path)
+                    ? new Failure(ExitCode.FAILED, path + ": give a directory: a file has no tree")
+                    : absent(path);
+        }
+        List<String> words = new ArrayList<>();
+        rule.forEach((key, value) -> words.add(key + ": " + value));
+        ask(path, "policy " + inode(path) + " " + String.join(", ", words));
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "clear",
+            description = "Take away what `place set` said on a directory. Root only.",
+            mixinStandardHelpOptions = true)
+    int clear(@Parameters(paramLabel = "DIRECTORY") Path path) throws Failure, IOException {
+        ask(path, "policy " + inode(path));
         return ExitCode.OK;
     }
 

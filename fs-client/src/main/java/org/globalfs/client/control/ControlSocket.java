@@ -27,6 +27,8 @@ import org.globalfs.client.vfs.Explanation;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.client.vfs.QuotaUsage;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.placement.MoveRule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -119,6 +121,7 @@ public final class ControlSocket implements AutoCloseable {
             switch (words[0]) {
                 case "place" -> place(out, words);
                 case "explain" -> explain(out, words);
+                case "policy" -> policy(out, words);
                 case "move" -> move(out, words);
                 case "stats" -> out.write(new MountReport(mount, fileSystem, startedNs).json());
                 case "trace" -> trace(out);
@@ -157,6 +160,23 @@ public final class ControlSocket implements AutoCloseable {
             }
         } catch (FsException e) {
             out.write("error: " + told(e) + "\n");
+        }
+    }
+
+    /** Sets a directory's policy; clears it where the request has none. */
+    private void policy(Writer out, String[] words) throws IOException {
+        byte[] name = MoveRule.ATTRIBUTE.getBytes(StandardCharsets.UTF_8);
+        long directory = Long.parseUnsignedLong(words[1]);
+        try {
+            if (words.length > 2) {
+                byte[] value = words[2].getBytes(StandardCharsets.UTF_8);
+                fileSystem.setXattr(patient(), directory, name, value, 0);
+            } else {
+                fileSystem.removeXattr(patient(), directory, name);
+            }
+        } catch (FsException e) {
+            boolean none = e.errno() == Errno.ENODATA;
+            out.write("error: " + (none ? "has no policy of its own" : told(e)) + "\n");
         }
     }
 

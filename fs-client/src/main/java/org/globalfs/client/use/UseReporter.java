@@ -8,6 +8,7 @@ import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcException;
 import org.globalfs.protocol.wire.DirectoryUse;
 import org.globalfs.protocol.wire.UseReport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,25 +28,42 @@ public final class UseReporter implements AutoCloseable {
     private static final long LONGEST_MS = TimeUnit.MINUTES.toMillis(10);
 
     private final UseCounts counts;
+    private final Policies policies;
     private final RegionOracle oracle;
     private final long afterFailureMs;
     private final CountDownLatch closed = new CountDownLatch(1);
     private long periodMs;
+
+    /** What directories say of themselves. */
+    @FunctionalInterface
+    public interface Policies {
+        /**
+         * A directory's {@link org.globalfs.protocol.placement.MoveRule#ATTRIBUTE}; empty: it has
+         * none; null: not known now. May ask a replica.
+         */
+        @Nullable String of(long directory);
+    }
 
     /**
      * Begins at once.
      *
      * @param oracle stays the caller's
      */
-    public UseReporter(UseCounts counts, RegionOracle oracle) {
-        this(counts, oracle, FIRST_MS, AFTER_FAILURE_MS);
+    public UseReporter(UseCounts counts, Policies policies, RegionOracle oracle) {
+        this(counts, policies, oracle, FIRST_MS, AFTER_FAILURE_MS);
     }
 
     /**
      * @param firstMs how long it waits before the first report
      */
-    UseReporter(UseCounts counts, RegionOracle oracle, long firstMs, long afterFailureMs) {
+    UseReporter(
+            UseCounts counts,
+            Policies policies,
+            RegionOracle oracle,
+            long firstMs,
+            long afterFailureMs) {
         this.counts = counts;
+        this.policies = policies;
         this.oracle = oracle;
         this.periodMs = firstMs;
         this.afterFailureMs = afterFailureMs;
@@ -76,6 +94,7 @@ public final class UseReporter implements AutoCloseable {
             LOG.debug("no oracle of region {} is announced", oracle.region());
             return false;
         }
+        uses.forEach(use -> use.setPolicy(policies.of(use.getIno())));
         try {
             UseReport report = new UseReport(oracle.region(), uses);
             long nextMs = client.call(OracleCalls.REPORT_USE, report, CALL_MS).getPeriodMs();

@@ -18,9 +18,11 @@ import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.SessionLease;
 import org.globalfs.client.use.RegionOracle;
 import org.globalfs.client.use.UseCounts;
+import org.globalfs.client.use.UseReporter;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.DirectoryUse;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -133,6 +135,11 @@ public final class GlobalFileSystem implements FileSystem {
     /** What was done in which directories. */
     public UseCounts uses() {
         return uses;
+    }
+
+    /** As {@link UseReporter.Policies#of}. */
+    public @Nullable String policy(long directory) {
+        return xattrs.policy(directory);
     }
 
     @Override
@@ -436,7 +443,9 @@ public final class GlobalFileSystem implements FileSystem {
         if (oracle == null) {
             throw FsException.of(Errno.ENOSYS);
         }
-        return placements.explain(oracle, uses, ino);
+        List<DirectoryUse> way = uses.way(ino);
+        way.forEach(use -> use.setPolicy(policy(use.getIno())));
+        return placements.explain(oracle, way, ino);
     }
 
     @Override

@@ -12,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import org.globalfs.client.use.RegionOracle;
-import org.globalfs.client.use.UseCounts;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.TreeMove;
 import org.globalfs.protocol.rpc.OracleCalls;
 import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.wire.DirectoryUse;
 import org.globalfs.protocol.wire.ExplainReply;
 import org.globalfs.protocol.wire.ExplainRequest;
 import org.globalfs.protocol.wire.GetAttributesOp;
@@ -59,7 +59,7 @@ final class Placements {
             TreeMove.list(
                     tree,
                     directories.poll(),
-                    (entry, home) -> {
+                    (entry, home, attributes) -> {
                         if (seen.add(entry.getIno())) {
                             counts.merge(home, 1L, Long::sum);
                             if (entry.getType() == Stat.DIRECTORY) {
@@ -74,9 +74,10 @@ final class Placements {
     /**
      * What the oracle thinks of a directory.
      *
-     * @param known what this client has found where
+     * @param way the directory and those above it, as far as this client knows them
      */
-    Explanation explain(RegionOracle oracle, UseCounts known, long directory) throws FsException {
+    Explanation explain(RegionOracle oracle, List<DirectoryUse> way, long directory)
+            throws FsException {
         RpcClient asked = oracle.client();
         if (asked == null) {
             throw FsException.of(
@@ -87,7 +88,7 @@ final class Placements {
         }
         ExplainReply reply;
         try {
-            ExplainRequest request = new ExplainRequest(directory, known.way(directory));
+            ExplainRequest request = new ExplainRequest(directory, way);
             reply = asked.call(OracleCalls.EXPLAIN, request, EXPLAIN_MS);
         } catch (RpcException e) {
             throw FsException.of(
@@ -142,9 +143,10 @@ final class Placements {
             }
 
             @Override
-            public int home(long ino) {
+            public TreeMove.Answer attributes(long ino) {
                 ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
-                return requests.tryRead(caller, requests.home(ino), op).partition();
+                Requests.Read read = requests.tryRead(caller, requests.home(ino), op);
+                return new TreeMove.Answer(read.partition(), read.reply());
             }
 
             @Override

@@ -1,16 +1,22 @@
 package org.globalfs.client.vfs;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.meta.Homes;
 import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.PolicyFile;
+import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.placement.Placement;
 import org.globalfs.protocol.posix.Xattr;
 import org.globalfs.protocol.wire.Attributes;
@@ -22,6 +28,7 @@ import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RemoveXattrOp;
 import org.globalfs.protocol.wire.SetXattrOp;
 import org.globalfs.protocol.wire.UpdateOp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Extended attributes. The attributes that stat(2) needs say which kinds an inode has, and hold its
@@ -32,6 +39,10 @@ final class Xattrs {
     private static final int HAS_NAMED = 1;
     private static final int HAS_DEFAULT_ACL = 2;
     private static final int HAS_CAPABILITY = 4;
+    private static final int HAS_POLICY = 8;
+    private static final byte[] POLICY = MoveRule.ATTRIBUTE.getBytes(US_ASCII);
+    private static final long POLICY_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final int[] NO_GROUPS = {};
     private static final byte[] PLACEMENT = Placement.ATTRIBUTE.getBytes(US_ASCII);
 
     private final Requests requests;
@@ -81,6 +92,33 @@ final class Xattrs {
             throw FsException.of(Errno.ENODATA);
         }
         return value.clone();
+    }
+
+    /** As {@code UseReporter.Policies}. */
+    @SuppressWarnings("ReferenceEquality") // NO_XATTR is that very array
+    @Nullable String policy(long directory) {
+        Attributes attributes = cache.attributes(directory);
+        if (attributes == null || (attributes.getExtended() & HAS_POLICY) == 0) {
+            return attributes == null ? null : "";
+        }
+        try {
+            byte[] known = cache.xattr(directory, POLICY);
+            Caller caller = Caller.of(0, 0, NO_GROUPS, System.nanoTime() + POLICY_PATIENCE_NS);
+            byte[] value = known == null ? ask(caller, directory, POLICY) : known;
+            return value == MetadataCache.NO_XATTR ? "" : new String(value, UTF_8);
+        } catch (FsException e) {
+            return null; // the next report will say it
+        }
+    }
+
+    /** A policy is said in words that oracles understand. */
+    private void checkPolicy(byte[] value) throws FsException {
+        try {
+            Set<String> regions = requests.client().regions().keySet();
+            PolicyFile.ofAttribute(MoveRule.ATTRIBUTE, new String(value, UTF_8), regions);
+        } catch (ConfigException e) {
+            throw FsException.of(Errno.EINVAL, String.valueOf(e.getMessage()));
+        }
     }
 
     private static boolean mayHave(Attributes attributes, Xattr space, byte[] name) {
@@ -168,6 +206,9 @@ final class Xattrs {
         if (Quotas.isOne(name)) {
             change(caller, ino, UpdateOp.setQuota(Quotas.setting(ino, name, value)));
             return;
+        }
+        if (caller.uid() == 0 && Arrays.equals(name, POLICY)) {
+            checkPolicy(value);
         }
         SetXattrOp op = new SetXattrOp(ino, ByteBuffer.wrap(name), ByteBuffer.wrap(value));
         change(caller, ino, UpdateOp.setXattr(op.setFlags(flags)));

@@ -1,6 +1,7 @@
 package org.globalfs.client.use;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
@@ -8,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.globalfs.protocol.HostPort;
@@ -17,6 +19,7 @@ import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.rpc.OracleCalls;
 import org.globalfs.protocol.rpc.RpcHandler;
 import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.DirectoryUse;
 import org.globalfs.protocol.wire.UseReply;
 import org.globalfs.protocol.wire.UseReport;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +35,8 @@ class UseReporterTest {
     private final InMemoryDiscovery discovery = new InMemoryDiscovery();
     private final UseCounts counts = new UseCounts(_ -> 3);
     private final RegionOracle oracle = new RegionOracle(discovery, REGION);
-    private final UseReporter reporter = new UseReporter(counts, oracle, 1, 50);
+    private final Map<Long, String> policies = new ConcurrentHashMap<>();
+    private final UseReporter reporter = new UseReporter(counts, policies::get, oracle, 1, 50);
     private final List<UseReport> reports = new CopyOnWriteArrayList<>();
 
     @AfterEach
@@ -95,6 +99,23 @@ class UseReporterTest {
                                     .filter(use -> use.getIno() == 2))
                     .singleElement()
                     .satisfies(use -> assertThat(use.getWrites()).isEqualTo(1));
+        }
+    }
+
+    @Test
+    void whatDirectoriesSayOfThemselvesGoesAlong() throws IOException {
+        policies.put(1L, "");
+        policies.put(2L, "move: eager");
+        counts.found(2, 1, true);
+        counts.found(3, 2, true);
+        try (RpcServer server = serve(this::note)) {
+            announce(REGION, server.port());
+            awaitReport();
+            counts.writeIn(3);
+            await().until(() -> reports.getLast().getDirectories().size() == 3);
+            assertThat(reports.getLast().getDirectories())
+                    .extracting(DirectoryUse::getIno, DirectoryUse::getPolicy)
+                    .contains(tuple(1L, ""), tuple(2L, "move: eager"), tuple(3L, null));
         }
     }
 

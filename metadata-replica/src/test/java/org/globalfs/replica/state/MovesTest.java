@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
@@ -25,10 +26,12 @@ import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.SetXattrOp;
 import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.WriteOp;
+import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.junit.jupiter.api.AfterEach;
@@ -119,6 +122,37 @@ final class MovesTest {
         for (int partition = 0; partition <= REGIONS; partition++) {
             assertThat(rings.state(partition).forwards()).isZero();
         }
+    }
+
+    private void states(long directory, String policy) {
+        SetXattrOp op =
+                new SetXattrOp(
+                        directory,
+                        ByteBuffer.wrap(MoveRule.ATTRIBUTE.getBytes(UTF_8)),
+                        ByteBuffer.wrap(policy.getBytes(UTF_8)));
+        UpdateReply reply = run(directory, UpdateOp.setXattr(op));
+        assertThat(reply.getErrno()).isZero();
+        assertThat(reply.getAttributes().getExtended() & Inode.HAS_POLICY).isPositive();
+    }
+
+    @Test
+    void aTreeLeavesDirectoriesBehindThatHavePoliciesOfTheirOwn() {
+        long own = made(home, "own", Mode.DIRECTORY | 0755);
+        long below = made(own, "below", FILE);
+        long other = made(home, "other", FILE);
+        states(own, "move: off");
+        states(home, "move: eager");
+        MoveOp op = new MoveOp(List.of(home, own), 2).setTree(home);
+        UpdateReply reply = rings.run(0, rings.command(9, 0, 2, UpdateOp.move(op)));
+        assertThat(reply.getDone()).isEqualTo(2);
+        assertThat(reply.getRest()).isEmpty();
+        assertThat(reply.getStayed()).isEmpty();
+        assertThat(List.of(home, other)).allMatch(ino -> rings.home(ino) == 2);
+        assertThat(List.of(own, below)).allMatch(ino -> rings.home(ino) == 1);
+        assertThat(attributes(2, home).getAttributes().getExtended() & Inode.HAS_POLICY)
+                .as("its policy went along")
+                .isPositive();
+        assertThat(moved(2, home, own).getDone()).as("asked for itself").isEqualTo(2);
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.globalfs.oracle.policy;
 import java.util.Map;
 import java.util.TreeMap;
 import org.globalfs.protocol.placement.MoveRule;
+import org.jspecify.annotations.Nullable;
 
 /** What is known of one directory, without those below it. */
 final class Directory {
@@ -19,6 +20,9 @@ final class Directory {
 
     /** Of those, operations on files that live elsewhere. */
     final Map<Integer, Double> astray = new TreeMap<>();
+
+    /** What the directory itself says; null: nothing. */
+    @Nullable MoveRule own;
 
     private long fadedMs;
     MoveRule rule;

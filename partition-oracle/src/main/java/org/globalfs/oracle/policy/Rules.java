@@ -24,9 +24,13 @@ public record Rules(Map<Long, MoveRule> byDirectory, Set<Long> above, MoveRule r
         return new Rules(Map.of(), Set.of(), root);
     }
 
-    /** The rule of a directory in one with the rule {@code above}; null: in none that is known. */
-    MoveRule of(long ino, @Nullable MoveRule above) {
-        MoveRule own = byDirectory.get(ino);
-        return own != null ? own : above != null ? above : root;
+    /**
+     * The rule of a directory in one with the rule {@code above}; null: in none that is known.
+     *
+     * @param own what the directory itself says, which yields to the policy's file
+     */
+    MoveRule of(long ino, @Nullable MoveRule own, @Nullable MoveRule above) {
+        MoveRule stated = byDirectory.getOrDefault(ino, own);
+        return stated != null ? stated : above != null ? above : root;
     }
 }

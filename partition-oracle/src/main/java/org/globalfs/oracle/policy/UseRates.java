@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.wire.DirectoryUse;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +83,7 @@ public final class UseRates {
                         use.getPartition(),
                         settledMs,
                         nowMs,
-                        rules.of(use.getIno(), above == null ? null : above.rule));
+                        rules.of(use.getIno(), null, above == null ? null : above.rule));
         directories.put(use.getIno(), directory);
         return directory;
     }
@@ -94,6 +95,14 @@ public final class UseRates {
         if (directory.partition != use.getPartition()) {
             directory.partition = use.getPartition();
             directory.settledMs = nowMs;
+        }
+    }
+
+    /** What a directory says of itself; null: nothing. */
+    public void states(long ino, @Nullable MoveRule rule) {
+        Directory directory = directories.get(ino);
+        if (directory != null) {
+            directory.own = rule;
         }
     }
 

@@ -33,14 +33,14 @@ final class UseTree {
             }
         }
         for (Directory top : tops) {
-            top.rule = rules.of(top.ino, null);
+            top.rule = rules.of(top.ino, top.own, null);
             order.add(top);
         }
         for (int i = 0; i < order.size(); i++) {
             Directory next = order.get(i);
             next.fade(nowMs);
             for (Directory child : below(next.ino)) {
-                child.rule = rules.of(child.ino, next.rule);
+                child.rule = rules.of(child.ino, child.own, next.rule);
                 order.add(child);
             }
         }

@@ -75,6 +75,25 @@ class ChooserTest {
     }
 
     @Test
+    void whatADirectorySaysOfItselfHoldsBelowItUnlessThePolicySaysMore() {
+        UseRates rates = rates(Rules.of(MoveRule.off("/")));
+        use(rates, EAST, X, WEST, 500, 0);
+        use(rates, EAST, B, WEST, 500, 0);
+        assertThat(chosen(east, rates)).isEmpty();
+        rates.states(A, MoveRule.eager("what A says"));
+        assertThat(chosen(east, rates)).containsExactly(A);
+        rates.states(X, MoveRule.off("what X says"));
+        assertThat(chosen(east, rates)).doesNotContain(X);
+        rates.states(X, null);
+        rates.rules(new Rules(Map.of(A, MoveRule.off("/home/a")), Set.of(), MoveRule.off("/")));
+        assertThat(chosen(east, rates)).isEmpty();
+        rates.rules(Rules.of(MoveRule.off("/")));
+        assertThat(chosen(east, rates)).containsExactly(A);
+        rates.states(A, null);
+        assertThat(chosen(east, rates)).isEmpty();
+    }
+
+    @Test
     void theHighestTreeThatARegionDominatesIsChosen() {
         UseRates rates = rates(Rules.of(rule("/", 100, 2, 0)));
         use(rates, EAST, X, WEST, 500, 0);

@@ -56,8 +56,26 @@ public final class PolicyFile {
         return new MovePolicy(rules);
     }
 
+    /**
+     * The rule that a directory's {@link MoveRule#ATTRIBUTE} says, such as {@code move: eager,
+     * residence: 1min}.
+     *
+     * @param directory takes the place of its path
+     * @param regions what it may name
+     * @throws ConfigException says what is wrong and what to do
+     */
+    public static MoveRule ofAttribute(String directory, String text, Set<String> regions)
+            throws ConfigException {
+        Yaml yaml = Yaml.parse(MoveRule.ATTRIBUTE, "{" + text + "}");
+        return rule(yaml, directory, Optional.of(regions));
+    }
+
     private static MoveRule rule(Yaml yaml, Optional<Set<String>> regions) throws ConfigException {
-        String path = path(yaml);
+        return rule(yaml, path(yaml), regions);
+    }
+
+    private static MoveRule rule(Yaml yaml, String path, Optional<Set<String>> regions)
+            throws ConfigException {
         Optional<String> region = yaml.optionalText("region");
         boolean says = yaml.has("move");
         MoveRule.Kind kind = yaml.choice("move", MoveRule.Kind.class, MoveRule.Kind.OFF);

@@ -39,6 +39,9 @@ public record MoveRule(
         THRESHOLD
     }
 
+    /** Says a directory's rule on the directory itself, as {@code policy.yaml} does. */
+    public static final String ATTRIBUTE = "user.globalfs.policy";
+
     private static final String ROOT = "/";
     private static final long SECOND_MS = 1_000;
     private static final long HOUR_MS = 3_600_000;

@@ -15,6 +15,7 @@ import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the inodes of a tree live in another region. That is many commands, each of which takes some
@@ -27,6 +28,7 @@ public final class TreeMove<E extends Exception> {
 
     private static final int TYPE_MASK = 0170000;
     private static final int DIRECTORY = 0040000;
+    private static final int HAS_POLICY = 8;
     private static final int PAGE_ENTRIES = 1000;
     private static final int INODES_A_COMMAND = 4096;
 
@@ -35,8 +37,8 @@ public final class TreeMove<E extends Exception> {
         /** Asks the partition that the inode lives in; an errno is a failure. */
         Answer read(long ino, ReadOp op) throws E;
 
-        /** The partition that an inode lives in. */
-        int home(long ino) throws E;
+        /** An inode's attributes, from the partition that it lives in; an errno is one. */
+        Answer attributes(long ino) throws E;
 
         /** Brings the command to effect; an errno is a failure. */
         UpdateReply move(MoveOp op) throws E;
@@ -70,10 +72,11 @@ public final class TreeMove<E extends Exception> {
      * @param from partitions that inodes are taken from
      * @param apart directories that stay with all below them
      * @param above directories on the way to those
+     * @param policies whether those that have a {@link MoveRule#ATTRIBUTE} stay, too
      */
-    public record Scope(IntPredicate from, Set<Long> apart, Set<Long> above) {
+    public record Scope(IntPredicate from, Set<Long> apart, Set<Long> above, boolean policies) {
         /** All that can. */
-        public static final Scope ALL = new Scope(_ -> true, Set.of(), Set.of());
+        public static final Scope ALL = new Scope(_ -> true, Set.of(), Set.of(), false);
 
         public Scope {
             apart = Set.copyOf(apart);
@@ -86,6 +89,7 @@ public final class TreeMove<E extends Exception> {
     private final Progress progress;
     private final Scope scope;
     private final Set<Long> stayed = new HashSet<>();
+    private long root;
 
     /**
      * @param to the partition of the region
@@ -104,13 +108,13 @@ public final class TreeMove<E extends Exception> {
      *     or have content on its way
      */
     public Set<Long> pass(long root) throws E {
+        this.root = root;
         stayed.clear();
         Set<Long> seen = new HashSet<>(Set.of(root));
         move(List.of(root));
         Deque<Long> directories = new ArrayDeque<>();
         ReadOp op = ReadOp.getAttributes(new GetAttributesOp(root));
-        Attributes attributes = access.read(root, op).reply().getAttributes();
-        if ((attributes.getMode() & TYPE_MASK) == DIRECTORY) {
+        if (isDirectory(access.read(root, op).reply().getAttributes())) {
             directories.add(root);
         }
         while (!directories.isEmpty() && progress.goesOn()) {
@@ -118,9 +122,9 @@ public final class TreeMove<E extends Exception> {
             list(
                     access,
                     directories.poll(),
-                    (entry, home) -> {
+                    (entry, home, attributes) -> {
                         long ino = entry.getIno();
-                        if (scope.apart.contains(ino)) {
+                        if (scope.apart.contains(ino) || hasOwnPolicy(attributes)) {
                             return;
                         }
                         if (home != to && home != 0 && !stayed.contains(ino)) {
@@ -131,8 +135,8 @@ public final class TreeMove<E extends Exception> {
                             if (first) {
                                 directories.add(ino);
                             }
-                        } else if (first && home == to && entry.isSetAttributes()) {
-                            progress.content(entry.getAttributes().getAllocated());
+                        } else if (first && home == to && attributes != null) {
+                            progress.content(attributes.getAllocated());
                         }
                     });
             move(astray);
@@ -146,12 +150,13 @@ public final class TreeMove<E extends Exception> {
      * @return as {@link #pass}
      */
     public Set<Long> files(long directory) throws E {
+        root = directory;
         stayed.clear();
         List<Long> astray = new ArrayList<>();
         list(
                 access,
                 directory,
-                (entry, home) -> {
+                (entry, home, attributes) -> {
                     if (entry.getType() != DIRECTORY && home != to && home != 0) {
                         astray.add(entry.getIno());
                     }
@@ -185,7 +190,21 @@ public final class TreeMove<E extends Exception> {
         }
     }
 
+    private static boolean isDirectory(Attributes attributes) {
+        return (attributes.getMode() & TYPE_MASK) == DIRECTORY;
+    }
+
+    private boolean hasOwnPolicy(@Nullable Attributes attributes) {
+        return scope.policies
+                && attributes != null
+                && isDirectory(attributes)
+                && (attributes.getExtended() & HAS_POLICY) != 0;
+    }
+
     private UpdateReply command(MoveOp op) throws E {
+        if (scope.policies) {
+            op.setTree(root);
+        }
         UpdateReply reply = access.move(op);
         progress.moved(reply.getDone());
         stayed.addAll(reply.getStayed());
@@ -196,8 +215,9 @@ public final class TreeMove<E extends Exception> {
     public interface Visitor<E extends Exception> {
         /**
          * @param home the partition that the inode lives in
+         * @param attributes the inode's; null: it is gone
          */
-        void visit(DirectoryEntry entry, int home) throws E;
+        void visit(DirectoryEntry entry, int home, @Nullable Attributes attributes) throws E;
     }
 
     /** Visits a directory's names. */
@@ -212,8 +232,12 @@ public final class TreeMove<E extends Exception> {
             ReadReply page = answer.reply();
             for (DirectoryEntry entry : page.getEntries()) {
                 cookie = entry.getCookie();
-                boolean here = entry.isSetAttributes();
-                visitor.visit(entry, here ? answer.partition() : access.home(entry.getIno()));
+                if (entry.isSetAttributes()) {
+                    visitor.visit(entry, answer.partition(), entry.getAttributes());
+                } else {
+                    Answer elsewhere = access.attributes(entry.getIno());
+                    visitor.visit(entry, elsewhere.partition(), elsewhere.reply().getAttributes());
+                }
             }
             last = page.isLast() || page.getEntries().isEmpty();
         }

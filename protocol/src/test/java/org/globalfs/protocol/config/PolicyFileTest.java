@@ -25,6 +25,27 @@ class PolicyFileTest {
     }
 
     @Test
+    void aDirectorysOwnRuleIsReadAsOneOfTheFile() throws Exception {
+        MoveRule rule =
+                PolicyFile.ofAttribute("it", "move: threshold, reads: 500, window: 2min", REGIONS);
+        assertThat(rule.text())
+                .isEqualTo(
+                        "it: threshold (500 reads or 100 writes in 120 s, 2 times the others' use,"
+                                + " after 3,600 s)");
+        assertThat(PolicyFile.ofAttribute("it", "region: us-east", REGIONS).region())
+                .contains("us-east");
+        for (String wrong :
+                new String[] {
+                    "", "eager", "move: fast", "region: mars", "path: /a, move: off", "}"
+                }) {
+            assertThatThrownBy(() -> PolicyFile.ofAttribute("it", wrong, REGIONS))
+                    .as(wrong)
+                    .isInstanceOf(ConfigException.class)
+                    .hasMessageContaining(MoveRule.ATTRIBUTE);
+        }
+    }
+
+    @Test
     void rulesAreReadWithTheirLimits() throws Exception {
         MovePolicy policy =
                 read(

@@ -23,11 +23,15 @@ public final class Inode {
     /** It lost its last name: {@link #quota} does not count it, unless it grows. */
     public static final int UNCOUNTED = 64;
 
+    /** Directory: it has {@link org.globalfs.protocol.placement.MoveRule#ATTRIBUTE}. */
+    public static final int MOVE_POLICY = 128;
+
     /** Bits of {@code extended} in {@link Attributes}. */
     public static final int HAS_XATTRS = 1;
 
     public static final int HAS_DEFAULT_ACL = 2;
     public static final int HAS_CAPABILITY = 4;
+    public static final int HAS_POLICY = 8;
 
     private static final int PLAIN = 1;
 
@@ -218,7 +222,8 @@ public final class Inode {
             attributes.setExtended(
                     (xattrNames > 0 ? HAS_XATTRS : 0)
                             | (defaultAcl.length > 0 ? HAS_DEFAULT_ACL : 0)
-                            | ((flags & CAPABILITY) != 0 ? HAS_CAPABILITY : 0));
+                            | ((flags & CAPABILITY) != 0 ? HAS_CAPABILITY : 0)
+                            | ((flags & MOVE_POLICY) != 0 ? HAS_POLICY : 0));
             if (accessAcl.length > 0) {
                 attributes.setAccessAcl(accessAcl.clone());
             }

@@ -20,9 +20,10 @@ import org.globalfs.replica.state.operations.Locks.Lock;
  * The share of the partition that inodes move away from: says what goes, and holds it still until
  * the decision. Breadth first from the inodes asked for, as much as one command may carry.
  *
- * <p>What cannot go now stays, and below it everything: what another operation holds, what has
- * locks (they are tied to sessions' leases here), what a quota counts, what has content that other
- * regions lent (the loan would have to be handed on), and directories too large for one command.
+ * <p>Of a tree, directories that have a policy of their own do not go along. What cannot go now
+ * stays, and below it everything: what another operation holds, what has locks (they are tied to
+ * sessions' leases here), what a quota counts, what has content that other regions lent (the loan
+ * would have to be handed on), and directories too large for one command.
  */
 final class Departure {
 
@@ -42,12 +43,14 @@ final class Departure {
     private final List<Cargo.Item> items = new ArrayList<>();
     private final List<Long> rest = new ArrayList<>();
     private final List<Long> stayed = new ArrayList<>();
+    private final MoveOp op;
     private final int limit;
     private long bytes;
     private boolean full;
 
-    private Departure(Records records, Tree tree, Intents intents, int limit) {
-        this.limit = limit;
+    private Departure(Records records, Tree tree, Intents intents, MoveOp op) {
+        this.op = op;
+        this.limit = op.isSetLimit() ? Math.clamp(op.getLimit(), 1, INODES) : INODES;
         this.records = records;
         this.tree = tree;
         this.intents = intents;
@@ -57,20 +60,18 @@ final class Departure {
         if (op.getTo() == tree.partition()) {
             return new Prepared(Facts.NONE, Set.of());
         }
-        int limit = op.isSetLimit() ? Math.clamp(op.getLimit(), 1, INODES) : INODES;
-        Departure departure = new Departure(records, tree, intents, limit);
-        Cargo cargo = departure.load(op.getInodes());
+        Cargo cargo = new Departure(records, tree, intents, op).load();
         Set<Lock> locks = new LinkedHashSet<>();
         cargo.inodes().forEach(ino -> locks.add(new Leaving(ino)));
         return new Prepared(Facts.NONE.carrying(cargo.encode()), locks);
     }
 
-    private Cargo load(List<Long> inodes) {
-        next.addAll(inodes);
+    private Cargo load() {
+        next.addAll(op.getInodes());
         while (!next.isEmpty()) {
             long ino = next.poll();
             Inode inode = seen.add(ino) && tree.isHere(ino) ? tree.inode(ino) : null;
-            if (inode == null || inode.nlink == 0) {
+            if (inode == null || inode.nlink == 0 || isApart(inode)) {
                 continue;
             }
             if (stays(inode)) {
@@ -105,6 +106,12 @@ final class Departure {
                 next.add(child);
             }
         }
+    }
+
+    private boolean isApart(Inode inode) {
+        return op.isSetTree()
+                && inode.ino != op.getTree()
+                && (inode.flags & Inode.MOVE_POLICY) != 0;
     }
 
     private boolean stays(Inode inode) {

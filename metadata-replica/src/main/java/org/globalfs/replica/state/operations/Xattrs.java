@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.util.Arrays;
 import java.util.function.BiConsumer;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.placement.Placement;
 import org.globalfs.protocol.posix.PosixAcl;
 import org.globalfs.protocol.posix.Xattr;
@@ -34,6 +35,9 @@ final class Xattrs {
 
     /** Where directories made in a directory of partition 0 are placed; never listed. */
     private static final byte[] PLACEMENT = Placement.ATTRIBUTE.getBytes(US_ASCII);
+
+    /** When the directory's tree moves by itself: root's to say; never listed. */
+    private static final byte[] POLICY = MoveRule.ATTRIBUTE.getBytes(US_ASCII);
 
     private static final String CREATOR = Placement.CREATOR.word();
     private static final String INHERIT = Placement.INHERIT.word();
@@ -90,6 +94,12 @@ final class Xattrs {
     }
 
     private static @Nullable Errno refused(Caller caller, Inode inode, byte[] name) {
+        if (Arrays.equals(name, POLICY)) {
+            if (!caller.isRoot()) {
+                return Errno.EPERM;
+            }
+            return inode.isDirectory() ? null : Errno.EOPNOTSUPP;
+        }
         return Xattr.unwritable(
                 name,
                 inode.mode,
@@ -172,7 +182,7 @@ final class Xattrs {
         }
         inode.xattrNames = names;
         inode.xattrValues = values;
-        inode.flags |= Xattr.isCapability(name) ? Inode.CAPABILITY : 0;
+        inode.flags |= flagOf(name);
         byte[] row = new Packer(1 + value.length).u8(FORMAT).raw(value, 0, value.length).done();
         records.put(Table.XATTR, Keys.of(inode.ino, name), row);
         return null;
@@ -213,8 +223,14 @@ final class Xattrs {
     private void drop(Inode inode, byte[] name, byte[] old) {
         inode.xattrNames -= name.length + 1;
         inode.xattrValues -= old.length;
-        inode.flags &= Xattr.isCapability(name) ? ~Inode.CAPABILITY : ~0;
+        inode.flags &= ~flagOf(name);
         records.delete(Table.XATTR, Keys.of(inode.ino, name));
+    }
+
+    private static int flagOf(byte[] name) {
+        return Xattr.isCapability(name)
+                ? Inode.CAPABILITY
+                : Arrays.equals(name, POLICY) ? Inode.MOVE_POLICY : 0;
     }
 
     /** Its content, size or owner changes: what gave its program capabilities goes. */
@@ -275,7 +291,10 @@ final class Xattrs {
                     prefix,
                     prefix,
                     (key, row) -> {
-                        visitor.accept(Keys.tail(key), decode(row));
+                        byte[] name = Keys.tail(key);
+                        if (!Arrays.equals(name, POLICY)) {
+                            visitor.accept(name, decode(row));
+                        }
                         return true;
                     });
         }
