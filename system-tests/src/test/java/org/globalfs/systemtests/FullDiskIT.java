@@ -71,7 +71,7 @@ final class FullDiskIT {
                     Path.of("/"),
                     "mountpoint -q '"
                             + disk
-                            + "' && umount '"
+                            + "' && umount --lazy '" // what was killed may not have ended yet
                             + disk
                             + "'; rm -rf '"
                             + scratch

@@ -1,6 +1,7 @@
 package org.globalfs.client.meta;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 /** How long somebody waits for an answer. */
 public interface Patience {
@@ -12,6 +13,10 @@ public interface Patience {
     boolean cancelled();
 
     static Patience until(long deadlineNs) {
+        return until(deadlineNs, () -> false);
+    }
+
+    static Patience until(long deadlineNs, BooleanSupplier cancelled) {
         return new Patience() {
             @Override
             public long deadlineNs() {
@@ -20,7 +25,7 @@ public interface Patience {
 
             @Override
             public boolean cancelled() {
-                return false;
+                return cancelled.getAsBoolean();
             }
         };
     }

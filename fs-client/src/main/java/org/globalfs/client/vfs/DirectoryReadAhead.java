@@ -235,7 +235,8 @@ final class DirectoryReadAhead implements AutoCloseable {
         permits.acquireUninterruptibly();
         try {
             if (!closed) {
-                fetch.fetch(ino, patience());
+                long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
+                fetch.fetch(ino, Patience.until(deadlineNs, () -> closed));
             }
         } catch (FsException | RuntimeException e) {
             LOG.debug("asking ahead for inode {} failed", ino, e);
@@ -253,21 +254,6 @@ final class DirectoryReadAhead implements AutoCloseable {
         if (content != null && !closed) {
             writeBack.fetch(content, FILE_BYTES);
         }
-    }
-
-    private Patience patience() {
-        long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
-        return new Patience() {
-            @Override
-            public long deadlineNs() {
-                return deadlineNs;
-            }
-
-            @Override
-            public boolean cancelled() {
-                return closed;
-            }
-        };
     }
 
     /** It ends soon: asking ahead has little patience. */

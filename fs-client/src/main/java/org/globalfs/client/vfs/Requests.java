@@ -55,18 +55,7 @@ final class Requests {
         if (caller.deadlineNs() - deadlineNs < 0) {
             deadlineNs = caller.deadlineNs();
         }
-        long until = deadlineNs;
-        return new Patience() {
-            @Override
-            public long deadlineNs() {
-                return until;
-            }
-
-            @Override
-            public boolean cancelled() {
-                return caller.cancelled();
-            }
-        };
+        return Patience.until(deadlineNs, caller::cancelled);
     }
 
     static Credentials credentials(Caller caller) {
