@@ -3,7 +3,7 @@
 Both mounts show the folder `two` (of region A's partition) and the file `two-global` (of the global
 partition). Every rule is a function; it fails by an exception.
 """
-import errno, fcntl, hashlib, os, random, signal, sqlite3, struct, subprocess, sys, threading, time
+import errno, fcntl, hashlib, mmap, os, random, signal, sqlite3, struct, subprocess, sys, threading, time
 
 A, B = sys.argv[2], sys.argv[3]
 FLOCK = struct.Struct("hhqqi4x")
@@ -237,6 +237,32 @@ def appended_in_place():
         os.close(writer)
         assert os.pread(reader, 1 << 20, 0) == content, how
         os.close(reader)
+
+
+
+def tailing():
+    """Who has a file open for reading reads what another client's writer was acknowledged before."""
+    record, records = b"0123456789\n", 700
+    shared = mmap.mmap(-1, 8)
+    opened(A, "two/tail")
+    reader = opened(A, "two/tail", os.O_RDONLY)
+    writer = os.fork()
+    if not writer:
+        fd = opened(B, "two/tail", os.O_WRONLY | os.O_APPEND)
+        for i in range(records):
+            os.write(fd, record)
+            os.fsync(fd)
+            shared[:] = struct.pack("q", (i + 1) * len(record))
+        os._exit(0)
+    until = time.monotonic() + 60
+    acknowledged = 0
+    while acknowledged < records * len(record):
+        assert time.monotonic() < until, acknowledged
+        acknowledged = struct.unpack("q", shared[:])[0]
+        got = os.pread(reader, 1 << 20, 0)
+        assert len(got) >= acknowledged, f"{len(got)} of {acknowledged}"
+        assert got == record * (len(got) // len(record)), got
+    assert os.waitpid(writer, 0)[1] == 0
 
 
 def rewriting():

@@ -126,6 +126,7 @@ final class TwoClientsIT {
                 "rename",
                 "appending",
                 "appended_in_place",
+                "tailing",
                 "rewriting",
                 "along",
                 "sqlite"

@@ -62,6 +62,7 @@ final class FuseFlags {
     // notifications
     static final int NOTIFY_INVAL_INODE = 2;
     static final int NOTIFY_INVAL_ENTRY = 3;
+    static final int NOTIFY_STORE = 4;
     static final int NOTIFY_DELETE = 6;
     static final int NOTIFY_INC_EPOCH = 8;
     static final int EXPIRE_ONLY = 1;

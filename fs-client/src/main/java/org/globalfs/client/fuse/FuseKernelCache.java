@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.globalfs.client.vfs.KernelCache;
 import org.globalfs.protocol.Errno;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,9 +49,11 @@ final class FuseKernelCache implements KernelCache {
     private final boolean mapsDirectFiles;
     private final int entryFlags;
     private final AtomicLong issued = new AtomicLong();
+    private final KernelSizes sizes = new KernelSizes();
     private final NoticeLane inodes;
     private final NoticeLane names;
     private final Sender atOnce = new Sender();
+    private final ThreadLocal<Sender> stores = ThreadLocal.withInitial(Sender::new);
     private volatile boolean ended;
 
     FuseKernelCache(
@@ -89,7 +92,24 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public void invalidateInode(long ino, long offset, long length) {
+        sizes.invalidated(ino);
         queue(inodes, new InodeNotice(ino, offset, length));
+    }
+
+    @Override
+    public @Nullable Doubt doubt(long ino) {
+        return sizes.doubt(ino, this::store);
+    }
+
+    @Override
+    public void shortened(long ino) {
+        sizes.shortened(ino);
+    }
+
+    private void store(long ino, long offset, byte content) {
+        if (!ended) {
+            check(stores.get().write(new StoreNotice(ino, offset, content)));
+        }
     }
 
     @Override
@@ -192,6 +212,7 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public void forgetNow(Collection<Long> told) {
+        told.forEach(sizes::invalidated);
         issued.incrementAndGet();
         synchronized (atOnce) {
             if (ended) {
@@ -200,6 +221,7 @@ final class FuseKernelCache implements KernelCache {
             check(atOnce.send(NEW_EPOCH));
             for (long ino : told) {
                 check(atOnce.send(new InodeNotice(ino, NO_CONTENT, 0)));
+                sizes.sent(ino);
             }
         }
     }
@@ -246,6 +268,23 @@ final class FuseKernelCache implements KernelCache {
         }
     }
 
+    private record StoreNotice(long ino, long offset, byte content) implements Notice {
+        @Override
+        public int code() {
+            return FuseFlags.NOTIFY_STORE;
+        }
+
+        @Override
+        public int put(ByteBuffer out, int at) {
+            out.putLong(at + FuseLayout.NotifyStoreOut.NODEID, ino);
+            out.putLong(at + FuseLayout.NotifyStoreOut.OFFSET, offset);
+            out.putInt(at + FuseLayout.NotifyStoreOut.SIZE, 1);
+            out.putInt(at + FuseLayout.NotifyStoreOut.SIZE + 4, 0);
+            out.put(at + FuseLayout.NotifyStoreOut.SIZE_OF, content);
+            return FuseLayout.NotifyStoreOut.SIZE_OF + 1;
+        }
+    }
+
     private static final Notice NEW_EPOCH =
             new Notice() {
                 @Override
@@ -269,6 +308,11 @@ final class FuseKernelCache implements KernelCache {
             for (Worker worker : workers.get()) {
                 worker.awaitAnswered();
             }
+            return write(notice);
+        }
+
+        /** Without waiting for answers under way. */
+        long write(Notice notice) {
             int size =
                     FuseLayout.OutHeader.SIZE_OF + notice.put(bytes, FuseLayout.OutHeader.SIZE_OF);
             bytes.putInt(FuseLayout.OutHeader.LEN, size);
@@ -319,6 +363,10 @@ final class FuseKernelCache implements KernelCache {
                 for (Object next = queue.take(); next != this; next = queue.take()) {
                     if (next instanceof CountDownLatch reached) {
                         reached.countDown();
+                    } else if (next instanceof InodeNotice inode) {
+                        sizes.awaitStored(inode.ino());
+                        check(sender.send(inode));
+                        sizes.sent(inode.ino());
                     } else if (next instanceof Notice notice) {
                         check(sender.send(notice));
                     }

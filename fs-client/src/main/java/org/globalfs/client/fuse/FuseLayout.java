@@ -462,6 +462,16 @@ final class FuseLayout {
         private NotifyInvalEntryOut() {}
     }
 
+    /** struct fuse_notify_store_out. */
+    static final class NotifyStoreOut {
+        static final int NODEID = 0;
+        static final int OFFSET = 8;
+        static final int SIZE = 16;
+        static final int SIZE_OF = 24;
+
+        private NotifyStoreOut() {}
+    }
+
     /** struct fuse_notify_delete_out. */
     static final class NotifyDeleteOut {
         static final int PARENT = 0;

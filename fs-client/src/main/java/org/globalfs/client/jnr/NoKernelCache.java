@@ -2,6 +2,7 @@ package org.globalfs.client.jnr;
 
 import java.util.Collection;
 import org.globalfs.client.vfs.KernelCache;
+import org.jspecify.annotations.Nullable;
 
 /** libfuse 2 cannot take back what the kernel remembers, so here the kernel remembers nothing. */
 final class NoKernelCache implements KernelCache {
@@ -27,6 +28,14 @@ final class NoKernelCache implements KernelCache {
     public boolean awaitInodes(long timeoutMs) {
         return true;
     }
+
+    @Override
+    public @Nullable Doubt doubt(long ino) {
+        return null;
+    }
+
+    @Override
+    public void shortened(long ino) {}
 
     @Override
     public boolean mapsDirectFiles() {

@@ -6,6 +6,7 @@ import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.io.ContentException;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.io.FileContent;
+import org.globalfs.client.io.ReadAhead;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.client.vfs.OpenFiles.Handle;
@@ -33,6 +34,7 @@ final class Files {
     private static final int FMODE_EXEC = 0x20;
 
     private static final int OPEN_ROUNDS = 5;
+    private static final int PAGE_BYTES = 4096;
 
     private final Requests requests;
     private final MetadataCache cache;
@@ -68,9 +70,49 @@ final class Files {
         if (open != null && handle == FileSystem.NO_HANDLE && open.content.hasPending()) {
             open.content.flush();
         }
-        Attributes attributes = names.attributes(caller, ino);
-        files.seen(attributes);
-        return names.reply(attributes);
+        Patience patience = requests.patience(caller);
+        while (true) {
+            KernelCache mounted = kernel;
+            KernelCache.Doubt doubt = open == null || mounted == null ? null : mounted.doubt(ino);
+            Attributes attributes = names.attributes(caller, ino);
+            files.seen(attributes);
+            AttributesReply reply = names.reply(attributes);
+            if (open == null
+                    || doubt == null
+                    || lengthened(open, reply.stat(), doubt, patience)
+                    || patience.over()) {
+                return reply;
+            }
+        }
+    }
+
+    /** Whether the kernel has the file at least as long as it is going to be told. */
+    private boolean lengthened(
+            OpenInode open, Stat stat, KernelCache.Doubt doubt, Patience patience)
+            throws FsException {
+        long size = stat.size();
+        boolean regular = (stat.mode() & Stat.TYPE_MASK) == Stat.REGULAR;
+        if (!regular || size == 0 || doubt.covers(size)) {
+            return true;
+        }
+        // All of the page, as it is what the kernel is going to read.
+        long start = (size - 1) / PAGE_BYTES * PAGE_BYTES;
+        ByteBuffer page = ByteBuffer.allocate((int) (size - start));
+        long version;
+        try {
+            version = open.content.read(start, page, new ReadAhead(), patience);
+        } catch (ContentException e) {
+            throw failed(e);
+        }
+        if (page.hasRemaining() || !doubt.lengthen(size, page.get(page.limit() - 1))) {
+            return false;
+        }
+        if (version >= 0 && start == size - 1) {
+            // This byte alone is all of the page, which the kernel now has.
+            pages.read(open.content.ino(), version);
+            grants.read(open.content.ino(), version);
+        }
+        return true;
     }
 
     void access(Caller caller, long ino, int mask) throws FsException {
@@ -152,6 +194,7 @@ final class Files {
         pages.changed(ino, version, 1);
         if (op.isSetSize()) {
             cache.changeContent(ino, known -> null);
+            shortened(ino);
         }
         files.seen(attributes);
         return attributes;
@@ -168,7 +211,15 @@ final class Files {
                         ? names.attributes(caller, op.getIno())
                         : answer.reply().getAttributes();
         open.attributes(attributes);
+        shortened(op.getIno());
         return attributes;
+    }
+
+    private void shortened(long ino) {
+        KernelCache mounted = kernel;
+        if (mounted != null) {
+            mounted.shortened(ino);
+        }
     }
 
     OpenResult open(Caller caller, long ino, int flags) throws FsException {

@@ -1,6 +1,7 @@
 package org.globalfs.client.vfs;
 
 import java.util.Collection;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes back what the kernel was allowed to remember.
@@ -51,6 +52,35 @@ public interface KernelCache {
      * a thread that answers neither a read nor a write may wait for it.
      */
     boolean awaitInodes(long timeoutMs) throws InterruptedException;
+
+    /**
+     * Whether the kernel may take no notice of the size that it is told next of the inode: it drops
+     * an answer when something of the inode was taken back between the question and the answer. A
+     * read(2) then ends where the file ended before. To be asked before the attributes are.
+     *
+     * @return null: it will believe what it is told
+     */
+    @Nullable Doubt doubt(long ino);
+
+    /** This mount itself makes the file shorter. */
+    void shortened(long ino);
+
+    /** What is known of the size that the kernel believes in, while it may not believe answers. */
+    interface Doubt {
+        /** Whether the kernel has the file this long already. */
+        boolean covers(long size);
+
+        /**
+         * Makes the file this long, if the kernel has it shorter. It may wait for a page that is
+         * being read or written.
+         *
+         * @param size at least 1
+         * @param last the byte at its end
+         * @return false: something of the inode was taken back since the doubt arose, so its
+         *     attributes are to be asked for anew
+         */
+        boolean lengthen(long size, byte last);
+    }
 
     /** Whether files opened with {@link OpenResult#directIo} can be mapped: Linux 6.6. */
     boolean mapsDirectFiles();

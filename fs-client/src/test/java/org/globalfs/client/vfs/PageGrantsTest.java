@@ -97,6 +97,14 @@ class PageGrantsTest {
         }
 
         @Override
+        public @Nullable Doubt doubt(long ino) {
+            return null;
+        }
+
+        @Override
+        public void shortened(long ino) {}
+
+        @Override
         public boolean mapsDirectFiles() {
             return true;
         }

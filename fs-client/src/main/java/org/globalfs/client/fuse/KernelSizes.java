@@ -1,0 +1,141 @@
+package org.globalfs.client.fuse;
+
+import java.util.concurrent.TimeUnit;
+import org.globalfs.client.vfs.KernelCache;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has the kernel believe sizes of files, though something is taken back from it all the while.
+ *
+ * <p>The kernel numbers what happens to an inode's attributes, and drops an answer that was asked
+ * for before the newest of it; an INVAL_INODE is such an event, whatever it takes back. Who reads a
+ * growing file through the kernel's pages then gets what lay within the size before, however long
+ * ago another client's write was acknowledged. So for some time after an invalidation a size is
+ * told not only by the answer but by a NOTIFY_STORE of the file's last byte as well, which makes
+ * the file longer at once. A file that became shorter needs none: the answer to the READ says so.
+ *
+ * <p>A store must not bring back a size that an invalidation takes away. An invalidation is counted
+ * before it is sent; a store is sent under a lock, when the count is what it was before the
+ * attributes were asked for; and who sends an invalidation takes that lock once between counting
+ * and sending.
+ *
+ * <p>Inodes share counters, by hash: that costs a question more now and then, and nothing else.
+ */
+final class KernelSizes {
+
+    /** Sends a NOTIFY_STORE of one byte. */
+    interface Store {
+        void send(long ino, long offset, byte content);
+    }
+
+    /** Longer than a question is on its way from the kernel. */
+    private static final long DOUBT_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final int SLOTS = 256;
+
+    private final Slot[] slots = new Slot[SLOTS];
+
+    KernelSizes() {
+        for (int i = 0; i < SLOTS; i++) {
+            slots[i] = new Slot();
+        }
+    }
+
+    private static final class Slot {
+        private long invalidations;
+        private long unsent;
+        private long lastNs;
+        private long ino;
+        private long size;
+        private final Object sending = new Object();
+
+        synchronized void invalidated() {
+            invalidations++;
+            unsent++;
+            ino = 0;
+        }
+
+        synchronized void sent() {
+            unsent--;
+            lastNs = System.nanoTime();
+        }
+
+        synchronized void shortened(long inode) {
+            if (ino == inode) {
+                ino = 0;
+            }
+        }
+
+        /** The count of invalidations; 0: none was lately. */
+        synchronized long recent() {
+            boolean lately = invalidations > 0 && System.nanoTime() - lastNs < DOUBT_NS;
+            return unsent > 0 || lately ? invalidations : 0;
+        }
+
+        synchronized boolean isAt(long count) {
+            return invalidations == count;
+        }
+
+        synchronized boolean covers(long inode, long atLeast, long count) {
+            return invalidations == count && ino == inode && size >= atLeast;
+        }
+
+        synchronized void stored(long inode, long newSize, long count) {
+            if (invalidations == count) {
+                ino = inode;
+                size = newSize;
+            }
+        }
+    }
+
+    private Slot slot(long ino) {
+        return slots[Long.hashCode(ino * 0x9E3779B97F4A7C15L) >>> 24];
+    }
+
+    /** Before an invalidation of the inode is queued. */
+    void invalidated(long ino) {
+        slot(ino).invalidated();
+    }
+
+    /** Right before it is sent: sizes read before it are with the kernel, or will never be. */
+    void awaitStored(long ino) {
+        synchronized (slot(ino).sending) {
+            // A store under way has ended.
+        }
+    }
+
+    /** Right after it was sent. */
+    void sent(long ino) {
+        slot(ino).sent();
+    }
+
+    void shortened(long ino) {
+        slot(ino).shortened(ino);
+    }
+
+    KernelCache.@Nullable Doubt doubt(long ino, Store store) {
+        Slot slot = slot(ino);
+        long count = slot.recent();
+        return count == 0 ? null : new Unsettled(ino, slot, count, store);
+    }
+
+    private record Unsettled(long ino, Slot slot, long count, Store store)
+            implements KernelCache.Doubt {
+        @Override
+        public boolean covers(long size) {
+            return slot.covers(ino, size, count);
+        }
+
+        @Override
+        public boolean lengthen(long size, byte last) {
+            synchronized (slot.sending) {
+                if (!slot.isAt(count)) {
+                    return false;
+                }
+                store.send(ino, size - 1, last);
+                slot.stored(ino, size, count);
+            }
+            return true;
+        }
+    }
+}

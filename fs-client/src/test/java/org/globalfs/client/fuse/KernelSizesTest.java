@@ -1,0 +1,96 @@
+package org.globalfs.client.fuse;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.client.vfs.KernelCache;
+import org.junit.jupiter.api.Test;
+
+class KernelSizesTest {
+    private static final long INO = 77;
+    private final KernelSizes sizes = new KernelSizes();
+    private final AtomicLong stored = new AtomicLong();
+
+    private KernelCache.Doubt doubt() {
+        return Objects.requireNonNull(
+                sizes.doubt(INO, (ino, offset, content) -> stored.set(offset + 1)));
+    }
+
+    @Test
+    void theKernelIsBelievedUntilSomethingIsTakenBack() {
+        assertThat(sizes.doubt(INO, (ino, offset, content) -> {})).isNull();
+        sizes.invalidated(INO);
+        assertThat(doubt().covers(1)).isFalse();
+        sizes.sent(INO);
+        assertThat(doubt().lengthen(10, (byte) 'x')).isTrue();
+        assertThat(stored).hasValue(10);
+    }
+
+    @Test
+    void whatIsStoredCountsUntilTheNextInvalidation() {
+        sizes.invalidated(INO);
+        assertThat(doubt().lengthen(10, (byte) 'x')).isTrue();
+        assertThat(doubt().covers(10)).isTrue();
+        assertThat(doubt().covers(11)).isFalse();
+        sizes.shortened(INO);
+        assertThat(doubt().covers(10)).isFalse();
+        assertThat(doubt().lengthen(4, (byte) 'x')).isTrue();
+        assertThat(doubt().covers(4)).isTrue();
+        sizes.invalidated(INO);
+        assertThat(doubt().covers(4)).isFalse();
+    }
+
+    @Test
+    void aSizeAskedForBeforeAnInvalidationIsNotStoredAfterIt() {
+        sizes.invalidated(INO);
+        KernelCache.Doubt before = doubt();
+        sizes.invalidated(INO);
+        assertThat(before.lengthen(10, (byte) 'x')).isFalse();
+        assertThat(before.covers(0)).isFalse();
+        assertThat(stored).hasValue(0);
+    }
+
+    @Test
+    void anInvalidationWaitsForTheStoreUnderWay() throws Exception {
+        sizes.invalidated(INO);
+        CountDownLatch storing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        KernelCache.Doubt slow =
+                Objects.requireNonNull(
+                        sizes.doubt(
+                                INO,
+                                (ino, offset, content) -> {
+                                    storing.countDown();
+                                    try {
+                                        assertThat(goOn.await(30, SECONDS)).isTrue();
+                                    } catch (InterruptedException e) {
+                                        throw new IllegalStateException(e);
+                                    }
+                                    stored.set(offset + 1);
+                                }));
+        FutureTask<Boolean> store = started(() -> slow.lengthen(10, (byte) 'x'));
+        assertThat(storing.await(30, SECONDS)).isTrue();
+        sizes.invalidated(INO);
+        FutureTask<Long> seen =
+                started(() -> {
+                    sizes.awaitStored(INO);
+                    return stored.get();
+                });
+        assertThat(seen.isDone()).isFalse();
+        goOn.countDown();
+        assertThat(store.get(30, SECONDS)).isTrue();
+        assertThat(seen.get(30, SECONDS)).isEqualTo(10);
+        assertThat(doubt().covers(10)).isFalse();
+    }
+
+    private static <T> FutureTask<T> started(Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread.ofVirtual().start(task);
+        return task;
+    }
+}
