@@ -239,7 +239,6 @@ def appended_in_place():
         os.close(reader)
 
 
-
 def tailing():
     """Who has a file open for reading reads what another client's writer was acknowledged before."""
     record, records = b"0123456789\n", 700

@@ -19,6 +19,8 @@ import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Open files and attributes.
@@ -31,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 final class Files {
 
     /** The kernel's mark of an open for execve(2). */
+    private static final Logger LOG = LoggerFactory.getLogger(Files.class);
+
     private static final int FMODE_EXEC = 0x20;
 
     private static final int OPEN_ROUNDS = 5;
@@ -71,7 +75,7 @@ final class Files {
             open.content.flush();
         }
         Patience patience = requests.patience(caller);
-        while (true) {
+        for (boolean anew = false; ; anew = true) {
             KernelCache mounted = kernel;
             KernelCache.Doubt doubt = open == null || mounted == null ? null : mounted.doubt(ino);
             Attributes attributes = names.attributes(caller, ino);
@@ -79,7 +83,7 @@ final class Files {
             AttributesReply reply = names.reply(attributes);
             if (open == null
                     || doubt == null
-                    || lengthened(open, reply.stat(), doubt, patience)
+                    || lengthened(open, reply.stat(), doubt, anew, patience)
                     || patience.over()) {
                 return reply;
             }
@@ -88,8 +92,7 @@ final class Files {
 
     /** Whether the kernel has the file at least as long as it is going to be told. */
     private boolean lengthened(
-            OpenInode open, Stat stat, KernelCache.Doubt doubt, Patience patience)
-            throws FsException {
+            OpenInode open, Stat stat, KernelCache.Doubt doubt, boolean anew, Patience patience) {
         long size = stat.size();
         boolean regular = (stat.mode() & Stat.TYPE_MASK) == Stat.REGULAR;
         if (!regular || size == 0 || doubt.covers(size)) {
@@ -100,9 +103,14 @@ final class Files {
         ByteBuffer page = ByteBuffer.allocate((int) (size - start));
         long version;
         try {
-            version = open.content.read(start, page, new ReadAhead(), patience);
+            version =
+                    anew
+                            ? open.content.readAnew(start, page, new ReadAhead(), patience)
+                            : open.content.read(start, page, new ReadAhead(), patience);
         } catch (ContentException e) {
-            throw failed(e);
+            // Attributes are to be had without content; who reads it is told.
+            LOG.info("the end of inode {} is unreadable", open.content.ino(), e);
+            return true;
         }
         if (page.hasRemaining() || !doubt.lengthen(size, page.get(page.limit() - 1))) {
             return false;
