@@ -63,18 +63,18 @@ final class Explainer {
                                 .orElse(verdict));
     }
 
-    /** Seen from the region that it is to move to, or else from the one that would come first. */
+    /** Seen from the region that has it move, or else from the one that would come first. */
     private Optional<Chooser.Explanation> explain(long ino, int home) {
         Optional<Chooser.Explanation> best = Optional.empty();
         double most = -1;
         for (Topology.Region region : topology.regions()) {
-            if (region.partition() == home) {
-                continue;
-            }
             Chooser seenFrom = new Chooser(region.name(), region.partition());
             Optional<Chooser.Explanation> seen = monitor.explain(ino, seenFrom);
             if (seen.isEmpty() || seen.get().moves()) {
                 return seen;
+            }
+            if (region.partition() == home) {
+                continue; // it may only give it to all
             }
             double operations = seen.get().use(region.partition()).map(Use::operations).orElse(0.0);
             if (operations > most) {

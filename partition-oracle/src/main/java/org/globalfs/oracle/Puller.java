@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 import org.globalfs.oracle.policy.Budget;
 import org.globalfs.oracle.policy.Choice;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.placement.TreeMove;
 import org.globalfs.protocol.wire.GetAttributesOp;
@@ -18,9 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves trees to this oracle's region, one at a time. A move is nothing but commands that each
- * leave the tree whole, so an oracle that dies in one leaves nothing to be undone: what is still
- * elsewhere is chosen again, by whoever comes after it. One thread, but for {@link #close}.
+ * Moves trees to this oracle's region, or gives them to all, one at a time. A move is nothing but
+ * commands that each leave the tree whole, so an oracle that dies in one leaves nothing to be
+ * undone: what is still elsewhere is chosen again, by whoever comes after it. One thread, but for
+ * {@link #close}.
  */
 final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
 
@@ -101,31 +103,32 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
                 files(choice, charge);
                 return;
             }
-            if (home == own || home == 0) {
+            if (home != choice.from()) {
                 monitor.livesIn(ino, home);
                 return;
             }
+            String target = name(choice.to());
             LOG.info(
                     "directory {} is to live in {}: {} operations from here, {} from elsewhere"
                             + " ({})",
                     ino,
-                    region,
+                    target,
                     Math.round(choice.own()),
                     Math.round(choice.others()),
                     choice.rule().text());
             Set<Long> stayed =
-                    new TreeMove<>(this, own, charge, monitor.scope(ino, home)).pass(ino);
+                    new TreeMove<>(this, choice.to(), charge, monitor.scope(ino, home)).pass(ino);
             LOG.info(
                     "{} inodes below directory {} live in {} now{}",
                     charge.inodes,
                     ino,
-                    region,
+                    target,
                     charge.goesOn() ? "" : "; the rest has to wait for its budget");
             if (!charge.goesOn()) {
-                monitor.livesIn(ino, own);
+                monitor.livesIn(ino, choice.to());
                 return;
             }
-            monitor.moved(ino);
+            monitor.moved(ino, choice.to());
             if (!stayed.isEmpty()) {
                 LOG.info(
                         "{} had to stay: locked, in a quota, too large or on the way",
@@ -134,7 +137,8 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
                 stayed.forEach(left -> rest(left, REST_MS));
             }
         } catch (IOException e) {
-            LOG.warn("directory {} has not moved to {}: {}", ino, region, e.getMessage());
+            LOG.warn(
+                    "directory {} has not moved to {}: {}", ino, name(choice.to()), e.getMessage());
             pausedUntilMs = clockMs.getAsLong() + FAILURE_REST_MS;
         }
     }
@@ -143,14 +147,19 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     private void files(Choice choice, Charge charge) throws IOException {
         long ino = choice.ino();
         rest(ino, Math.max(REST_MS, choice.rule().residenceMs()));
-        TreeMove<IOException> move = new TreeMove<>(this, own, charge, monitor.scope(ino, own));
+        int to = choice.to();
+        TreeMove<IOException> move = new TreeMove<>(this, to, charge, monitor.scope(ino, to));
         int stayed = move.files(ino).size();
         LOG.info(
                 "{} files of directory {} live in {} now, too; {} had to stay",
                 charge.inodes,
                 ino,
-                region,
+                name(to),
                 stayed);
+    }
+
+    private String name(int partition) {
+        return partition == Topology.GLOBAL ? "all regions" : region;
     }
 
     private void rest(long ino, long durationMs) {

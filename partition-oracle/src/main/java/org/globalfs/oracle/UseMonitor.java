@@ -128,8 +128,8 @@ final class UseMonitor {
         return new TreeMove.Scope(from -> from == home, apart, rules.above(), true);
     }
 
-    synchronized void moved(long ino) {
-        rates.moved(ino, own, clockMs.getAsLong());
+    synchronized void moved(long ino, int partition) {
+        rates.moved(ino, partition, clockMs.getAsLong());
     }
 
     synchronized void livesIn(long ino, int partition) {

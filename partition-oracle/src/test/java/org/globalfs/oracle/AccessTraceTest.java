@@ -26,6 +26,7 @@ class AccessTraceTest {
                                 path,
                                 Optional.empty(),
                                 MoveRule.Kind.THRESHOLD,
+                                false,
                                 50,
                                 50,
                                 60_000,

@@ -62,6 +62,7 @@ final class Comparison {
                                         "/",
                                         Optional.empty(),
                                         MoveRule.Kind.THRESHOLD,
+                                        false,
                                         50,
                                         10,
                                         30_000,

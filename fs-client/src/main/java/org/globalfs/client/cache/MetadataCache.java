@@ -18,7 +18,6 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 import org.globalfs.client.io.ContentMap;
-import org.globalfs.client.meta.Homes;
 import org.globalfs.client.meta.SessionVector;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.DirectoryEntry;
@@ -203,12 +202,13 @@ public final class MetadataCache {
      * hands is taken back on a recall.
      */
     public long kernelTimeoutNs(long ino) {
-        boolean global = Homes.birth(ino) == 0;
-        if (global && !mayTellGlobal(ino) || contended(ino)) {
+        Node node = nodes.getIfPresent(ino);
+        if (node == null || contended(ino)) {
             return 0;
         }
-        Node node = nodes.getIfPresent(ino);
-        return node == null ? 0 : Math.max(0, leftNs(node.validity()) - KERNEL_MARGIN_NS);
+        Validity validity = node.validity();
+        boolean global = validity instanceof Validity.Recent;
+        return global && !mayTellGlobal(ino) ? 0 : Math.max(0, leftNs(validity) - KERNEL_MARGIN_NS);
     }
 
     /** Whether somebody else wanted the inode to himself a moment ago. */
@@ -216,7 +216,7 @@ public final class MetadataCache {
         return contended.getIfPresent(ino) != null;
     }
 
-    /** Noted before the validity is looked at: {@link #globalMoved} must not miss it. */
+    /** Noted before it is looked at how long that is: {@link #globalMoved} must not miss it. */
     private boolean mayTellGlobal(long ino) {
         if (globalDropped == null || globalInKernel.size() >= GLOBAL_IN_KERNEL) {
             return globalInKernel.contains(ino);

@@ -213,14 +213,17 @@ public final class MetadataClient {
         if (reply.isSetHomes()) {
             homes.learn(reply.getHomes());
         }
-        told(reply.getAttributes(), partition);
-        told(reply.getParent(), partition);
-        told(reply.getNewParent(), partition);
+        if (partition != 0) {
+            // Partition 0 tells of directories, too, that it has just placed.
+            told(reply.getAttributes(), partition);
+            told(reply.getParent(), partition);
+            told(reply.getNewParent(), partition);
+        }
     }
 
-    /** A partition tells of its own inodes; partition 0 also of directories that it has placed. */
+    /** A partition tells of its own inodes. */
     private void told(@Nullable Attributes attributes, int partition) {
-        if (attributes != null && partition != 0) {
+        if (attributes != null) {
             homes.livesIn(attributes.getIno(), partition);
         }
     }

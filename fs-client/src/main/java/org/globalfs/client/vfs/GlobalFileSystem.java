@@ -21,6 +21,7 @@ import org.globalfs.client.use.UseCounts;
 import org.globalfs.client.use.UseReporter;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.DirectoryUse;
 import org.jspecify.annotations.Nullable;
@@ -451,14 +452,19 @@ public final class GlobalFileSystem implements FileSystem {
     @Override
     public long move(Caller caller, long ino, String region, LongConsumer moved)
             throws FsException {
-        Integer partition = client.regions().get(region);
+        Integer partition =
+                region.equals(Topology.GLOBAL_NAME)
+                        ? Integer.valueOf(Topology.GLOBAL)
+                        : client.regions().get(region);
         if (partition == null) {
             throw FsException.of(
                     Errno.EINVAL,
                     "there is no region '"
                             + region
                             + "'; there are "
-                            + String.join(", ", client.regions().keySet()));
+                            + String.join(", ", client.regions().keySet())
+                            + " and "
+                            + Topology.GLOBAL_NAME);
         }
         return placements.move(caller, ino, partition, moved);
     }

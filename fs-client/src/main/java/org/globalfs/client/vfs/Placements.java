@@ -112,8 +112,9 @@ final class Placements {
     }
 
     /**
-     * Moves the tree; inodes of partition 0 stay where they are. Root only.
+     * Moves the tree. Root only.
      *
+     * @param to the partition of a region, or 0
      * @param moved told how many more were moved
      * @return how many could not be moved: they are locked, in a quota or too large
      */

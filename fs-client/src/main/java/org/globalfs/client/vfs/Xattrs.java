@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
-import org.globalfs.client.meta.Homes;
 import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.config.ConfigException;
@@ -121,7 +120,7 @@ final class Xattrs {
         }
     }
 
-    private static boolean mayHave(Attributes attributes, Xattr space, byte[] name) {
+    private boolean mayHave(Attributes attributes, Xattr space, byte[] name) {
         int kinds = attributes.getExtended();
         if (space.isAcl()) {
             return space == Xattr.DEFAULT_ACL && (kinds & HAS_DEFAULT_ACL) != 0;
@@ -129,7 +128,7 @@ final class Xattrs {
         if (Xattr.isCapability(name)) {
             return (kinds & HAS_CAPABILITY) != 0;
         }
-        boolean virtual = Homes.birth(attributes.getIno()) == 0 && Arrays.equals(name, PLACEMENT);
+        boolean virtual = requests.home(attributes.getIno()) == 0 && Arrays.equals(name, PLACEMENT);
         return virtual || (kinds & HAS_NAMED) != 0;
     }
 

@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.LongConsumer;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.LockState;
@@ -38,13 +37,19 @@ final class Reads {
     private final int home;
     private final Grants grants;
     private final Multicast multicast;
-    private final LongConsumer opened;
+    private final Opened opened;
 
     /** By coordinated operation that a read has waited for. */
     private final Map<Long, Long> awaitedUntilNs = new ConcurrentHashMap<>();
 
+    /** Hears of every file that is opened. */
+    @FunctionalInterface
+    interface Opened {
+        void opened(int partition, long ino);
+    }
+
     /**
-     * @param opened told of every file of the home partition that is opened
+     * @param opened hears of files of any partition
      */
     Reads(
             Map<Integer, HostedPartition> partitions,
@@ -53,7 +58,7 @@ final class Reads {
             int home,
             Grants grants,
             Multicast multicast,
-            LongConsumer opened) {
+            Opened opened) {
         this.opened = opened;
         this.rings = rings;
         this.home = home;
@@ -67,8 +72,8 @@ final class Reads {
         long deadlineNs = Deadlines.of(request.isSetWaitMs(), request.getWaitMs());
         boolean waits =
                 request.getOp().isSetGetLock() && request.getOp().getGetLock().isSetRequest();
-        if (request.getOp().isSetOpen() && request.getPartition() == home) {
-            opened.accept(request.getOp().getOpen().getIno());
+        if (request.getOp().isSetOpen()) {
+            opened.opened(request.getPartition(), request.getOp().getOpen().getIno());
         }
         return waits ? awaitLock(request, deadlineNs) : read(request, deadlineNs);
     }

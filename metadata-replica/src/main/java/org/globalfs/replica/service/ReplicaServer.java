@@ -9,6 +9,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -140,8 +141,8 @@ public final class ReplicaServer implements AutoCloseable {
                         disk,
                         peerRoom,
                         shutdown);
-        ContentFollow follow = follow(own, multicast, blocks, updates);
-        Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow::opened);
+        Reads.Opened follow = followContent(multicast, blocks, updates);
+        Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow);
         ReplicaCalls calls =
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk);
         String name = "metadata replica " + config.id();
@@ -159,17 +160,27 @@ public final class ReplicaServer implements AutoCloseable {
                                 fatal)));
         String peerThread = "replica-" + config.id() + "-peers";
         opened.push(new Upkeep(peerThread, shutdown, fatal).every(1_000, peerRoom::tick).start());
-        opened.push(
-                new Upkeep("replica-" + config.id() + "-follow", shutdown, fatal)
-                        .every(500, follow::tick)
-                        .start());
         startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
     }
 
-    private ContentFollow follow(
-            HostedPartition own, Multicast multicast, BlockDeleter blocks, Updates updates) {
-        return new ContentFollow(
-                own, multicast, blocks, updates::update, shutdown, options.followBytesPerSecond());
+    /** Begins it in all partitions; returns who is to hear of opened files. */
+    private Reads.Opened followContent(Multicast multicast, BlockDeleter blocks, Updates updates) {
+        Map<Integer, ContentFollow> follows = new TreeMap<>();
+        partitions.forEach((number, partition) -> {
+            ContentFollow follow =
+                    new ContentFollow(
+                            partition,
+                            multicast,
+                            blocks,
+                            updates::update,
+                            shutdown,
+                            options.followBytesPerSecond());
+            follows.put(number, follow);
+            String thread = "replica-" + config.id() + "-follow-" + number;
+            opened.push(new Upkeep(thread, shutdown, fatal).every(500, follow::tick).start());
+        });
+        return (partition, ino) ->
+                Optional.ofNullable(follows.get(partition)).ifPresent(f -> f.opened(ino));
     }
 
     private HostedPartition hold(int number) throws IOException {
@@ -290,15 +301,14 @@ public final class ReplicaServer implements AutoCloseable {
         HostedPartition global = Objects.requireNonNull(partitions.get(Topology.GLOBAL));
         Flusher regionalFlusher = Objects.requireNonNull(flushers.get(home));
         String name = "replica-" + config.id();
-        HostedPartition own = Objects.requireNonNull(partitions.get(home));
         Upkeep local =
                 new Upkeep(name + "-upkeep", shutdown, fatal)
-                        .every(100, new NoticeDelivery(own, multicast)::tick)
                         .every(DISK_PERIOD_MS, () -> look(disk, multicast))
                         .every(100, driver::tick)
                         .every(500, grants::tick)
                         .every(250, () -> flushers.values().forEach(Flusher::tick));
         for (HostedPartition partition : partitions.values()) {
+            local.every(100, new NoticeDelivery(partition, multicast)::tick);
             local.every(500, new SessionLeases(partition, multicast)::tick);
             local.every(ORPHAN_PERIOD_MS, new OrphanUpkeep(partition, multicast)::tick);
             local.every(100, new QuotaCounting(partition, multicast)::tick);

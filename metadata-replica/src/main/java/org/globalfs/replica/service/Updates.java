@@ -111,7 +111,7 @@ final class Updates {
         UpdateOp._Fields kind = command.getOp().getSetField();
         return switch (kind) {
             case CREATE, UNLINK, RENAME, LINK, SET_ATTRIBUTES, RENEW_SESSION, LOCK -> true;
-            case MOVE -> topology.region(command.getOp().getMove().getTo()).isPresent();
+            case MOVE -> exists(command.getOp().getMove().getTo());
             case WRITE, ALLOCATE, COPY_RANGE, COMPACT, SET_XATTR, REMOVE_XATTR, SET_QUOTA -> true;
             case COLLECT_ORPHANS,
                     BLOCKS_DELETED,

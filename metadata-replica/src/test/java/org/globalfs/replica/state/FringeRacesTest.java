@@ -191,7 +191,7 @@ final class FringeRacesTest {
     }
 
     private UpdateOp relocate(Entry entry) {
-        int to = 1 + random.nextInt(REGIONS);
+        int to = random.nextInt(REGIONS + 1);
         return UpdateOp.move(new MoveOp(List.of(entry.ino()), to).setLimit(1 + random.nextInt(10)));
     }
 

@@ -11,8 +11,10 @@ import java.util.List;
 import java.util.Set;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.MoveRule;
+import org.globalfs.protocol.placement.Placement;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CompactOp;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.DecideOp;
 import org.globalfs.protocol.wire.Extent;
@@ -24,6 +26,7 @@ import org.globalfs.protocol.wire.LockType;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.SetXattrOp;
@@ -39,7 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Inodes that move to another regional partition: what goes, what stays, and who is told what. */
+/** Inodes that move to another partition: what goes, what stays, and who is told what. */
 final class MovesTest {
 
     private static final int REGIONS = 3;
@@ -275,14 +278,159 @@ final class MovesTest {
         assertThat(reply.getHomes()).containsOnlyKeys(file).containsValue(2);
     }
 
+    private long globalBelow(int partition) {
+        return rings.state(partition).check().report().globalBelow;
+    }
+
     @Test
-    void onlyRootMovesAndOnlyToRegions() {
+    void aTreeBecomesEveryRegionsAndAnotherOnesAgain() {
+        long file = made(home, "f", FILE);
+        long below = made(home, "d", Mode.DIRECTORY | 0755);
+        assertThat(moved(0, home).getDone()).isEqualTo(3);
+        assertThat(List.of(home, file, below)).allMatch(ino -> rings.home(ino) == 0);
+        assertThat(attributes(1, file).getHomes().get(file)).isZero();
+        assertThat(run(file, chmod(file, 0600)).getErrno()).isZero();
+        assertThat(mode(file)).isEqualTo(0600);
+        long later = made(below, "later", FILE);
+        assertThat(Partitions.ofBirth(later)).isZero();
+        assertThat(moved(2, home).getDone()).isEqualTo(4);
+        assertThat(List.of(home, file, below, later)).allMatch(ino -> rings.home(ino) == 2);
+        assertThat(attributes(1, file).getHomes().get(file)).isEqualTo(2);
+        moved(1, home);
+        assertThat(rings.state(0).forwards()).as("what was born in 0").isEqualTo(1);
+    }
+
+    @Test
+    void globalDirectoriesBelowRegionalOnesAreCountedEverywhere() {
+        long middle = made(home, "middle", Mode.DIRECTORY | 0755);
+        long leaf = made(middle, "leaf", Mode.DIRECTORY | 0755);
+        moved(2, made(Partitions.ROOT, "other", Mode.DIRECTORY | 0755));
+        moved(0, leaf);
+        assertThat(List.of(0, 1, 2)).allMatch(partition -> globalBelow(partition) == 1);
+        moved(0, middle);
+        assertThat(List.of(0, 1, 2)).allMatch(partition -> globalBelow(partition) == 1);
+        moved(0, home);
+        assertThat(List.of(0, 1, 2)).allMatch(partition -> globalBelow(partition) == 0);
+        MoveOp alone = new MoveOp(List.of(home), 3).setLimit(1);
+        assertThat(rings.run(0, rings.command(9, 0, 2, UpdateOp.move(alone))).getDone())
+                .isEqualTo(1);
+        assertThat(List.of(0, 1, 2, 3)).allMatch(partition -> globalBelow(partition) == 1);
+        moved(3, leaf);
+        assertThat(List.of(0, 1, 2, 3)).allMatch(partition -> globalBelow(partition) == 1);
+        moved(3, middle);
+        assertThat(List.of(0, 1, 2, 3)).allMatch(partition -> globalBelow(partition) == 0);
+    }
+
+    private Command rename(long parent, String name, long newParent) {
+        ByteBuffer bytes = ByteBuffer.wrap(name.getBytes(UTF_8));
+        RenameOp op = new RenameOp(parent, bytes, newParent, bytes, 0);
+        return rings.command(7, 0, 1, UpdateOp.rename(op));
+    }
+
+    @Test
+    void whileAGlobalDirectoryMayComeToLieBelowARegionalOneNoneGetsAnotherParent() {
+        long leaf = made(home, "leaf", Mode.DIRECTORY | 0755);
+        long other = made(Partitions.ROOT, "other", Mode.DIRECTORY | 0755);
+        long a = made(other, "a", Mode.DIRECTORY | 0755);
+        made(other, "b", Mode.DIRECTORY | 0755);
+        moved(2, other);
+        Command move = move(0, leaf);
+        rings.deliver(0, List.of(rings.stamped(move)));
+        rings.importInto(2);
+        Command rename = rename(other, "b", a);
+        rings.deliver(2, List.of(rings.stamped(rename)));
+        assertThat(rings.takeReply(rename).getStatus()).isEqualTo(Status.RETRY);
+        rings.settle();
+        assertThat(globalBelow(2)).isEqualTo(1);
+        assertThat(rings.run(2, rename).getErrno()).isZero();
+        assertThat(rings.home(leaf)).isZero();
+    }
+
+    @Test
+    void nothingThatLeavesTheGlobalPartitionChangesBeforeTheDecision() {
+        long file = made(home, "f", FILE);
+        moved(0, home);
+        Command move = move(2, home);
+        rings.deliver(0, List.of(rings.stamped(move)));
+        Command change = rings.command(6, 0, 1, chmod(file, 0600));
+        rings.deliver(0, List.of(rings.stamped(change)));
+        assertThat(rings.takeReply(change).getStatus()).isEqualTo(Status.RETRY);
+        rings.crash(0);
+        Command again = rings.command(6, 0, 1, chmod(file, 0600));
+        rings.deliver(0, List.of(rings.stamped(again)));
+        assertThat(rings.takeReply(again).getStatus()).isEqualTo(Status.RETRY);
+        long transaction = rings.state(0).pendingTransactions().getFirst().transaction();
+        rings.internal(0, UpdateOp.decide(new DecideOp(transaction)));
+        rings.settle();
+        assertThat(rings.run(0, again).getErrno()).isZero();
+        assertThat(rings.home(file)).isZero();
+        assertThat(moved(2, home).getDone()).isEqualTo(2);
+    }
+
+    @Test
+    void aCommandThatTheGlobalPartitionDeclinedNeverTakesEffectThere() {
+        long file = made(home, "f", FILE);
+        Command late = rings.command(7, 0, 1, chmod(file, 0666));
+        rings.deliver(0, List.of(rings.stamped(late)));
+        assertThat(rings.takeReply(late).getStatus()).isEqualTo(Status.ESCALATE);
+        rings.run(1, late);
+        run(file, chmod(file, 0644));
+        moved(0, file);
+        rings.deliver(0, List.of(rings.stamped(late)));
+        assertThat(mode(file)).isEqualTo(0644);
+    }
+
+    @Test
+    void theGlobalPartitionLendsAndBorrowsBlocks() {
+        long file = made(home, "f", FILE);
+        BlockRef regional = block(1, 1);
+        written(file, regional);
+        moved(0, home);
+        assertThat(rings.state(0).withForeignContent(0, 9)).containsExactly(file);
+        assertThat(rings.state(1).refersTo(regional)).isTrue();
+        BlockRef global = block(2, 0);
+        assertThat(written(file, global).getErrno()).isZero();
+        rings.settle();
+        assertThat(rings.state(1).doomed(9)).containsExactly(regional);
+        assertThat(moved(2, home).getStayed())
+                .as("until it is seen to have no foreign content")
+                .containsExactly(file);
+        long version = attributes(0, file).getAttributes().getVersion();
+        run(file, UpdateOp.compact(new CompactOp(file, version, List.of())));
+        assertThat(moved(2, file).getDone()).isEqualTo(1);
+        assertThat(rings.state(0).refersTo(global)).isTrue();
+        assertThat(written(file, block(3, 2)).getErrno()).isZero();
+        rings.settle();
+        assertThat(rings.state(0).doomed(9)).containsExactly(global);
+    }
+
+    @Test
+    void whereDirectoriesArePlacedIsSaidInTheGlobalPartitionAlone() {
+        byte[] name = Placement.ATTRIBUTE.getBytes(UTF_8);
+        byte[] creator = Placement.CREATOR.word().getBytes(UTF_8);
+        moved(0, home);
+        SetXattrOp op = new SetXattrOp(home, ByteBuffer.wrap(name), ByteBuffer.wrap(creator));
+        assertThat(run(home, UpdateOp.setXattr(op)).getErrno()).isZero();
+        CreateOp placed = new CreateOp(home, ByteBuffer.wrap(new byte[] {'p'}), Mode.DIRECTORY);
+        UpdateReply made = rings.run(0, rings.command(5, 0, 3, UpdateOp.create(placed)));
+        assertThat(rings.home(made.getAttributes().getIno())).isEqualTo(3);
+        moved(2, home);
+        assertThat(run(home, UpdateOp.setXattr(op)).getErrno())
+                .isEqualTo(Errno.EOPNOTSUPP.number());
+        placed.setName(new byte[] {'q'});
+        made = rings.run(2, rings.command(5, 0, 3, UpdateOp.create(placed)));
+        assertThat(rings.home(made.getAttributes().getIno())).isEqualTo(2);
+    }
+
+    @Test
+    void onlyRootMovesAndTheRootStays() {
         MoveOp op = new MoveOp(List.of(home), 2);
         assertThat(rings.run(0, rings.command(9, 1000, 2, UpdateOp.move(op))).getErrno())
                 .isEqualTo(Errno.EPERM.number());
-        op.setTo(0);
+        op.setTo(-1);
         assertThat(rings.run(0, rings.command(9, 0, 2, UpdateOp.move(op))).getErrno())
                 .isEqualTo(Errno.EINVAL.number());
         assertThat(moved(2, Partitions.ROOT).getStayed()).containsExactly(Partitions.ROOT);
+        assertThat(moved(1, home).getStayed()).isEmpty();
     }
 }

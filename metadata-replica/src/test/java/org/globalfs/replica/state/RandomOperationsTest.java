@@ -145,7 +145,7 @@ final class RandomOperationsTest {
             move();
         }
         if (regions > 1 && random.nextInt(20) == 0) {
-            follow(1 + random.nextInt(regions));
+            follow(random.nextInt(regions + 1));
         }
         int uid = USERS[random.nextInt(USERS.length)];
         switch (random.nextInt(12)) {
@@ -161,7 +161,7 @@ final class RandomOperationsTest {
 
     /** Changes nothing that anybody could see. */
     private void move() {
-        int to = 1 + random.nextInt(regions);
+        int to = random.nextInt(regions + 1);
         List<Long> inodes = new ArrayList<>();
         for (int i = random.nextInt(3); i >= 0; i--) {
             inodes.add(anyNode().ino);

@@ -6,9 +6,11 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import org.globalfs.multicast.Entry;
 import org.globalfs.protocol.HybridClock;
@@ -122,8 +124,8 @@ final class Rings implements AutoCloseable {
                 if (partition > 0) {
                     busy |= importInto(partition);
                     busy |= vote(partition);
-                    busy |= deliverNotices(partition);
                 }
+                busy |= deliverNotices(partition);
             }
         }
     }
@@ -166,6 +168,7 @@ final class Rings implements AutoCloseable {
     UpdateReply run(int partition, Command command) {
         int at = partition;
         Command sent = command;
+        Set<Integer> declined = new HashSet<>();
         for (int attempt = 0; attempt < 10; attempt++) {
             replies.remove(sent.getSession() + "/" + sent.getSequence());
             deliver(at, List.of(stamped(sent)));
@@ -175,9 +178,14 @@ final class Rings implements AutoCloseable {
                 return reply;
             }
             if (reply.getStatus() == Status.ESCALATE) {
+                declined.add(at);
                 Escalation next = Escalation.of(sent, reply);
                 at = next.partition();
                 sent = next.command();
+                if (at != 0 && declined.contains(at)) {
+                    sent = anew(command);
+                    declined.clear();
+                }
             }
         }
         throw new AssertionError("no end: " + command);

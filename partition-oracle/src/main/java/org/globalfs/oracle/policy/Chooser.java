@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongPredicate;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.placement.MoveRule;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +19,15 @@ import org.jspecify.annotations.Nullable;
  * others together as their rule demands. Since that is more than half of all use, regions with the
  * same rules and reports never pull at the same tree; hysteresis and residence see to it that one
  * that two of them use alike stays where it is.
+ *
+ * <p>By a rule with {@code global}, a tree that several regions read much more than anybody changes
+ * it becomes every region's: then nobody pulls at it, and the region where it lives gives it away.
+ * It stays so until a region changes it enough to have it.
  */
 public final class Chooser {
 
-    /** Partition 0's directories are every region's. */
-    private static final int GLOBAL = 0;
+    private static final int GLOBAL = Topology.GLOBAL;
+    private static final long ROOT = 1;
 
     private final String name;
     private final int region;
@@ -47,10 +52,11 @@ public final class Chooser {
             Directory next = left.pop();
             boolean rests = resting.test(next.ino);
             boolean taken = !rests && refusal(tree, next, nowMs) == null;
-            if (taken || !rests && hasAstray(tree, next)) {
-                double own = own(tree, next).operations();
-                double others = all(tree, next) - own;
-                choices.add(new Choice(next.ino, !taken, next.rule, own, others));
+            if (taken) {
+                int to = next.partition == region ? GLOBAL : region;
+                choices.add(choice(tree, next, to, false));
+            } else if (!rests && hasAstray(tree, next)) {
+                choices.add(choice(tree, next, next.partition, true));
             }
             for (Directory child : tree.below(next.ino)) {
                 if (!taken || !UseTree.goesAlong(next, child)) {
@@ -62,15 +68,28 @@ public final class Chooser {
         return choices;
     }
 
+    private Choice choice(UseTree tree, Directory directory, int to, boolean files) {
+        double own = own(tree, directory).operations();
+        double others = all(tree, directory) - own;
+        return new Choice(
+                directory.ino, directory.partition, to, files, directory.rule, own, others);
+    }
+
     private Use own(UseTree tree, Directory directory) {
         return uses(tree, directory).getOrDefault(region, Use.NONE);
     }
 
     /**
      * Whether files of a directory that lives here should come after it: a move was cut short, or
-     * they had to stay.
+     * they had to stay. Those of one that is every region's by its rule are up to the region that
+     * misses them most.
      */
     private boolean hasAstray(UseTree tree, Directory directory) {
+        if (directory.partition == GLOBAL) {
+            boolean meant =
+                    isPinned(directory.rule, Topology.GLOBAL_NAME) || directory.rule.global();
+            return meant && directory.ino != ROOT && region == missesMost(directory);
+        }
         if (directory.partition != region) {
             return false;
         }
@@ -79,8 +98,19 @@ public final class Chooser {
                 : directory.astray.containsKey(region) && tooLittle(tree, directory) == null;
     }
 
+    private static int missesMost(Directory directory) {
+        return directory.astray.entrySet().stream()
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(GLOBAL);
+    }
+
+    private static boolean isPinned(MoveRule rule, String where) {
+        return rule.region().isPresent() && rule.region().get().equals(where);
+    }
+
     private boolean isPinnedHere(MoveRule rule) {
-        return rule.region().isPresent() && rule.region().get().equals(name);
+        return isPinned(rule, name);
     }
 
     private static double all(UseTree tree, Directory directory) {
@@ -96,22 +126,79 @@ public final class Chooser {
         return uses == null ? Map.of() : uses;
     }
 
-    /** Why the tree is not to come here, for people; null: it is. */
+    /**
+     * Why the tree is not to come here or, if it lives here, to become every region's, for people;
+     * null: it is.
+     */
     private @Nullable String refusal(UseTree tree, Directory directory, long nowMs) {
         MoveRule rule = directory.rule;
-        if (directory.partition == region) {
-            return "it lives in " + name;
-        }
-        if (directory.partition == GLOBAL) {
+        boolean free = directory.partition == GLOBAL && rule.region().isEmpty() && !rule.global();
+        if (directory.ino == ROOT || free) {
             return "it is every region's";
+        }
+        if (directory.partition == region) {
+            return notGlobal(tree, directory, nowMs);
         }
         if (rule.region().isPresent()) {
             return isPinnedHere(rule) ? null : "it is to live in " + rule.region().get();
         }
-        String tooLittle = tooLittle(tree, directory);
-        if (tooLittle != null) {
-            return tooLittle;
+        if (rule.global() && isEverybodys(tree, directory)) {
+            return directory.partition == GLOBAL
+                    ? "it is every region's, and hardly changed"
+                    : "several regions read it: it is to become every region's";
         }
+        String tooLittle = tooLittle(tree, directory);
+        if (tooLittle == null && directory.partition == GLOBAL) {
+            tooLittle = tooFewWrites(tree, directory);
+        }
+        return tooLittle != null ? tooLittle : tooEarly(directory, nowMs);
+    }
+
+    private @Nullable String notGlobal(UseTree tree, Directory directory, long nowMs) {
+        MoveRule rule = directory.rule;
+        if (isPinned(rule, Topology.GLOBAL_NAME)) {
+            return null;
+        }
+        String here = "it lives in " + name;
+        if (!rule.global()) {
+            return here;
+        }
+        if (!isEverybodys(tree, directory)) {
+            return here + ": not enough regions read it enough more than it is changed";
+        }
+        return tooEarly(directory, nowMs);
+    }
+
+    /**
+     * Whether several regions read the tree much more than anybody changes it. What the region that
+     * uses it most reads does not count: that one alone could have it. A tree that is every
+     * region's already stays so until it is clearly otherwise.
+     */
+    private static boolean isEverybodys(UseTree tree, Directory directory) {
+        double writes = 0;
+        double reads = 0;
+        Use most = Use.NONE;
+        for (Use use : uses(tree, directory).values()) {
+            writes += use.writes();
+            reads += use.reads();
+            most = use.operations() > most.operations() ? use : most;
+        }
+        MoveRule rule = directory.rule;
+        double others = reads - most.reads();
+        return directory.partition == GLOBAL
+                ? others * rule.hysteresis() > writes
+                : others >= rule.reads() && others > rule.hysteresis() * writes;
+    }
+
+    /** Everybody reads it here already, so that only changes are a reason to have it. */
+    private @Nullable String tooFewWrites(UseTree tree, Directory directory) {
+        return own(tree, directory).writes() < directory.rule.writes()
+                ? "it is every region's, and " + name + " changes it too little"
+                : null;
+    }
+
+    private static @Nullable String tooEarly(Directory directory, long nowMs) {
+        MoveRule rule = directory.rule;
         long leftMs = rule.residenceMs() - (nowMs - directory.settledMs);
         return leftMs <= 0
                 ? null
@@ -147,7 +234,7 @@ public final class Chooser {
      * What {@link #explain} says.
      *
      * @param uses of the directory and what moves with it
-     * @param moves whether it is to come
+     * @param moves whether it is to come or, if it lives here, to become every region's
      * @param verdict the same for people, and why
      */
     public record Explanation(
@@ -162,7 +249,7 @@ public final class Chooser {
         }
     }
 
-    /** Why a directory is, or is not, to come to this region; null: nothing is known of it. */
+    /** Why a directory is, or is not, to move, as this region sees it; null: it is not known. */
     public @Nullable Explanation explain(UseRates rates, long ino, long nowMs) {
         UseTree tree = rates.tree(nowMs);
         Directory directory = rates.directory(ino);
@@ -181,8 +268,10 @@ public final class Chooser {
         String verdict =
                 chosen == null
                         ? String.valueOf(refusal(tree, directory, nowMs))
-                        : "it is to move to "
-                                + name
+                        : "it is to "
+                                + (chosen.partition == region
+                                        ? "become every region's"
+                                        : "move to " + name)
                                 + (chosen == directory ? "" : ", with a directory above it");
         return new Explanation(directory.rule, uses(tree, directory), chosen != null, verdict);
     }

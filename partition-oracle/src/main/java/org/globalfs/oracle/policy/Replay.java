@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.placement.MovePolicy;
 import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.wire.DirectoryUse;
@@ -79,7 +80,8 @@ public final class Replay {
      * What came of it.
      *
      * @param operations all
-     * @param local those by users of the region that the directory lived in at that time
+     * @param local those by users of the region that the directory lived in at that time, and reads
+     *     of those that were every region's
      * @param localWithout those that would have been if nothing had moved
      */
     public record Summary(List<Move> moves, long operations, long local, long localWithout) {
@@ -127,8 +129,8 @@ public final class Replay {
         int partition = partition(region);
         Place place = place(path, partition);
         operations += reads + writes;
-        local += place.home == partition ? reads + writes : 0;
-        localWithout += place.first == partition ? reads + writes : 0;
+        local += local(place.home, partition, reads, writes);
+        localWithout += local(place.first, partition, reads, writes);
         List<DirectoryUse> uses = new ArrayList<>();
         uses.add(new DirectoryUse(place.ino, place.parent, place.home, reads, writes));
         for (Place at = place; at.ino != ROOT; ) {
@@ -149,6 +151,11 @@ public final class Replay {
     /** What has come of it until now. */
     public Summary soFar() {
         return new Summary(moves, operations, local, localWithout);
+    }
+
+    /** Every region has what partition 0 holds, but changes it together with the others. */
+    private static long local(int home, int user, long reads, long writes) {
+        return home == user ? reads + writes : home == Topology.GLOBAL ? reads : 0;
     }
 
     private Place known(long ino) {
@@ -179,9 +186,8 @@ public final class Replay {
         }
         int slash = path.lastIndexOf('/');
         Place above = place(slash == 0 ? "/" : path.substring(0, slash), user);
-        Place place =
-                new Place(
-                        ROOT + inodes.size(), path, above.ino, above.home == 0 ? user : above.home);
+        int home = above.ino == ROOT ? user : above.home;
+        Place place = new Place(ROOT + inodes.size(), path, above.ino, home);
         inodes.put(path, place.ino);
         places.put(place.ino, place);
         if (policy.rules().stream().anyMatch(rule -> rule.path().equals(path))) {
@@ -217,7 +223,7 @@ public final class Replay {
                         byteBudgets.computeIfAbsent(
                                 choice.rule(), rule -> new Budget(rule.bytesAnHour(), nowMs));
                 if (inodesLeft.left(nowMs) > 0 && bytesLeft.left(nowMs) > 0) {
-                    Move move = move(choice, partition, region);
+                    Move move = move(choice);
                     inodesLeft.spend(move.directories);
                     bytesLeft.spend(move.bytes);
                 }
@@ -225,20 +231,20 @@ public final class Replay {
         });
     }
 
-    private Move move(Choice choice, int partition, String region) {
+    private Move move(Choice choice) {
         Place place = known(choice.ino());
         int from = place.home;
         Rules rules = rules();
         List<Place> along = new ArrayList<>(places.values());
         along.removeIf(other -> !isBelow(other, place, from, rules));
-        along.forEach(other -> other.home = partition);
-        rates.moved(place.ino, partition, nowMs);
+        along.forEach(other -> other.home = choice.to());
+        rates.moved(place.ino, choice.to(), nowMs);
         Move move =
                 new Move(
                         nowMs,
                         place.path,
                         name(from),
-                        region,
+                        name(choice.to()),
                         choice.own(),
                         choice.others(),
                         along.size(),
@@ -248,7 +254,7 @@ public final class Replay {
     }
 
     private String name(int partition) {
-        return regions.getOrDefault(partition, "global");
+        return regions.getOrDefault(partition, Topology.GLOBAL_NAME);
     }
 
     /**

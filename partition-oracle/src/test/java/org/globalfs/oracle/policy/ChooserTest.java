@@ -35,6 +35,7 @@ class ChooserTest {
                 path,
                 Optional.empty(),
                 MoveRule.Kind.THRESHOLD,
+                false,
                 reads,
                 reads,
                 60_000,

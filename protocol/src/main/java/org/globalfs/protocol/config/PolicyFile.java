@@ -19,6 +19,7 @@ public final class PolicyFile {
     private static final double MOST_HYSTERESIS = 1_000;
     private static final List<String> LIMITS =
             List.of(
+                    "global",
                     "reads",
                     "writes",
                     "window",
@@ -129,13 +130,16 @@ public final class PolicyFile {
 
     private static String known(Yaml yaml, String region, Optional<Set<String>> regions)
             throws ConfigException {
-        if (regions.isPresent() && !regions.get().contains(region)) {
+        boolean global = region.equals(Topology.GLOBAL_NAME);
+        if (regions.isPresent() && !global && !regions.get().contains(region)) {
             throw yaml.error(
                     "region",
                     "'"
                             + region
                             + "' is not one of "
-                            + String.join(", ", regions.get().stream().sorted().toList()));
+                            + String.join(", ", regions.get().stream().sorted().toList())
+                            + " or "
+                            + Topology.GLOBAL_NAME);
         }
         return region;
     }
@@ -146,6 +150,7 @@ public final class PolicyFile {
                         usual.path(),
                         Optional.empty(),
                         usual.move(),
+                        yaml.flag("global", usual.global()),
                         yaml.integer("reads", 1, MOST_OPERATIONS, usual.reads()),
                         yaml.integer("writes", 1, MOST_OPERATIONS, usual.writes()),
                         positive(yaml, "window", usual.windowMs()),

@@ -17,6 +17,9 @@ public record Topology(String cluster, List<Region> regions) {
     /** The global partition and ring. */
     public static final int GLOBAL = 0;
 
+    /** What people call the global partition; no region may be called so. */
+    public static final String GLOBAL_NAME = "global";
+
     /** A region, and the number of its partition and ring. */
     public record Region(String name, int partition, List<ReplicaSite> replicas) {
         public Region {
@@ -138,6 +141,9 @@ public record Topology(String cluster, List<Region> regions) {
         Set<HostPort> addresses = new HashSet<>();
         for (Yaml yaml : parent.list("topology")) {
             String name = ServerConfig.name(yaml, "region");
+            if (name.equals(GLOBAL_NAME)) {
+                throw yaml.error("region", "'global' is every region's: give another name");
+            }
             int partition = (int) yaml.integer("partition", 1, 0xffff);
             if (!names.add(name)) {
                 throw yaml.error("region", "'" + name + "' is listed twice");

@@ -8,7 +8,10 @@ import org.globalfs.protocol.Invariant;
  * all below it that no rule further down is about.
  *
  * @param path absolute, without a slash at its end; "/" is the root
- * @param region where the tree is to live, whoever uses it; with {@code move: off} only
+ * @param region where the tree is to live, whoever uses it, or "global"; with {@code move: off}
+ *     only
+ * @param global whether a tree that several regions read much more than anybody changes becomes
+ *     every region's, and one region's again when that one changes it; not with {@code move: off}
  * @param reads operations a window without a change, from which on a region may have the tree
  * @param writes the same of changes; one of both suffices
  * @param windowMs how fast use is forgotten: after so long what was counted weighs 1/e
@@ -21,6 +24,7 @@ public record MoveRule(
         String path,
         Optional<String> region,
         Kind move,
+        boolean global,
         long reads,
         long writes,
         long windowMs,
@@ -53,15 +57,17 @@ public record MoveRule(
 
     /** Everything stays where it is. */
     public static MoveRule off(String path) {
-        return new MoveRule(path, Optional.empty(), Kind.OFF, 0, 0, 60 * SECOND_MS, 1, 0, 0, 0);
+        return new MoveRule(
+                path, Optional.empty(), Kind.OFF, false, 0, 0, 60 * SECOND_MS, 1, 0, 0, 0);
     }
 
-    /** The tree is to live in that region. */
+    /** The tree is to live in that region, or to be every region's. */
     public static MoveRule pinned(String path, String region) {
         return new MoveRule(
                 path,
                 Optional.of(region),
                 Kind.OFF,
+                false,
                 0,
                 0,
                 60 * SECOND_MS,
@@ -77,6 +83,7 @@ public record MoveRule(
                 path,
                 Optional.empty(),
                 Kind.EAGER,
+                false,
                 1,
                 1,
                 5 * SECOND_MS,
@@ -92,6 +99,7 @@ public record MoveRule(
                 path,
                 Optional.empty(),
                 Kind.THRESHOLD,
+                false,
                 1_000,
                 100,
                 600 * SECOND_MS,
@@ -99,6 +107,10 @@ public record MoveRule(
                 HOUR_MS,
                 1_000_000,
                 100L << 30);
+    }
+
+    private String orGlobal() {
+        return global ? " or global" : "";
     }
 
     public boolean isRoot() {
@@ -112,13 +124,14 @@ public record MoveRule(
         }
         return switch (move) {
             case OFF -> path + ": off";
-            case EAGER -> path + ": eager";
+            case EAGER -> path + ": eager" + orGlobal();
             case THRESHOLD ->
                     String.format(
                             java.util.Locale.ROOT,
-                            "%s: threshold (%,d reads or %,d writes in %,d s, %s times the others'"
-                                    + " use, after %,d s)",
+                            "%s: threshold%s (%,d reads or %,d writes in %,d s, %s times the"
+                                    + " others' use, after %,d s)",
                             path,
+                            orGlobal(),
                             reads,
                             writes,
                             windowMs / SECOND_MS,

@@ -18,9 +18,9 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the inodes of a tree live in another region. That is many commands, each of which takes some
- * inodes along at once, whole; between them the tree is in use as ever. So a move that was cut
- * short has done a part, and doing it again does the rest. Inodes of partition 0 stay.
+ * Lets the inodes of a tree live in another partition. That is many commands, each of which takes
+ * some inodes along at once, whole; between them the tree is in use as ever. So a move that was cut
+ * short has done a part, and doing it again does the rest. The root directory stays.
  *
  * @param <E> how access to the tree fails
  */
@@ -28,6 +28,7 @@ public final class TreeMove<E extends Exception> {
 
     private static final int TYPE_MASK = 0170000;
     private static final int DIRECTORY = 0040000;
+    private static final long ROOT_INO = 1;
     private static final int HAS_POLICY = 8;
     private static final int PAGE_ENTRIES = 1000;
     private static final int INODES_A_COMMAND = 4096;
@@ -69,7 +70,7 @@ public final class TreeMove<E extends Exception> {
     /**
      * What goes along.
      *
-     * @param from partitions that inodes are taken from
+     * @param from partitions that inodes are taken from; subtrees that live in others stay
      * @param apart directories that stay with all below them
      * @param above directories on the way to those
      * @param policies whether those that have a {@link MoveRule#ATTRIBUTE} stay, too
@@ -92,7 +93,7 @@ public final class TreeMove<E extends Exception> {
     private long root;
 
     /**
-     * @param to the partition of the region
+     * @param to the partition of the region, or 0
      */
     public TreeMove(Access<E> access, int to, Progress progress, Scope scope) {
         this.access = access;
@@ -111,7 +112,9 @@ public final class TreeMove<E extends Exception> {
         this.root = root;
         stayed.clear();
         Set<Long> seen = new HashSet<>(Set.of(root));
-        move(List.of(root));
+        if (root != ROOT_INO) {
+            move(List.of(root));
+        }
         Deque<Long> directories = new ArrayDeque<>();
         ReadOp op = ReadOp.getAttributes(new GetAttributesOp(root));
         if (isDirectory(access.read(root, op).reply().getAttributes())) {
@@ -124,10 +127,11 @@ public final class TreeMove<E extends Exception> {
                     directories.poll(),
                     (entry, home, attributes) -> {
                         long ino = entry.getIno();
-                        if (scope.apart.contains(ino) || hasOwnPolicy(attributes)) {
+                        boolean another = home != to && !scope.from.test(home);
+                        if (another || scope.apart.contains(ino) || hasOwnPolicy(attributes)) {
                             return;
                         }
-                        if (home != to && home != 0 && !stayed.contains(ino)) {
+                        if (home != to && !stayed.contains(ino)) {
                             astray.add(ino);
                         }
                         boolean first = seen.add(ino);
@@ -157,7 +161,7 @@ public final class TreeMove<E extends Exception> {
                 access,
                 directory,
                 (entry, home, attributes) -> {
-                    if (entry.getType() != DIRECTORY && home != to && home != 0) {
+                    if (entry.getType() != DIRECTORY && home != to) {
                         astray.add(entry.getIno());
                     }
                 });

@@ -12,8 +12,9 @@ public sealed interface Verdict {
      * Lock what the operation touches here and vote. A zero inode means that partition 0 does not
      * know it.
      *
-     * @param moves a directory gets another parent: all directories here keep theirs until the
-     *     decision
+     * @param source of inodes that move to another partition: the one that they leave
+     * @param moves a directory gets another parent, or partition: all directories here keep their
+     *     parents until the decision
      * @param starts directories from which the vote tells where their chain of parents leads
      */
     record Prepare(

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -138,21 +140,35 @@ final class Coordinator {
                 Facts.NONE);
     }
 
-    /** Inodes of one partition go to another; whoever else has some of them is not asked. */
+    /** Inodes of one partition go to another; whoever else has some of them has its turn later. */
     private @Nullable UpdateReply prepareMove(long id, Command command, byte[] bytes) {
         MoveOp op = command.getOp().getMove();
         Errno refused = Relocation.refused(command, op);
         if (refused != null) {
             return Replies.failed(refused);
         }
-        int from = Relocation.source(tree.homes(), op);
-        if (from == 0) {
-            return Relocation.nothing(tree.homes(), op);
+        OptionalInt source = Relocation.source(tree.homes(), op);
+        if (source.isEmpty()) {
+            return Relocation.nothing();
         }
-        Map<Integer, Facts> votes = new TreeMap<>(Map.of(0, Facts.NONE));
-        Set<Integer> participants = new TreeSet<>(Set.of(from, op.getTo()));
+        int from = source.getAsInt();
+        Facts facts = Facts.NONE;
+        if (from == 0) {
+            Prepared own = Departure.prepare(records, tree, intents, op);
+            facts = own.facts();
+            Relocation relocation =
+                    Relocation.of(tree, 0, op, Objects.requireNonNull(facts.cargo()));
+            if (relocation.effects().isEmpty()) {
+                return relocation.reply();
+            }
+            intents.add(id, own);
+        }
+        boolean first = Relocation.mayBeFirstBelow(tree, from, op.getTo());
+        Set<Integer> participants = Relocation.participants(tree, from, op.getTo());
+        Map<Integer, Facts> votes = new TreeMap<>(Map.of(0, facts));
         keep(new Transaction(id, outbox.timestamp(), bytes, participants, votes));
-        Verdict prepare = new Verdict.Prepare(outbox.timestamp(), id, 0, 0, bytes);
+        Verdict prepare =
+                new Verdict.Prepare(outbox.timestamp(), id, from, 0, bytes, first, List.of());
         participants.forEach(partition -> outbox.send(partition, prepare));
         return null;
     }
@@ -239,11 +255,7 @@ final class Coordinator {
             return refusal(command, facts, transaction.participants());
         }
         if (command.getOp().isSetMove()) {
-            MoveOp op = command.getOp().getMove();
-            Relocation moved = Relocation.of(tree, transaction.participants(), op, facts);
-            tree.reckonWith(op.getTo());
-            commit(transaction, moved.effects());
-            return moved.reply();
+            return relocate(transaction, command.getOp().getMove(), facts);
         }
         Decision decision = Decision.of(command, facts, tree.homes());
         if (decision.refused() != null) {
@@ -255,6 +267,22 @@ final class Coordinator {
             return move(transaction, command, facts, decision, next);
         }
         return commit(transaction, command, facts, decision.effects());
+    }
+
+    private UpdateReply relocate(Transaction transaction, MoveOp op, Facts facts) {
+        int from = transaction.source();
+        Set<Integer> asked = transaction.participants();
+        if (!asked.containsAll(Relocation.participants(tree, from, op.getTo()))) {
+            // The last directory of partition 0 below another has gone meanwhile.
+            abort(transaction);
+            return Replies.retry();
+        }
+        Relocation moved = Relocation.of(tree, from, op, Objects.requireNonNull(facts.cargo()));
+        if (op.getTo() != 0) {
+            tree.reckonWith(op.getTo());
+        }
+        commit(transaction, moved.effects());
+        return moved.reply();
     }
 
     /**

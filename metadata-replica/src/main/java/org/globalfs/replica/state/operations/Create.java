@@ -132,7 +132,8 @@ final class Create {
         boolean directory = Mode.isDirectory(mode);
         boolean elsewhere =
                 directory
-                        && call.origin() != tree.partition()
+                        && tree.partition() == 0
+                        && call.origin() != 0
                         && (parent.flags & Inode.PLACEMENT_CREATOR) != 0;
         long ino = elsewhere ? tree.newInoOf(call.origin()) : tree.newIno();
         Inode inode = fresh(call, op, mode, parent, ino);

@@ -11,8 +11,10 @@ import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.operations.Locks.DirectoryMoves;
 import org.globalfs.replica.state.operations.Locks.Leaving;
 import org.globalfs.replica.state.operations.Locks.Lock;
 
@@ -21,9 +23,9 @@ import org.globalfs.replica.state.operations.Locks.Lock;
  * the decision. Breadth first from the inodes asked for, as much as one command may carry.
  *
  * <p>Of a tree, directories that have a policy of their own do not go along. What cannot go now
- * stays, and below it everything: what another operation holds, what has locks (they are tied to
- * sessions' leases here), what a quota counts, what has content that other regions lent (the loan
- * would have to be handed on), and directories too large for one command.
+ * stays, and below it everything: the root, what another operation holds, what has locks (they are
+ * tied to sessions' leases here), what a quota counts, what has content that other regions lent
+ * (the loan would have to be handed on), and directories too large for one command.
  */
 final class Departure {
 
@@ -56,10 +58,22 @@ final class Departure {
         this.intents = intents;
     }
 
-    static Prepared prepare(Records records, Tree tree, Intents intents, MoveOp op) {
-        if (op.getTo() == tree.partition()) {
+    /**
+     * The share of a partition that inodes move to, or that only has a say.
+     *
+     * @param holdsDirectories a directory of partition 0 may come to lie below a regional one
+     */
+    static Prepared bystander(Intents intents, boolean holdsDirectories) {
+        if (!holdsDirectories) {
             return new Prepared(Facts.NONE, Set.of());
         }
+        return intents.locks().directoryMoves()
+                ? new Prepared(Facts.NONE.refusing(Facts.LOCKED), Set.of())
+                : new Prepared(Facts.NONE, Set.of(new DirectoryMoves()));
+    }
+
+    /** The share of the partition that they move away from. */
+    static Prepared prepare(Records records, Tree tree, Intents intents, MoveOp op) {
         Cargo cargo = new Departure(records, tree, intents, op).load();
         Set<Lock> locks = new LinkedHashSet<>();
         cargo.inodes().forEach(ino -> locks.add(new Leaving(ino)));
@@ -115,7 +129,8 @@ final class Departure {
     }
 
     private boolean stays(Inode inode) {
-        return tree.quotas().live(inode.quota) != 0
+        return inode.ino == Partitions.ROOT
+                || tree.quotas().live(inode.quota) != 0
                 || intents.touches(inode.ino)
                 || inode.isDirectory() && isHeld(inode)
                 || hasRow(Table.FILE_LOCK, inode.ino)

@@ -69,6 +69,10 @@ record Facts(
     /** A yes that knows nothing. */
     static final Facts NONE = new Facts(0, null, null, List.of(), List.of());
 
+    Facts refusing(int why) {
+        return new Facts(why, source, target, inodes, segments, cargo);
+    }
+
     Facts carrying(byte[] load) {
         return new Facts(refusal, source, target, inodes, segments, load);
     }

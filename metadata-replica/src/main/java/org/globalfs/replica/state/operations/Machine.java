@@ -12,6 +12,7 @@ import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.ConfirmImportsOp;
 import org.globalfs.protocol.wire.LockState;
+import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.NoticesOp;
 import org.globalfs.protocol.wire.Position;
 import org.globalfs.protocol.wire.RenewSessionOp;
@@ -213,9 +214,8 @@ public final class Machine {
      * find that meanwhile this partition could execute it alone.
      */
     private boolean isHandedOver(UpdateReply reply) {
-        return counters.partition != 0
-                && reply.getStatus() == Status.ESCALATE
-                && (reply.getParticipantsSize() > 1 || reply.isSetHomes());
+        boolean several = counters.partition != 0 && reply.getParticipantsSize() > 1;
+        return reply.getStatus() == Status.ESCALATE && (several || reply.isSetHomes());
     }
 
     private UpdateReply finished(UpdateReply reply, long instance) {
@@ -418,7 +418,7 @@ public final class Machine {
 
     private Prepared share(Verdict.Prepare prepare, Command command) {
         if (command.getOp().isSetMove()) {
-            return Departure.prepare(records, tree, intents, command.getOp().getMove());
+            return departure(prepare, command.getOp().getMove());
         }
         return Participant.prepare(
                 tree,
@@ -426,6 +426,15 @@ public final class Machine {
                 command,
                 new Participant.Task(
                         prepare.source(), prepare.target(), prepare.moves(), prepare.starts()));
+    }
+
+    private Prepared departure(Verdict.Prepare prepare, MoveOp op) {
+        if (prepare.source() != counters.partition) {
+            return Departure.bystander(intents, prepare.moves());
+        }
+        Prepared own = Departure.prepare(records, tree, intents, op);
+        Prepared held = Departure.bystander(intents, prepare.moves());
+        return own.and(held);
     }
 
     /**

@@ -24,6 +24,17 @@ record Prepared(Facts facts, Set<Lock> locks) {
     private static final int MOVES = 3;
     private static final int LEAVING = 4;
 
+    /** Together with another share of the same partition; nothing is held when one refuses. */
+    Prepared and(Prepared other) {
+        Facts both = facts.with(other.facts);
+        if (both.refusal() != 0) {
+            return new Prepared(Facts.NONE.refusing(both.refusal()), Set.of());
+        }
+        Set<Lock> all = new LinkedHashSet<>(locks);
+        all.addAll(other.locks);
+        return new Prepared(both, all);
+    }
+
     byte[] encode() {
         Packer out = new Packer(96).u8(FORMAT).blob(facts.encode()).varint(locks.size());
         for (Lock lock : locks) {

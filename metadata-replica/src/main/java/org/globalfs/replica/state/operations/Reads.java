@@ -311,7 +311,7 @@ public final class Reads {
         Errno refused =
                 Xattr.unreadable(
                         name, inode.mode, caller.isRoot(), () -> caller.may(inode, Caller.READ));
-        byte[] value = refused == null ? Xattrs.value(records, inode, name) : null;
+        byte[] value = refused == null ? Xattrs.value(records, partition, inode, name) : null;
         if (value == null) {
             return failed(refused == null ? Errno.ENODATA : refused)
                     .setAttributes(inode.attributes());

@@ -1,15 +1,21 @@
 package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Effect;
+import org.globalfs.replica.state.model.Inode;
+import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
@@ -34,33 +40,43 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
         if (op.getInodesSize() > MOST_INODES) {
             return Errno.E2BIG;
         }
-        return op.getTo() <= 0 ? Errno.EINVAL : null;
+        return op.getTo() < 0 ? Errno.EINVAL : null;
     }
 
-    /** The regional partition whose turn it is; 0: there is none. */
-    static int source(Homes homes, MoveOp op) {
-        for (long ino : op.getInodes()) {
-            int home = homes.of(ino);
-            if (home != 0 && home != op.getTo()) {
-                return home;
-            }
+    /** The partition whose turn it is; empty: everything is where it should be. */
+    static OptionalInt source(Homes homes, MoveOp op) {
+        return op.getInodes().stream()
+                .mapToInt(homes::of)
+                .filter(home -> home != op.getTo())
+                .findFirst();
+    }
+
+    /** Nothing is to be done. */
+    static UpdateReply nothing() {
+        return Replies.done().setDone(0).setRest(List.of()).setStayed(List.of());
+    }
+
+    /**
+     * Whether a directory of partition 0 may come to lie in a regional one while nobody reckons
+     * with any: then all partitions with directories have to agree.
+     */
+    static boolean mayBeFirstBelow(Tree tree, int from, int to) {
+        return (from == 0 || to == 0) && tree.globalBelow() == 0;
+    }
+
+    /** Whom partition 0 has to ask. */
+    static Set<Integer> participants(Tree tree, int from, int to) {
+        Set<Integer> participants = new TreeSet<>(Set.of(from, to));
+        if (mayBeFirstBelow(tree, from, to)) {
+            participants.addAll(tree.others());
         }
-        return 0;
+        participants.remove(0);
+        return participants;
     }
 
-    /** Everything is where it should be, or in partition 0 and stays there. */
-    static UpdateReply nothing(Homes homes, MoveOp op) {
-        List<Long> stayed = new ArrayList<>(op.getInodes());
-        stayed.removeIf(ino -> homes.of(ino) == op.getTo());
-        return Replies.done().setDone(0).setRest(List.of()).setStayed(stayed);
-    }
-
-    static Relocation of(Tree tree, Set<Integer> participants, MoveOp op, Facts facts) {
+    static Relocation of(Tree tree, int from, MoveOp op, byte[] bytes) {
         int to = op.getTo();
-        int from = participants.stream().filter(p -> p != to).findFirst().orElseThrow();
-        byte[] bytes = facts.cargo();
-        Cargo cargo =
-                bytes == null ? new Cargo(List.of(), List.of(), List.of()) : Cargo.decode(bytes);
+        Cargo cargo = Cargo.decode(bytes);
         List<Long> rest = new ArrayList<>(cargo.rest());
         for (long ino : op.getInodes()) {
             int home = tree.home(ino);
@@ -73,23 +89,23 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
                         .setDone(cargo.items().size())
                         .setRest(rest)
                         .setStayed(cargo.stayed());
-        if (bytes == null || cargo.items().isEmpty()) {
+        if (cargo.items().isEmpty()) {
             return new Relocation(List.of(), reply);
         }
         cargo.inodes().stream().limit(op.getInodesSize()).forEach(ino -> reply.putToHomes(ino, to));
-        return new Relocation(effects(tree, from, to, cargo.inodes(), bytes), reply);
+        return new Relocation(effects(tree, from, to, cargo, bytes), reply);
     }
 
-    private static List<Effect> effects(
-            Tree tree, int from, int to, List<Long> inodes, byte[] cargo) {
+    private static List<Effect> effects(Tree tree, int from, int to, Cargo cargo, byte[] bytes) {
+        List<Long> inodes = cargo.inodes();
         List<Effect> effects = new ArrayList<>();
-        effects.add(new Effect.Forward(0, inodes, to));
-        effects.add(new Effect.Depart(from, inodes, to));
-        effects.add(new Effect.Arrive(to, cargo));
-        if (tree.globalBelow() > 0) {
-            // It may get its first directories: nobody told that partition before.
-            effects.add(new Effect.GlobalBelow(to, tree.globalBelow()));
+        if (from != 0 && to != 0) {
+            effects.add(new Effect.Forward(0, inodes, to));
         }
+        effects.add(new Effect.Depart(from, inodes, to));
+        effects.add(new Effect.Arrive(to, bytes));
+        effects.addAll(
+                globalBelow(tree, to, tree.globalBelow() + moreBelow(tree, from, to, cargo)));
         Map<Integer, List<Long>> bornElsewhere = new TreeMap<>();
         for (long ino : inodes) {
             int birth = Partitions.ofBirth(ino);
@@ -99,5 +115,56 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
         }
         bornElsewhere.forEach((birth, some) -> effects.add(new Effect.Forward(birth, some, to)));
         return effects;
+    }
+
+    private static List<Effect> globalBelow(Tree tree, int to, long count) {
+        Set<Integer> told = new TreeSet<>();
+        if (count != tree.globalBelow()) {
+            told.addAll(tree.others());
+            told.add(0);
+        }
+        if (count > 0) {
+            // It may get its first directories: nobody told that partition before.
+            told.add(to);
+        }
+        List<Effect> effects = new ArrayList<>();
+        told.forEach(partition -> effects.add(new Effect.GlobalBelow(partition, count)));
+        return effects;
+    }
+
+    /**
+     * By how much the number of partition 0's directories that lie in regional ones grows. Those
+     * that move count by their parents; those that stay, and lie in one that moves, as well.
+     */
+    private static long moreBelow(Tree tree, int from, int to, Cargo cargo) {
+        if (from != 0 && to != 0) {
+            return 0;
+        }
+        Set<Long> moving = new HashSet<>(cargo.inodes());
+        long more = 0;
+        for (Cargo.Item item : cargo.items()) {
+            Inode inode = Inode.decode(item.ino(), item.inode());
+            if (!inode.isDirectory()) {
+                continue;
+            }
+            boolean parentMoves = moving.contains(inode.parent);
+            if (from == 0 && tree.home(inode.parent) != 0) {
+                more--;
+            }
+            if (to == 0 && !parentMoves && tree.home(inode.parent) != 0) {
+                more++;
+            }
+            for (Cargo.Named entry : item.entries()) {
+                Dentry child = Dentry.decode(entry.value());
+                boolean stays =
+                        child.type() == Mode.DIRECTORY
+                                && !moving.contains(child.ino())
+                                && tree.home(child.ino()) == 0;
+                if (stays) {
+                    more += from == 0 ? 1 : -1;
+                }
+            }
+        }
+        return more;
     }
 }

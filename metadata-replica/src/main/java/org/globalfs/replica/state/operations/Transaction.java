@@ -38,6 +38,15 @@ record Transaction(
         return all;
     }
 
+    /** Of inodes that move, and once all have voted: the partition that they leave. */
+    int source() {
+        return votes.entrySet().stream()
+                .filter(vote -> vote.getValue().cargo() != null)
+                .mapToInt(Map.Entry::getKey)
+                .findFirst()
+                .orElseThrow();
+    }
+
     byte[] encode() {
         Packer out =
                 new Packer(128 + command.length)

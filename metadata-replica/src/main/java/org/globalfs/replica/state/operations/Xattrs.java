@@ -18,7 +18,6 @@ import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Packer;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Unpacker;
@@ -33,7 +32,7 @@ final class Xattrs {
     private static final byte FORMAT = 1;
     private static final byte[] NONE = {};
 
-    /** Where directories made in a directory of partition 0 are placed; never listed. */
+    /** Where directories made in a directory that lives in partition 0 are placed; never listed. */
     private static final byte[] PLACEMENT = Placement.ATTRIBUTE.getBytes(US_ASCII);
 
     /** When the directory's tree moves by itself: root's to say; never listed. */
@@ -72,7 +71,7 @@ final class Xattrs {
             } else if (space == Xattr.DEFAULT_ACL) {
                 refused = setDefault(inode, value);
             } else if (Arrays.equals(name, PLACEMENT)) {
-                refused = place(call.caller(), inode, value);
+                refused = place(tree.partition(), call.caller(), inode, value);
             } else {
                 refused = put(inode, name, value, op.getFlags());
             }
@@ -148,11 +147,11 @@ final class Xattrs {
         return null;
     }
 
-    private static @Nullable Errno place(Caller caller, Inode inode, byte[] value) {
+    private static @Nullable Errno place(int partition, Caller caller, Inode inode, byte[] value) {
         if (!caller.owns(inode)) {
             return Errno.EPERM;
         }
-        if (!inode.isDirectory() || Partitions.ofBirth(inode.ino) != 0) {
+        if (!inode.isDirectory() || partition != 0) {
             return Errno.EOPNOTSUPP;
         }
         String rule = new String(value, US_ASCII);
@@ -208,7 +207,7 @@ final class Xattrs {
         if (Arrays.equals(name, PLACEMENT)) {
             return Replies.failed(Errno.EPERM);
         }
-        byte[] old = value(records, inode, name);
+        byte[] old = value(records, tree.partition(), inode, name);
         if (old == null) {
             return Replies.failed(Errno.ENODATA);
         }
@@ -245,20 +244,20 @@ final class Xattrs {
     }
 
     /** An attribute of any name space, without a look at permissions; null: absent. */
-    static byte @Nullable [] value(Records records, Inode inode, byte[] name) {
+    static byte @Nullable [] value(Records records, int partition, Inode inode, byte[] name) {
         Xattr space = Xattr.of(name);
         if (space == Xattr.ACCESS_ACL || space == Xattr.DEFAULT_ACL) {
             byte[] acl = space == Xattr.ACCESS_ACL ? inode.accessAcl : inode.defaultAcl;
             return acl.length == 0 ? null : acl.clone();
         }
         if (Arrays.equals(name, PLACEMENT)) {
-            return placement(inode);
+            return partition == 0 ? placement(inode) : null;
         }
         return stored(records, inode, name);
     }
 
     private static byte @Nullable [] placement(Inode inode) {
-        if (!inode.isDirectory() || Partitions.ofBirth(inode.ino) != 0) {
+        if (!inode.isDirectory()) {
             return null;
         }
         String rule =
