@@ -29,6 +29,7 @@ public final class Effects {
     private final List<Decision> deliver = new ArrayList<>();
     private final List<ReadDecided> reads = new ArrayList<>();
     private Message.@Nullable Voted vote;
+    private int voteTo;
     private long position;
     private long behind = -1;
     private boolean sync;
@@ -52,7 +53,7 @@ public final class Effects {
             return Collections.unmodifiableList(sendAfterPersist);
         }
         List<Outbound> all = new ArrayList<>(sendAfterPersist);
-        all.add(new Outbound(Outbound.ALL, vote));
+        all.add(new Outbound(voteTo, vote));
         return all;
     }
 
@@ -126,7 +127,8 @@ public final class Effects {
      * A vote replaces the one that still waits: votes are cumulative, and only the newest ballot's
      * matters.
      */
-    void vote(Message.Voted newest) {
+    void vote(int to, Message.Voted newest) {
+        voteTo = to;
         vote = newest;
     }
 

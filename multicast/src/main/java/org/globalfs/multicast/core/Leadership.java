@@ -54,6 +54,7 @@ final class Leadership {
     private long lastAtHeartbeat;
     private long barrier;
     private long heartbeatDueNs;
+    private final Announcement announcement;
     private long majorityEchoNs;
     private long importCursor;
     private boolean importsDue;
@@ -110,6 +111,7 @@ final class Leadership {
         this.route = new Route(config, members.acceptors(), members.learners(), nowNs);
         this.majorityEchoNs = nowNs;
         this.heartbeatDueNs = nowNs;
+        this.announcement = new Announcement(config);
         if (imports != null) {
             importCursor = imports.importedThrough(config.ring());
             importsDue = true;
@@ -288,6 +290,11 @@ final class Leadership {
 
     /** Forms instances of what is queued, as far as the window allows. */
     void flush(long nowNs, long wallMs, Effects effects) {
+        form(nowNs, wallMs, effects);
+        announcement.schedule(prefix.decided(), nowNs);
+    }
+
+    private void form(long nowNs, long wallMs, Effects effects) {
         if (change != null && !changeProposed) {
             changeProposed = true;
             propose(Batch.of(new Entry.Members(change)), effects);
@@ -350,6 +357,7 @@ final class Leadership {
 
     private void propose(Batch batch, Effects effects) {
         route.send(new Message.Accept(ballot, next, batch, prefix.decided()), effects);
+        announcement.made(prefix.decided());
         acceptor.accept(next, batch, effects);
         Invariant.check(acceptor.through() >= next, "own vote for %s is missing", next);
         outstandingBytes += batch.sizeBytes();
@@ -404,6 +412,23 @@ final class Leadership {
                 Math.max(majorityEchoNs, VoteCount.majorityOf(echoedNs, members.majority()));
     }
 
+    /** Tells the others what is decided if nothing else has told them for a while. */
+    void announceWhenDue(long nowNs, Effects effects) {
+        if (announcement.isDue(nowNs)) {
+            announce(effects);
+        }
+    }
+
+    /** Tells the others what is decided, where they do not learn it from each other's votes. */
+    void announce(Effects effects) {
+        if (!config.acknowledgedAnywhere()) {
+            effects.send(
+                    Outbound.ALL,
+                    new Message.Voted(ballot, acceptor.durableThrough(), prefix.decided()));
+            announcement.made(prefix.decided());
+        }
+    }
+
     boolean heartbeatDue(long nowNs) {
         return nowNs >= heartbeatDueNs;
     }
@@ -418,6 +443,7 @@ final class Leadership {
                 Outbound.ALL,
                 new Message.Heartbeat(
                         ballot, prefix.decided(), next - 1, nowNs, retention.trimmable(nowNs)));
+        announcement.made(prefix.decided());
         for (int rank = 0; rank < members.size(); rank++) {
             if (rank != selfRank) {
                 resend(rank, nowNs, effects);
@@ -522,6 +548,6 @@ final class Leadership {
     }
 
     long nextTickNs() {
-        return Math.min(heartbeatDueNs, skips.dueNs());
+        return Math.min(announcement.dueNs(), Math.min(heartbeatDueNs, skips.dueNs()));
     }
 }

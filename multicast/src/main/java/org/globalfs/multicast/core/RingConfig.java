@@ -23,7 +23,8 @@ import org.globalfs.protocol.Invariant;
  * @param catchUpDelayNs how long a missing decided instance may be on its way before a peer is
  *     asked for it
  * @param acknowledgedAnywhere whether members other than the coordinator acknowledge commands to
- *     clients (ring global)
+ *     clients (ring global); then votes go to all, or else to the coordinator. Members must agree
+ *     on it
  * @param lambda instances a second that the ring's logical position stands for at least; 0: no
  *     skips, nobody merges this ring by round-robin
  * @param deltaNs how often the coordinator makes up for fewer
@@ -131,6 +132,28 @@ public record RingConfig(
                 lambda,
                 deltaNs,
                 other,
+                seed);
+    }
+
+    /** The same with commands acknowledged anywhere, or by the coordinator alone. */
+    public RingConfig acknowledging(boolean anywhere) {
+        return new RingConfig(
+                ring,
+                self,
+                members,
+                heartbeatNs,
+                leaseNs,
+                driftPermille,
+                electionJitterNs,
+                windowInstances,
+                windowBytes,
+                batchBytes,
+                queueBytes,
+                catchUpDelayNs,
+                anywhere,
+                lambda,
+                deltaNs,
+                dissemination,
                 seed);
     }
 

@@ -18,9 +18,12 @@ import org.jspecify.annotations.Nullable;
  * progress, never to agreement.
  *
  * <p>How a value is decided. The coordinator sends Accept to everybody, itself or along a {@link
- * Route}, and appends the same to its own log; each member votes once its log is durable, and sends
- * its vote to all, so every member learns the decision by itself. A member is one of: follower (no
- * {@link Candidacy}, no {@link Leadership}), candidate, coordinator. Invariants:
+ * Route}, and appends the same to its own log; each member votes once its log is durable. Where
+ * commands are {@linkplain RingConfig#acknowledgedAnywhere acknowledged anywhere} it sends its vote
+ * to all, so every member learns the decision by itself, as soon as can be. Elsewhere only the
+ * coordinator is in a hurry: it alone gets the votes, and tells what is decided with the next
+ * Accept or, when there is none, an {@link Announcement}. A member is one of: follower (no {@link
+ * Candidacy}, no {@link Leadership}), candidate, coordinator. Invariants:
  *
  * <ul>
  *   <li>Only {@link Leadership} proposes, only after phase 1 in its own ballot, at most one value
@@ -249,6 +252,7 @@ public class RingCore {
                 leadership.heartbeat(nowNs, effects);
                 trimmable = Math.max(trimmable, leadership.trimmable(nowNs));
             }
+            leadership.announceWhenDue(nowNs, effects);
         } else if (elections.takesPart()) {
             elections.tick(nowNs, effects);
         } else {
@@ -339,12 +343,19 @@ public class RingCore {
             voteDue |= journal.appended() > before;
         }
         if (voteDue && elections.takesPart() && acceptor.voting().equals(acceptor.promised())) {
-            effects.vote(
-                    new Message.Voted(acceptor.voting(), acceptor.through(), prefix.decided()));
+            vote(effects);
         }
         voteDue = false;
         if (effects.needsSync()) {
             prefix.log(journal, effects);
+        }
+    }
+
+    private void vote(Effects effects) {
+        Ballot ballot = acceptor.voting();
+        int to = config.acknowledgedAnywhere() ? Outbound.ALL : ballot.node();
+        if (to != config.self()) {
+            effects.vote(to, new Message.Voted(ballot, acceptor.through(), prefix.decided()));
         }
     }
 
@@ -456,6 +467,10 @@ public class RingCore {
             elections.stepDown(nowNs);
         }
         votes.vote(members.rank(from), m.ballot(), m.through());
+        if (m.ballot().node() == from && m.ballot().equals(acceptor.promised())) {
+            acceptor.coordinatorDecided(m.ballot(), m.decided());
+            votes.decidedInBallot(m.ballot(), m.decided());
+        }
         decide(nowNs, effects);
     }
 
@@ -539,6 +554,10 @@ public class RingCore {
         if (next != null) {
             Invariant.check(
                     next.generation() == members.generation() + 1, "%s after %s", next, members);
+            if (leadership != null) {
+                // Afterwards there is nobody who would.
+                leadership.announce(effects);
+            }
             enter(instance, next, new LogRecord.Members(instance, next), nowNs, effects);
         }
     }

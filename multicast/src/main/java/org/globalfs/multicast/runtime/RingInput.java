@@ -27,6 +27,11 @@ final class RingInput {
     private final AtomicLong queuedBytes = new AtomicLong();
     private Runnable wake = () -> {};
 
+    /** The loop's: the last instance that the queue took, and whether it refused one before. */
+    private long queuedThrough;
+
+    private boolean refused;
+
     /** Every instance through this one is decided and readable from the log, unless trimmed. */
     private volatile long readable;
 
@@ -62,14 +67,22 @@ final class RingInput {
         int bytes = decision.batch().sizeBytes();
         if (queuedBytes.get() + bytes <= QUEUED_BYTES && queue.offer(decision)) {
             queuedBytes.addAndGet(bytes);
+            queuedThrough = decision.instance();
             wake.run();
+        } else {
+            refused = true;
         }
     }
 
     /** The log can be read through here; comes after the instance was offered. */
     void readable(long instance) {
-        if (instance > readable) {
-            readable = instance;
+        if (instance <= readable) {
+            return;
+        }
+        readable = instance;
+        // What the queue took was news then; waking the thread for it again would cost a switch.
+        if (refused || instance > queuedThrough) {
+            refused = false;
             wake.run();
         }
     }

@@ -74,6 +74,7 @@ final class RingScenario {
     private final Set<String> traced = new HashSet<>();
     private final List<String> told = new ArrayList<>();
     private Dissemination dissemination = Dissemination.STAR;
+    private boolean acknowledgedAnywhere = true;
 
     /** What happened, a line each. */
     List<String> execute(String line) {
@@ -82,6 +83,7 @@ final class RingScenario {
         switch (words[0]) {
             case "disseminate" ->
                     dissemination = Dissemination.valueOf(words[1].toUpperCase(Locale.ROOT));
+            case "acknowledge" -> acknowledgedAnywhere = words[1].equals("anywhere");
             case "ring" -> ring(numbers(words, 1));
             case "run" ->
                     simulation.runUntil(
@@ -132,6 +134,7 @@ final class RingScenario {
                     id,
                     new Member(
                             usual.with(dissemination)
+                                    .acknowledging(acknowledgedAnywhere)
                                     .withTimes(HEARTBEAT_NS, LEASE_NS, JITTER_NS)));
         }
         members.values().forEach(Member::start);
@@ -139,7 +142,9 @@ final class RingScenario {
 
     private void spare(int id) {
         int[] first = members.values().iterator().next().config.members();
-        Member spare = new Member(RingConfig.defaults(1, id, first, id));
+        Member spare =
+                new Member(
+                        RingConfig.defaults(1, id, first, id).acknowledging(acknowledgedAnywhere));
         members.put(id, spare);
         spare.start();
     }
