@@ -336,6 +336,9 @@ final class MovesTest {
         moved(2, other);
         Command move = move(0, leaf);
         rings.deliver(0, List.of(rings.stamped(move)));
+        rings.importInto(1);
+        rings.vote(1);
+        assertThat(rings.takeReply(move)).as("the others have to agree").isNull();
         rings.importInto(2);
         Command rename = rename(other, "b", a);
         rings.deliver(2, List.of(rings.stamped(rename)));
@@ -344,6 +347,23 @@ final class MovesTest {
         assertThat(globalBelow(2)).isEqualTo(1);
         assertThat(rings.run(2, rename).getErrno()).isZero();
         assertThat(rings.home(leaf)).isZero();
+    }
+
+    @Test
+    void otherRegionsAreNotAskedWhenNoGlobalDirectoryComesToLieBelowARegionalOne() {
+        made(home, "d", Mode.DIRECTORY | 0755);
+        moved(2, made(Partitions.ROOT, "other", Mode.DIRECTORY | 0755));
+        for (int to : List.of(0, 1)) {
+            Command move = move(to, home);
+            rings.deliver(0, List.of(rings.stamped(move)));
+            rings.importInto(1);
+            rings.vote(1);
+            UpdateReply reply = rings.takeReply(move);
+            assertThat(reply).as("decided without region 2").isNotNull();
+            assertThat(reply.getDone()).isEqualTo(2);
+            rings.importInto(1);
+        }
+        assertThat(rings.home(home)).isEqualTo(1);
     }
 
     @Test

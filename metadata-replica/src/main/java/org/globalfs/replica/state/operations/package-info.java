@@ -86,8 +86,9 @@
  *
  * <h2>Inodes that move</h2>
  *
- * <p>A move takes inodes from one regional partition to another by one decision: the source's vote
- * carries their records. Invariants:
+ * <p>A move takes inodes from one partition to another by one decision: the source's vote carries
+ * their records. Partition 0 is as good a source or target as any other; it votes with the prepare.
+ * Invariants:
  *
  * <ul>
  *   <li>An inode's records are in exactly one partition, by what has been decided and imported.
@@ -100,7 +101,12 @@
  *       command never takes effect there.
  *   <li>What is said above of chains of parents holds while directories move, because a chain that
  *       leads through one that may leave is not walked: who meets it tries again. Which partition
- *       tells of a directory is what changes, not its parent. Directories of partition 0 stay.
+ *       tells of a directory is what changes, not its parent.
+ *   <li>When directories of partition 0 move, or others come to it, the decision counts {@code
+ *       globalBelow} anew: by the parents of those that move, and by the children of those that
+ *       stay. The move that would make it more than 0 is decided only once every partition with
+ *       directories has voted and holds DirectoryMoves, as for a rename; whoever was not asked at
+ *       first is asked in a second round, within the instance of the last vote of the first.
  *   <li>A block is referred to in its own partition as long as any extent refers to it anywhere.
  * </ul>
  */
