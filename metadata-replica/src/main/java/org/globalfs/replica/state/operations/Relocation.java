@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * it is not taken. Partition 0 notes where everything lives that does not live where it was born;
  * so does the partition of birth, to which everybody comes who knows nothing better.
  *
- * @param firstBelow directories of partition 0 come to lie in regional ones while nobody reckons
- *     with any: then all partitions with directories have to agree
+ * @param firstBelow {@link Tree#globalBelow} will not be 0 any more: all partitions with
+ *     directories have to agree
  */
 record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
 
@@ -122,8 +122,9 @@ record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
     }
 
     /**
-     * By how much the number of partition 0's directories that lie in regional ones grows. Those
-     * that move count by their parents; those that stay, and lie in one that moves, as well.
+     * By how much {@link Tree#globalBelow} grows. Directories that live in partition 0 before or
+     * after count by their parents; those that stay, and lie in one that moves, as well; and those
+     * that were born there by where they live.
      */
     private static long moreBelow(Tree tree, int from, int to, Cargo cargo) {
         if (from != 0 && to != 0) {
@@ -135,6 +136,9 @@ record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
             Inode inode = Inode.decode(item.ino(), item.inode());
             if (!inode.isDirectory()) {
                 continue;
+            }
+            if (Partitions.ofBirth(item.ino()) == 0) {
+                more += from == 0 ? 1 : -1;
             }
             boolean parentMoves = moving.contains(inode.parent);
             if (from == 0 && tree.home(inode.parent) != 0) {
