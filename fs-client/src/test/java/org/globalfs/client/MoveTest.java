@@ -212,8 +212,7 @@ class MoveTest {
 
     /** Who did not change it himself may see that a little later. */
     private static void soonSame(GlobalFsClient client, Map<String, byte[]> files) {
-        await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(() -> same(client.paths(0, 0), files));
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> same(client.paths(0, 0), files));
     }
 
     @Test

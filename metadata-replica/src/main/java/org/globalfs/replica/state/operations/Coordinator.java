@@ -145,8 +145,7 @@ final class Coordinator {
      *
      * @param all everybody with directories has to agree
      */
-    private @Nullable UpdateReply prepareMove(
-            long id, Command command, byte[] bytes, boolean all) {
+    private @Nullable UpdateReply prepareMove(long id, Command command, byte[] bytes, boolean all) {
         MoveOp op = command.getOp().getMove();
         Errno refused = Relocation.refused(command, op);
         if (refused != null) {

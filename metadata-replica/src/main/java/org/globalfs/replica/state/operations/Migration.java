@@ -154,8 +154,7 @@ final class Migration {
                 counters.partition == 0
                         && birth == 0
                         && (directory || before != null && Homes.isDirectory(before));
-        records.put(
-                Table.FORWARD, key, counts ? Homes.encodeDirectory(to) : Homes.encode(to));
+        records.put(Table.FORWARD, key, counts ? Homes.encodeDirectory(to) : Homes.encode(to));
     }
 
     /** The inode lives where it was born, or nowhere. */

@@ -207,8 +207,8 @@ final class Rename {
 
     /**
      * Adds the partition that has to be asked what is above a directory's new parent, if that
-     * cannot be known here. Above this partition is the root itself; or a directory that was born in
-     * partition 0, which, with all above, is still there while {@link Tree#globalBelow} is 0.
+     * cannot be known here. Above this partition is the root itself; or a directory that was born
+     * in partition 0, which, with all above, is still there while {@link Tree#globalBelow} is 0.
      */
     private void addAbove(Set<Integer> partitions, long newParent) {
         long exit = tree.climb(newParent, 0, 0).exit();

@@ -78,10 +78,10 @@
  *       lives there only partition 0 knows, and so those that do not are counted, too. If there are
  *       none, and no directory of partition 0 has a regional parent, the rest is in partition 0,
  *       and S is not on it. If there were any, region i would have had to vote on the first of
- *       them: then it is still locked, or knows. If it had
- *       no directory at that time, and has not imported the decision yet, then no later decision
- *       has put anything below a directory of its own (it would have had to vote, hence to import
- *       the earlier one first), so no chain that leaves it comes back.
+ *       them: then it is still locked, or knows. If it had no directory at that time, and has not
+ *       imported the decision yet, then no later decision has put anything below a directory of its
+ *       own (it would have had to vote, hence to import the earlier one first), so no chain that
+ *       leaves it comes back.
  *   <li>A local move in partition 0 sees the whole chain.
  * </ul>
  *
@@ -109,10 +109,11 @@
  *       tells of a directory is what changes, not its parent.
  *   <li>When directories of partition 0 move, or others come to it, the decision counts {@code
  *       globalBelow} anew: by the parents of those that move, by those in them that stay, and by
- *       where those were born that move. Partition 0 marks in its forwarding entries the directories
- *       that were born in it, to count them out when they are no more. The move that would make it more than 0 is decided only once every partition with
- *       directories has voted and holds DirectoryMoves, as for a rename; whoever was not asked at
- *       first is asked in a second round, within the instance of the last vote of the first.
+ *       where those were born that move. Partition 0 marks in its forwarding entries the
+ *       directories that were born in it, to count them out when they are no more. The move that
+ *       would make it more than 0 is decided only once every partition with directories has voted
+ *       and holds DirectoryMoves, as for a rename; whoever was not asked at first is asked in a
+ *       second round, within the instance of the last vote of the first.
  *   <li>A block is referred to in its own partition as long as any extent refers to it anywhere.
  * </ul>
  */
