@@ -655,7 +655,7 @@ struct CheckReply {
   9: required list<Links> unexplained; // inodes here, and how many of their links no name here accounts for
   10: optional list<Crossing> hanging; // directories here whose parents are in other partitions
   11: optional list<Crossing> held;    // directories of other partitions that have names here
-  12: optional i64 globalBelow;        // directories of partition 0 that lie in regional ones, as this partition knows
+  12: optional i64 globalBelow;        // directories of partition 0 that lie in regional ones, or were born there and live elsewhere, as this partition knows
   13: optional map<i32, i64> homes;    // digests of the inodes that live elsewhere than where they were born, by partition that they live in
   14: optional map<i32, i64> births;   // the same by partition of their birth
   15: optional map<i32, i64> lent;     // digests of the blocks lent, by borrower

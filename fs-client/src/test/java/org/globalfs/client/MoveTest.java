@@ -42,6 +42,7 @@ class MoveTest {
     private static final int READ_WRITE = 2;
     private static final int WORKERS = 4;
     private static final int STEPS = 40;
+    private static final List<String> HOMES = List.of("region1", "region2", "global");
 
     @TempDir Path folder;
 
@@ -125,14 +126,12 @@ class MoveTest {
             assertThat(there.placement(root(), home)).isEqualTo(Map.of("region2", 45L));
             here.write(root(), open, handle, 6, direct(name(" and after")), READ_WRITE);
             here.flush(root(), open, handle);
-            byte[] changed = files.get("/home/d0/f7").clone();
-            System.arraycopy(name("before and after"), 0, changed, 0, 16);
-            files.put("/home/d0/f7", changed);
+            change(files, "/home/d0/f7", "before and after");
             same(east.paths(0, 0), files);
             same(west.paths(0, 0), files);
             namesAreTheSameEverywhere(west, east, files);
             locksExclude(west, east, "/home/d1/f1");
-            unlinkedStaysOpen(west, east, open, handle);
+            unlinkedStaysOpen(west, east, open, handle, "before and after");
             files.remove("/home/d0/f7");
 
             await().atMost(Duration.ofSeconds(90)).until(() -> chunks(cluster, 1) == 0);
@@ -202,12 +201,86 @@ class MoveTest {
     }
 
     private static void unlinkedStaysOpen(
-            GlobalFsClient west, GlobalFsClient east, long ino, long handle) throws FsException {
+            GlobalFsClient west, GlobalFsClient east, long ino, long handle, String beginning)
+            throws FsException {
         east.paths(0, 0).remove("/home/d0/f7");
-        ByteBuffer into = ByteBuffer.allocateDirect(16);
+        ByteBuffer into = ByteBuffer.allocateDirect(beginning.length());
         west.fileSystem().read(root(), ino, handle, 0, into);
-        assertThat(UTF_8.decode(into.flip()).toString()).isEqualTo("before and after");
+        assertThat(UTF_8.decode(into.flip()).toString()).isEqualTo(beginning);
         west.fileSystem().release(ino, handle);
+    }
+
+    /** Who did not change it himself may see that a little later. */
+    private static void soonSame(GlobalFsClient client, Map<String, byte[]> files) {
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> same(client.paths(0, 0), files));
+    }
+
+    @Test
+    @Timeout(300)
+    void aTreeInUseBecomesEveryRegionsAndAnotherOnes() throws Exception {
+        try (LocalCluster cluster = new LocalCluster(folder, 2);
+                GlobalFsClient west = cluster.connect(1);
+                GlobalFsClient east = cluster.connect(2)) {
+            Map<String, byte[]> files = plant(west.paths(0, 0));
+            FileSystem here = west.fileSystem();
+            FileSystem there = east.fileSystem();
+            long home = west.paths(0, 0).stat("/home").ino();
+            long open = west.paths(0, 0).stat("/home/d0/f7").ino();
+            long handle = here.open(root(), open, READ_WRITE).handle();
+            here.write(root(), open, handle, 0, direct(name("before")), READ_WRITE);
+            long listing = there.openDirectory(root(), home, 0).handle();
+            AtomicLong moved = new AtomicLong();
+
+            assertThat(there.move(root(), home, "global", moved::addAndGet)).isZero();
+
+            assertThat(moved).hasValue(45);
+            assertThat(here.placement(root(), home)).isEqualTo(Map.of("global", 45L));
+            assertThat(names(there, home, listing)).containsExactly("d0", "d1", "d2", "d3");
+            here.write(root(), open, handle, 6, direct(name(", meanwhile")), READ_WRITE);
+            here.flush(root(), open, handle);
+            change(files, "/home/d0/f7", "before, meanwhile");
+            same(west.paths(0, 0), files);
+            soonSame(east, files);
+            locksExclude(west, east, "/home/d1/f1");
+            everybodyChangesNames(west, east, files);
+
+            // What has its content in region 1 stays until that has followed.
+            await().atMost(Duration.ofSeconds(90))
+                    .until(() -> here.move(root(), home, "region2", moved::addAndGet) == 0);
+            assertThat(here.placement(root(), home)).isEqualTo(Map.of("region2", 46L));
+            here.write(root(), open, handle, 17, direct(name(" and after")), READ_WRITE);
+            here.flush(root(), open, handle);
+            change(files, "/home/d0/f7", "before, meanwhile and after");
+            same(west.paths(0, 0), files);
+            // Until it has heard of the move it reads the global partition's past.
+            soonSame(east, files);
+            unlinkedStaysOpen(west, east, open, handle, "before, meanwhile and after");
+            files.remove("/home/d0/f7");
+            await().atMost(Duration.ofSeconds(90)).until(() -> chunks(cluster, 1) == 0);
+            same(east.paths(0, 0), files);
+            same(west.paths(0, 0), files);
+            assertThat(cluster.fatal).isEmpty();
+        }
+    }
+
+    private static void change(Map<String, byte[]> files, String path, String beginning) {
+        byte[] changed = files.get(path).clone();
+        System.arraycopy(name(beginning), 0, changed, 0, beginning.length());
+        files.put(path, changed);
+    }
+
+    private static void everybodyChangesNames(
+            GlobalFsClient west, GlobalFsClient east, Map<String, byte[]> files)
+            throws FsException {
+        byte[] content = name("new");
+        west.paths(0, 0).write("/home/d2/new", content);
+        files.put("/home/d2/new", content);
+        east.paths(0, 0).rename("/home/d2/f3", "/home/d3/renamed");
+        files.put("/home/d3/renamed", files.remove("/home/d2/f3"));
+        for (GlobalFsClient client : List.of(west, east)) {
+            soonSame(client, files);
+            await().until(() -> !client.paths(0, 0).exists("/home/d2/f3"));
+        }
     }
 
     @Test
@@ -243,10 +316,10 @@ class MoveTest {
             System.out.println(moved + " inodes moved");
             assertThat(moved).hasPositiveValue();
             for (GlobalFsClient client : List.of(west, east)) {
-                same(client.paths(0, 0), files);
+                soonSame(client, files);
             }
             try (GlobalFsClient other = cluster.connect(2)) {
-                same(other.paths(0, 0), files);
+                soonSame(other, files);
             }
             assertThat(cluster.fatal).isEmpty();
         }
@@ -267,8 +340,13 @@ class MoveTest {
                         random.nextInt(3) == 0 ? "/home" : "/home/w" + random.nextInt(WORKERS);
                 if (client.paths(0, 0).exists(path)) {
                     long ino = client.paths(0, 0).stat(path).ino();
-                    String region = "region" + (1 + random.nextInt(2));
-                    long _ = client.fileSystem().move(root(), ino, region, moved::addAndGet);
+                    long _ =
+                            client.fileSystem()
+                                    .move(
+                                            root(),
+                                            ino,
+                                            HOMES.get(random.nextInt(HOMES.size())),
+                                            moved::addAndGet);
                 }
             }
             return null;

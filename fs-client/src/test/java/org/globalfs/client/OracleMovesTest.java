@@ -278,4 +278,69 @@ class OracleMovesTest {
                 });
         same("/home", 6, 10);
     }
+
+    @Test
+    void aTreeThatAllReadBecomesEveryRegionsUntilOneChangesIt() throws Exception {
+        policy(
+                """
+                  - path: /
+                    move: threshold
+                    global: true
+                    reads: 20
+                    writes: 20
+                    window: 5s
+                    hysteresis: 1
+                    residence: 0s
+                """);
+        oracle(1);
+        oracle(2);
+        plant("/home", 3, 5);
+        eventually()
+                .untilAsserted(() -> {
+                    for (int i = 0; i < 20; i++) {
+                        assertThat(west.paths(0, 0).read("/home/d0/f1")).isNotEmpty();
+                        assertThat(east.paths(0, 0).read("/home/d0/f0")).isNotEmpty();
+                    }
+                    assertThat(homes(west, "/home")).isEqualTo(Map.of("global", 19L));
+                });
+        same("/home", 3, 5);
+        eventually()
+                .untilAsserted(() -> {
+                    for (int i = 0; i < 20; i++) {
+                        west.paths(0, 0).write("/home/d2/g", new byte[] {1});
+                        assertThat(west.paths(0, 0).read("/home/d0/f1")).isNotEmpty();
+                        assertThat(east.paths(0, 0).read("/home/d0/f0")).isNotEmpty();
+                    }
+                    assertThat(homes(east, "/home/d2")).isEqualTo(Map.of("region1", 7L));
+                });
+        assertThat(homes(west, "/home"))
+                .as("what only west changes, and no more")
+                .isEqualTo(Map.of("global", 13L, "region1", 7L));
+        same("/home", 3, 5);
+    }
+
+    @Test
+    void aTreeIsPinnedToAllRegionsAndToOneAgain() throws Exception {
+        policy("  - path: /\n    move: off\n  - path: /legal\n    region: global\n");
+        oracle(1);
+        oracle(2);
+        plant("/legal", 2, 3);
+        plant("/other", 1, 3);
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(homes(west, "/legal")).isEqualTo(Map.of("global", 9L)));
+        assertThat(homes(west, "/other")).isEqualTo(Map.of("region1", 5L));
+        Explanation pinned = explanation(east, "/legal/d0");
+        assertThat(pinned.home()).isEqualTo("global");
+        assertThat(pinned.rule()).isEqualTo("/legal: region global");
+        assertThat(pinned.verdict()).isEqualTo("it is to live in global");
+        same("/legal", 2, 3);
+
+        policy("  - path: /\n    move: off\n  - path: /legal\n    region: region2\n");
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(homes(west, "/legal")).isEqualTo(Map.of("region2", 9L)));
+        assertThat(explanation(west, "/legal/d0").home()).isEqualTo("region2");
+        same("/legal", 2, 3);
+    }
 }

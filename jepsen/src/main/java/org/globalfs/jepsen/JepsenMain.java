@@ -77,8 +77,9 @@ public final class JepsenMain implements Callable<Integer> {
     @Option(
             names = "--moves",
             description =
-                    "Trees move between regions all the time, whatever else happens: by command,"
-                            + " and because the oracles pull them to whoever uses them.")
+                    "Trees move between regions all the time, and one of them into the global"
+                            + " partition and out of it, whatever else happens: by command, and"
+                            + " because the oracles pull them to whoever uses them.")
     private boolean moves;
 
     @Option(names = "--no-wan", description = "All on loopback, also as root.")

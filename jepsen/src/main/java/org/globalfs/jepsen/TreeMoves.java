@@ -1,7 +1,10 @@
 package org.globalfs.jepsen;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -9,13 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.jepsen.cluster.TestedCluster;
 
 /**
- * Moves trees between regions all the time, beside whatever else is done to the cluster. Nobody is
- * to notice, so histories say nothing of it. A move that a fault cuts short has done a part.
+ * Moves trees between partitions all the time, beside whatever else is done to the cluster. Nobody
+ * is to notice, so histories say nothing of it. A move that a fault cuts short has done a part.
  */
 final class TreeMoves implements AutoCloseable {
     private static final int MOST_BETWEEN_MS = 1_500;
 
     private final TestedCluster cluster;
+    private final Map<String, List<String>> targets;
     private final List<String> trees;
     private final Random random;
     private final CountDownLatch over = new CountDownLatch(1);
@@ -23,9 +27,10 @@ final class TreeMoves implements AutoCloseable {
     private final AtomicInteger done = new AtomicInteger();
     private final AtomicInteger failed = new AtomicInteger();
 
-    private TreeMoves(TestedCluster cluster, List<String> trees, long seed) {
+    private TreeMoves(TestedCluster cluster, Map<String, List<String>> targets, long seed) {
         this.cluster = cluster;
-        this.trees = trees;
+        this.targets = targets;
+        this.trees = new ArrayList<>(targets.keySet());
         this.random = new Random(seed);
         this.thread = Thread.ofVirtual().name("tree-moves").unstarted(this::run);
     }
@@ -33,10 +38,11 @@ final class TreeMoves implements AutoCloseable {
     /**
      * Begins.
      *
-     * @param trees below the mounts
+     * @param targets of each tree, by its path below the mounts: names that {@code place move}
+     *     takes
      */
-    static TreeMoves begin(TestedCluster cluster, List<String> trees, long seed) {
-        TreeMoves moves = new TreeMoves(cluster, trees, seed);
+    static TreeMoves begin(TestedCluster cluster, Map<String, List<String>> targets, long seed) {
+        TreeMoves moves = new TreeMoves(cluster, targets, seed);
         moves.thread.start();
         return moves;
     }
@@ -45,8 +51,11 @@ final class TreeMoves implements AutoCloseable {
         try {
             while (!over.await(random.nextInt(MOST_BETWEEN_MS), TimeUnit.MILLISECONDS)) {
                 try {
+                    String tree = any(trees);
                     cluster.moveTree(
-                            any(TestedCluster.REGIONS), any(trees), any(TestedCluster.REGIONS));
+                            any(TestedCluster.REGIONS),
+                            tree,
+                            any(Objects.requireNonNull(targets.get(tree))));
                     done.incrementAndGet();
                 } catch (IOException e) {
                     failed.incrementAndGet();

@@ -20,13 +20,17 @@ class AccessTraceTest {
     @TempDir private Path folder;
 
     private static MovePolicy threshold(String path) {
+        return threshold(path, false);
+    }
+
+    private static MovePolicy threshold(String path, boolean global) {
         return new MovePolicy(
                 List.of(
                         new MoveRule(
                                 path,
                                 Optional.empty(),
                                 MoveRule.Kind.THRESHOLD,
-                                false,
+                                global,
                                 50,
                                 50,
                                 60_000,
@@ -75,6 +79,35 @@ class AccessTraceTest {
                 .extracting(Replay.Move::path, Replay.Move::to)
                 .containsExactly(Tuple.tuple("/p/src", "eu-west"));
         assertThat(AccessTrace.replay(handover(), MovePolicy.OFF).moves()).isEmpty();
+    }
+
+    /** Two regions read /d for 200 s, then one of them changes it; nobody uses /e but once. */
+    private Path shared() throws Exception {
+        StringBuilder text = new StringBuilder("home us-west /d\nhome global /e\n");
+        for (int second = 0; second < 200; second++) {
+            text.append(second).append(".1 us-west 2 0 /d/x\n");
+            text.append(second).append(".2 us-east 2 0 /d/x\n");
+        }
+        for (int second = 200; second < 400; second++) {
+            text.append(second).append(".1 us-east 0 5 /d/x\n");
+        }
+        return trace(text.append("400.5 us-west 7 3 /e\n").toString());
+    }
+
+    @Test
+    void whatAllReadIsEveryRegionsUntilOneChangesIt() throws Exception {
+        Replay.Summary summary = AccessTrace.replay(shared(), threshold("/", true));
+        assertThat(summary.moves())
+                .extracting(Replay.Move::path, Replay.Move::from, Replay.Move::to)
+                .containsExactly(
+                        Tuple.tuple("/d", "us-west", "global"),
+                        Tuple.tuple("/d", "global", "us-east"));
+        assertThat(summary.operations()).isEqualTo(1_810);
+        assertThat(summary.localWithout()).as("with reads of /e").isEqualTo(407);
+        assertThat(summary.local()).isGreaterThan(1_200);
+        assertThat(AccessTrace.replay(shared(), threshold("/", false)).moves())
+                .extracting(Replay.Move::to)
+                .doesNotContain("global");
     }
 
     @Test

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** {@code globalfs place}: trees move between regions while they are in use. */
+/** {@code globalfs place}: trees move between regions, and to all, while they are in use. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(SharedCluster.class)
 final class MoveIT {
@@ -97,6 +97,77 @@ final class MoveIT {
         assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
     }
 
+    @Test
+    void aTreeInUseBecomesEveryRegionsAndOnesAgain() {
+        run(
+                west,
+                """
+                mkdir -p atlas/src/deep && cd atlas
+                for i in $(seq 1 60); do head -c $((i * i * 70)) /dev/urandom > src/f$i; done
+                for i in $(seq 1 20); do echo $i > src/deep/g$i; done
+                mkfifo pipe; ln -s src/f1 link; ln src/f2 src/second; setfattr -n user.a -v b src/f3
+                : > log
+                """);
+        String before = run(west.resolve("atlas"), LISTING);
+        String append =
+                "for i in $(seq 1 200); do echo $i >> log || exit 1; tail -1 log | grep -qx $i || exit 2; done";
+        CompletableFuture<Shell.Outcome> work =
+                Shell.meanwhile(() -> Shell.bash(LIMIT, west.resolve("atlas"), append));
+
+        String told = place("move", east.resolve("atlas").toString(), "global").orFail();
+
+        work.join().orFail();
+        assertThat(told).contains("86 inodes moved to global");
+        assertThat(place("show", west.resolve("atlas").toString()).orFail())
+                .containsPattern("(?m)^global +86$");
+        run(west.resolve("atlas"), "[ $(wc -l < log) = 200 ] && : > log");
+        for (Path mount : List.of(east, west)) {
+            await().atMost(LIMIT)
+                    .untilAsserted(() ->
+                            assertThat(run(mount.resolve("atlas"), LISTING)).isEqualTo(before));
+        }
+        run(east, "mkdir atlas/made && mv atlas/src/deep atlas/made && echo new > atlas/made/new");
+        // Content that other regions hold still keeps its files until it has followed.
+        await().atMost(LIMIT)
+                .until(() -> place("move", east.resolve("atlas").toString(), "us-east").ok());
+        assertThat(place("show", west.resolve("atlas").toString()).orFail())
+                .containsPattern("(?m)^us-east +88$");
+        await().atMost(LIMIT)
+                .untilAsserted(() ->
+                        run(
+                                west,
+                                "cat atlas/made/new atlas/made/deep/g* && [ ! -e atlas/src/deep ]"));
+        assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
+        run(east, "rm -r atlas");
+    }
+
+    @Test
+    void aDirectorySaysThatItsTreeIsEveryRegions() {
+        run(west, "mkdir -p shared/deep && seq 100 > shared/deep/f");
+        String tree = west.resolve("shared").toString();
+        place("set", tree, "region=global").orFail();
+        await().atMost(LIMIT)
+                .untilAsserted(() ->
+                        assertThat(place("show", tree).orFail())
+                                .containsPattern("(?m)^global +3$"));
+        assertThat(place("explain", tree + "/deep").orFail())
+                .contains("lives in  global", "of " + tree + ": region global")
+                .contains("it is to live in global");
+        place("set", tree, "global=true", "reads=5").orFail();
+        await().atMost(LIMIT)
+                .untilAsserted(() ->
+                        assertThat(place("explain", tree).orFail())
+                                .contains("threshold or global (5 reads or 100 writes"));
+        place("set", tree, "region=us-east").orFail();
+        await().atMost(LIMIT)
+                .untilAsserted(() ->
+                        assertThat(place("show", tree).orFail())
+                                .containsPattern("(?m)^us-east +3$"));
+        assertThat(place("set", tree, "region=global", "global=true").output())
+                .contains("global", "remove it");
+        run(east, "rm -r shared");
+    }
+
     /** The policy says nothing of other tests' trees. */
     @Test
     void aTreeFollowsItsUsersByItself() throws Exception {
@@ -135,9 +206,9 @@ final class MoveIT {
                                     .contains(
                                             "an older policy is in force",
                                             "policy.yaml:2",
-                                            "'team'"));
-            assertThat(place("explain", tree).orFail())
-                    .contains("lives in  us-east", "/team: eager");
+                                            "'team'")
+                                    // The other region has read it, too, and may have had it.
+                                    .contains("lives in  us-east", "/team: eager"));
         } finally {
             Files.writeString(policy, before);
         }
@@ -166,7 +237,8 @@ final class MoveIT {
         place("set", tree, "move=threshold", "reads=5", "window=1min").orFail();
         assertThat(place("set", tree, "move=often").output())
                 .contains("user.globalfs.policy", "often");
-        assertThat(place("set", tree, "region=mars").output()).contains("mars", "us-east");
+        assertThat(place("set", tree, "region=mars").output())
+                .contains("mars", "us-west or global");
         place("clear", tree).orFail();
         assertThat(place("clear", tree).output()).contains("has no policy of its own");
         run(west, "rm -r stated copied");
@@ -191,7 +263,8 @@ final class MoveIT {
         run(west, "mkdir -p words");
         String folder = west.resolve("words").toString();
         assertThat(place("move", folder, "mars").output())
-                .contains("there is no region 'mars'; there are eu-west, us-east, us-west");
+                .contains(
+                        "there is no region 'mars'; there are eu-west, us-east, us-west and global");
         assertThat(place("move", folder + "/none", "us-east").output())
                 .contains("no such file or directory");
         assertThat(place("show", "/proc").output()).contains("is no mount of GlobalFS");

@@ -26,7 +26,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "place",
         subcommands = PlanCommand.class,
-        description = "Show which regions a tree lives in and why, and let it live in another one.",
+        description =
+                "Show which regions a tree lives in and why, and let it live in another one, or in"
+                        + " all.",
         mixinStandardHelpOptions = true)
 final class PlaceCommand implements Runnable {
     private static final String ERROR = "error: ";
@@ -97,7 +99,9 @@ final class PlaceCommand implements Runnable {
                             paramLabel = "KEY=VALUE",
                             description = {
                                 "As in policy.yaml: move=off, move=eager, move=threshold reads=500"
-                                        + " window=10min, or region=NAME"
+                                        + " window=10min, region=NAME, or region=global; global=true"
+                                        + " lets what all read, and hardly anybody changes, become"
+                                        + " every region's"
                             })
                     Map<String, String> rule)
             throws Failure, IOException {
@@ -134,14 +138,16 @@ final class PlaceCommand implements Runnable {
             name = "move",
             description = {
                 "Let a file, or a directory and all below it, live in another region: work there"
-                        + " runs at local speed from then on. Everything stays in use meanwhile; the"
-                        + " content follows in the background. Directories of partition 0 stay. Given"
-                        + " again after an interruption, it does the rest. Root only."
+                        + " runs at local speed from then on. Or, with `global`, in all of them:"
+                        + " every region reads it at local speed then, a little behind, and changes"
+                        + " it at that of the oceans between. Everything stays in use meanwhile; the"
+                        + " content follows in the background. The root directory stays. Given again"
+                        + " after an interruption, it does the rest. Root only."
             },
             mixinStandardHelpOptions = true)
     int move(
             @Parameters(paramLabel = "PATH") Path path,
-            @Parameters(paramLabel = "REGION") String region)
+            @Parameters(paramLabel = "REGION", description = "Its name, or global.") String region)
             throws Failure, IOException {
         String last = "0 0";
         boolean terminal =

@@ -80,7 +80,17 @@ public final class TestedCluster implements AutoCloseable {
 
     /** From soon on the oracles move trees to whoever uses them most at the time. */
     public void letTreesFollowTheirUsers() throws IOException {
-        String policy = "rules:\n  - path: /\n    move: eager\n    residence: 3s\n";
+        String policy =
+                """
+                rules:
+                  - path: /
+                    move: eager
+                    residence: 3s
+                  - path: /at-global
+                    move: eager
+                    global: true
+                    residence: 3s
+                """;
         Files.writeString(folder.resolve("config").resolve("policy.yaml"), policy);
     }
 

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Lets the content of files follow them to the region that they were moved to: stores their blocks
  * once more here, and has the files refer to those. Until then they are read from where they are.
- * Done by the ring's coordinator, a file at a time; those that somebody has opened since come
+ * Done by the ring's coordinator, a file at a time; those that somebody has opened there since come
  * first. A file that changes meanwhile is looked at again; blocks that were copied in vain are
  * swept.
  */
@@ -85,9 +85,10 @@ final class ContentFollow {
         this.bytesPerSecond = bytesPerSecond;
     }
 
-    /** Somebody opened a file. */
+    /** Somebody opened a file here. */
     void opened(long ino) {
-        if (partition.use(state -> state.hasForeignContent(ino))) {
+        if (multicast.isCoordinator(partition.partition())
+                && partition.use(state -> state.hasForeignContent(ino))) {
             synchronized (wanted) {
                 if (wanted.size() < MOST_WANTED) {
                     wanted.add(ino);
@@ -162,8 +163,8 @@ final class ContentFollow {
             try {
                 List<Extent> here = copy(foreign, copies);
                 Errno refused = change(ino, file.getAttributes().getVersion(), here);
-                if (refused == null && foreign.isEmpty()) {
-                    return true;
+                if (refused == null && foreign.isEmpty() || refused == Errno.ESTALE) {
+                    return true; // all is here, or the file was removed meanwhile
                 }
                 if (refused != null && refused != Errno.EAGAIN) {
                     rest(ino, refused.name());

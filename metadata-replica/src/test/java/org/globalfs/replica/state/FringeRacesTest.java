@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.Command;
@@ -74,6 +76,9 @@ final class FringeRacesTest {
                     flights.land();
                     Consistency.check(rings, REGIONS);
                     survey();
+                    if (random.nextBoolean()) {
+                        gather();
+                    }
                 }
             }
         }
@@ -129,7 +134,34 @@ final class FringeRacesTest {
                 }
             }
         }
-        globalBelow += rings.state(0).check().report().globalBelow > 0 ? 1 : 0;
+        globalBelow += globalBelow() > 0 ? 1 : 0;
+    }
+
+    /** Lets all directories that were born in partition 0 live there, with all above. */
+    private void gather() {
+        Set<Long> global = new HashSet<>();
+        for (Entry each : directories.reversed()) {
+            if (Partitions.ofBirth(each.ino()) == 0 || global.contains(each.ino())) {
+                global.add(each.ino());
+                global.add(each.parent());
+            }
+        }
+        for (Entry each : directories) {
+            int to = global.contains(each.ino()) ? 0 : Partitions.ofBirth(each.ino());
+            MoveOp op = new MoveOp(List.of(each.ino()), to).setLimit(1);
+            rings.run(0, rings.command(1000, 0, 1, UpdateOp.move(op)));
+        }
+        // Those that were removed meanwhile count until they are collected.
+        rings.passMs(120_000);
+        for (int partition = 0; partition <= REGIONS; partition++) {
+            rings.internal(partition, UpdateOp.collectOrphans(new CollectOrphansOp(4000)));
+        }
+        rings.settle();
+        assertThat(globalBelow()).isZero();
+    }
+
+    private long globalBelow() {
+        return rings.state(0).check().report().globalBelow;
     }
 
     private <T> T any(List<T> list) {

@@ -13,6 +13,7 @@ import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.placement.Placement;
 import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CompactOp;
 import org.globalfs.protocol.wire.CreateOp;
@@ -31,8 +32,10 @@ import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.SetXattrOp;
 import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.VoteOp;
 import org.globalfs.protocol.wire.WriteOp;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Mode;
@@ -336,6 +339,9 @@ final class MovesTest {
         moved(2, other);
         Command move = move(0, leaf);
         rings.deliver(0, List.of(rings.stamped(move)));
+        rings.importInto(1);
+        rings.vote(1);
+        assertThat(rings.takeReply(move)).as("the others have to agree").isNull();
         rings.importInto(2);
         Command rename = rename(other, "b", a);
         rings.deliver(2, List.of(rings.stamped(rename)));
@@ -344,6 +350,78 @@ final class MovesTest {
         assertThat(globalBelow(2)).isEqualTo(1);
         assertThat(rings.run(2, rename).getErrno()).isZero();
         assertThat(rings.home(leaf)).isZero();
+    }
+
+    @Test
+    void aDirectoryThatWasBornGlobalAndHasLeftClosesNoCircle() {
+        long other = made(Partitions.ROOT, "other", Mode.DIRECTORY | 0755);
+        long outer = made(other, "outer", Mode.DIRECTORY | 0755);
+        long inner = made(other, "inner", Mode.DIRECTORY | 0755);
+        moved(2, other);
+        moved(0, home);
+        long born = made(home, "born", Mode.DIRECTORY | 0755);
+        moved(1, born);
+        assertThat(List.of(0, 1, 2)).allMatch(partition -> globalBelow(partition) == 1);
+        assertThat(rings.run(2, rename(other, "inner", born)).getErrno()).isZero();
+        assertThat(rings.run(0, rename(home, "born", outer)).getErrno()).isZero();
+        assertThat(rings.run(2, rename(other, "outer", inner)).getErrno())
+                .isEqualTo(Errno.EINVAL.number());
+        moved(0, born);
+        assertThat(List.of(0, 1, 2))
+                .as("it lies in a regional one")
+                .allMatch(partition -> globalBelow(partition) == 1);
+    }
+
+    @Test
+    void directoriesThatWereBornGlobalCountUntilTheyAreNoMore() {
+        long other = made(Partitions.ROOT, "other", Mode.DIRECTORY | 0755);
+        moved(2, other);
+        moved(0, home);
+        long born = made(home, "born", Mode.DIRECTORY | 0755);
+        made(born, "inside", Mode.DIRECTORY | 0755);
+        moved(1, home);
+        moved(2, born);
+        assertThat(List.of(0, 1, 2)).allMatch(partition -> globalBelow(partition) == 2);
+        UnlinkOp inside = new UnlinkOp(born, ByteBuffer.wrap("inside".getBytes(UTF_8)), true);
+        assertThat(run(born, UpdateOp.unlink(inside)).getErrno()).isZero();
+        rings.passMs(120_000);
+        rings.internal(2, UpdateOp.collectOrphans(new CollectOrphansOp(10)));
+        rings.settle();
+        assertThat(List.of(0, 1, 2)).allMatch(partition -> globalBelow(partition) == 1);
+        assertThat(rings.state(0).check().report().faults).isZero();
+    }
+
+    @Test
+    void otherRegionsAreNotAskedWhenNoGlobalDirectoryComesToLieBelowARegionalOne() {
+        made(home, "d", Mode.DIRECTORY | 0755);
+        moved(2, made(Partitions.ROOT, "other", Mode.DIRECTORY | 0755));
+        for (int to : List.of(0, 1)) {
+            Command move = move(to, home);
+            rings.deliver(0, List.of(rings.stamped(move)));
+            rings.importInto(1);
+            rings.vote(1);
+            UpdateReply reply = rings.takeReply(move);
+            assertThat(reply).as("decided without region 2").isNotNull();
+            assertThat(reply.getDone()).isEqualTo(2);
+            rings.importInto(1);
+        }
+        assertThat(rings.home(home)).isEqualTo(1);
+    }
+
+    /** What replicas voted that took the source of a prepare for 0. */
+    @Test
+    void aMoveThatNobodyVotedRecordsForIsAskedForAgain() {
+        Command move = move(2, home);
+        rings.deliver(0, List.of(rings.stamped(move)));
+        rings.importInto(1);
+        rings.importInto(2);
+        VoteOp nothing = rings.state(2).pendingVotes().getFirst();
+        rings.internal(0, UpdateOp.vote(nothing));
+        rings.internal(0, UpdateOp.vote(new VoteOp(nothing).setPartition(1)));
+        assertThat(rings.takeReply(move).getStatus()).isEqualTo(Status.RETRY);
+        rings.settle();
+        assertThat(rings.run(0, move).getDone()).isEqualTo(1);
+        assertThat(rings.home(home)).isEqualTo(2);
     }
 
     @Test

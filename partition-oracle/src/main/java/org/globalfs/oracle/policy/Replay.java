@@ -108,7 +108,8 @@ public final class Replay {
 
     /** A directory that is not there yet lives in that region from the beginning. */
     public void lives(String path, String region) {
-        place(path, partition(region));
+        boolean global = region.equals(Topology.GLOBAL_NAME);
+        place(path, global ? Topology.GLOBAL : partition(region));
     }
 
     /**

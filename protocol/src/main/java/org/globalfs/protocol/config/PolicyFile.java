@@ -16,6 +16,7 @@ import org.globalfs.protocol.placement.MoveRule;
 public final class PolicyFile {
 
     private static final long MOST_OPERATIONS = 1_000_000_000_000L;
+    private static final String NOTHING_SAID = "is missing, as is region";
     private static final double MOST_HYSTERESIS = 1_000;
     private static final List<String> LIMITS =
             List.of(
@@ -78,15 +79,22 @@ public final class PolicyFile {
     private static MoveRule rule(Yaml yaml, String path, Optional<Set<String>> regions)
             throws ConfigException {
         Optional<String> region = yaml.optionalText("region");
-        boolean says = yaml.has("move");
-        MoveRule.Kind kind = yaml.choice("move", MoveRule.Kind.class, MoveRule.Kind.OFF);
+        boolean stated = yaml.has("move");
+        // What may become every region's moves by how it is used, if nothing else is said.
+        boolean global = region.isEmpty() && yaml.has("global");
+        boolean says = stated || global;
+        MoveRule.Kind kind =
+                yaml.choice(
+                        "move",
+                        MoveRule.Kind.class,
+                        global ? MoveRule.Kind.THRESHOLD : MoveRule.Kind.OFF);
         if (region.isEmpty() && !says && LIMITS.stream().noneMatch(yaml::has)) {
             yaml.finish(); // more likely a misspelt one
         }
         if (region.isPresent() == says) {
             throw yaml.error(
                     says ? "region" : "move",
-                    says ? "and move exclude each other: keep one" : "is missing, as is region");
+                    says ? "and move exclude each other: keep one" : NOTHING_SAID);
         }
         MoveRule rule =
                 switch (kind) {
@@ -97,6 +105,9 @@ public final class PolicyFile {
                     case EAGER -> limited(yaml, MoveRule.eager(path));
                     case THRESHOLD -> limited(yaml, MoveRule.threshold(path));
                 };
+        if (!stated && global && !rule.global()) {
+            throw yaml.error("move", NOTHING_SAID);
+        }
         if (kind == MoveRule.Kind.OFF) {
             for (String key : LIMITS) {
                 if (yaml.has(key)) {

@@ -82,6 +82,37 @@ class PolicyFileTest {
     }
 
     @Test
+    void treesBecomeEveryRegionsWhereItIsSaid() throws Exception {
+        MovePolicy policy =
+                read(
+                        """
+                        rules:
+                          - path: /data
+                            move: eager
+                            global: true
+                          - path: /docs
+                            global: true
+                            reads: 10
+                          - path: /legal
+                            region: global
+                          - path: /mine
+                            move: eager
+                            global: false
+                        """);
+        assertThat(policy.rules().subList(1, 5))
+                .extracting(MoveRule::text)
+                .containsExactly(
+                        "/data: eager or global",
+                        "/docs: threshold or global (10 reads or 100 writes in 600 s, 2 times the"
+                                + " others' use, after 3,600 s)",
+                        "/legal: region global",
+                        "/mine: eager");
+        assertThat(PolicyFile.ofAttribute("it", "global: true", REGIONS).global()).isTrue();
+        assertThat(PolicyFile.ofAttribute("it", "region: global", REGIONS).region())
+                .contains("global");
+    }
+
+    @Test
     void withoutARuleOfTheRootNothingElseMoves() throws Exception {
         assertThat(read("rules:\n  - path: /a\n    move: eager\n").root())
                 .isEqualTo(MoveRule.off("/"));
@@ -100,10 +131,14 @@ class PolicyFileTest {
         refused("rules:\n  - path: /a\n    move: off\n    region: us-east\n", "exclude each other");
         refused(
                 "rules:\n  - path: /a\n    region: mars\n",
-                "'mars' is not one of us-east, us-west");
+                "'mars' is not one of us-east, us-west or global");
         refused("rules:\n  - path: /a\n    move: of\n", "'of' is not one of off, eager, threshold");
         refused("rules:\n  - path: /a\n    move: off\n    reads: 3\n", "reads", "remove it");
         refused("rules:\n  - path: /a\n    region: us-east\n    window: 3s\n", "window");
+        refused("rules:\n  - path: /a\n    region: global\n    global: true\n", "global", "remove");
+        refused("rules:\n  - path: /a\n    move: off\n    global: true\n", "global", "remove it");
+        refused("rules:\n  - path: /a\n    global: false\n", "rules[0].move", "is missing");
+        refused("rules:\n  - path: /a\n    global: perhaps\n", "global", "perhaps");
         refused("rules:\n  - path: /a\n    move: eager\n    window: 0s\n", "window", "is 0");
         refused("rules:\n  - path: /a\n    move: eager\n    hysteresis: 0.5\n", "hysteresis");
         refused("rules:\n  - path: /a\n    move: eager\n    hysteresis: x\n", "such as 1.5");

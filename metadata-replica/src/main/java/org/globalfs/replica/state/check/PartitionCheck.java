@@ -41,6 +41,9 @@ public final class PartitionCheck {
     private long adopted;
     private long orphans;
 
+    /** Partition 0: directories that were born in it and live elsewhere. */
+    private long globalElsewhere;
+
     private PartitionCheck(Records records, Counters counters) {
         this.records = records;
         this.counters = counters;
@@ -56,11 +59,11 @@ public final class PartitionCheck {
         check.inodes();
         check.orphans();
         check.ancestors();
+        check.total("forwarding entries", check.forwards(), counters.forwards);
         check.crossings();
         new ContentCheck(records, counters, check.exists, check.report).run();
         new QuotaCheck(records, check.report).run();
         check.total("inodes", check.report.inodes, counters.inodes);
-        check.total("forwarding entries", check.forwards(), counters.forwards);
         check.total("files with foreign content", check.count(Table.FOREIGN), counters.foreign);
         check.total("inodes that were born elsewhere", check.adopted, counters.adopted);
         check.total("bytes in files", check.bytes, counters.bytes);
@@ -80,6 +83,7 @@ public final class PartitionCheck {
                 (key, value) -> {
                     long ino = Keys.getLong(key, 0);
                     report.digests.inode(ino, Partitions.ofBirth(ino), Homes.decode(value));
+                    globalElsewhere += Homes.isDirectory(value) ? 1 : 0;
                     rows[0]++;
                     return true;
                 });
@@ -262,8 +266,8 @@ public final class PartitionCheck {
         report.globalBelow = counters.globalBelow;
         if (counters.partition == 0) {
             total(
-                    "directories of partition 0 in regional ones",
-                    report.hanging.size(),
+                    "directories of partition 0 in regional ones or partitions",
+                    report.hanging.size() + globalElsewhere,
                     counters.globalBelow);
         }
     }

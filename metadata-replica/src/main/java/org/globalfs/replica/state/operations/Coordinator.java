@@ -130,7 +130,7 @@ final class Coordinator {
             }
         }
         if (command.getOp().isSetMove()) {
-            return prepareMove(id, command, bytes);
+            return prepareMove(id, command, bytes, false);
         }
         Hints hints = hints(command);
         boolean moves = DirectoryMove.isLikely(tree, command, hints.source, hints.target);
@@ -140,8 +140,12 @@ final class Coordinator {
                 Facts.NONE);
     }
 
-    /** Inodes of one partition go to another; whoever else has some of them has its turn later. */
-    private @Nullable UpdateReply prepareMove(long id, Command command, byte[] bytes) {
+    /**
+     * Inodes of one partition go to another; whoever else has some of them has its turn later.
+     *
+     * @param all everybody with directories has to agree
+     */
+    private @Nullable UpdateReply prepareMove(long id, Command command, byte[] bytes, boolean all) {
         MoveOp op = command.getOp().getMove();
         Errno refused = Relocation.refused(command, op);
         if (refused != null) {
@@ -153,6 +157,7 @@ final class Coordinator {
         }
         int from = source.getAsInt();
         Facts facts = Facts.NONE;
+        boolean everybody = all;
         if (from == 0) {
             Prepared own = Departure.prepare(records, tree, intents, op);
             facts = own.facts();
@@ -161,14 +166,19 @@ final class Coordinator {
             if (relocation.effects().isEmpty()) {
                 return relocation.reply();
             }
+            everybody |= relocation.firstBelow();
             intents.add(id, own);
         }
-        boolean first = Relocation.mayBeFirstBelow(tree, from, op.getTo());
-        Set<Integer> participants = Relocation.participants(tree, from, op.getTo());
+        Set<Integer> participants = new TreeSet<>(Set.of(from, op.getTo()));
+        participants.remove(0);
+        if (everybody) {
+            participants.addAll(tree.others());
+        }
+        boolean holds = participants.containsAll(tree.others());
         Map<Integer, Facts> votes = new TreeMap<>(Map.of(0, facts));
         keep(new Transaction(id, outbox.timestamp(), bytes, participants, votes));
         Verdict prepare =
-                new Verdict.Prepare(outbox.timestamp(), id, from, 0, bytes, first, List.of());
+                new Verdict.Prepare(outbox.timestamp(), id, from, 0, bytes, holds, List.of());
         participants.forEach(partition -> outbox.send(partition, prepare));
         return null;
     }
@@ -255,7 +265,7 @@ final class Coordinator {
             return refusal(command, facts, transaction.participants());
         }
         if (command.getOp().isSetMove()) {
-            return relocate(transaction, command.getOp().getMove(), facts);
+            return relocate(transaction, command, facts, next);
         }
         Decision decision = Decision.of(command, facts, tree.homes());
         if (decision.refused() != null) {
@@ -269,15 +279,25 @@ final class Coordinator {
         return commit(transaction, command, facts, decision.effects());
     }
 
-    private UpdateReply relocate(Transaction transaction, MoveOp op, Facts facts) {
-        int from = transaction.source();
-        Set<Integer> asked = transaction.participants();
-        if (!asked.containsAll(Relocation.participants(tree, from, op.getTo()))) {
-            // The last directory of partition 0 below another has gone meanwhile.
+    /**
+     * Inodes move, unless that takes the agreement of more than were asked: then those are asked
+     * again together with the others, and hold what they held.
+     */
+    private @Nullable UpdateReply relocate(
+            Transaction transaction, Command command, Facts facts, long next) {
+        MoveOp op = command.getOp().getMove();
+        OptionalInt from = transaction.source();
+        if (from.isEmpty()) {
+            // Prepared by a program of before moves could begin in partition 0.
             abort(transaction);
             return Replies.retry();
         }
-        Relocation moved = Relocation.of(tree, from, op, Objects.requireNonNull(facts.cargo()));
+        byte[] cargo = Objects.requireNonNull(facts.cargo());
+        Relocation moved = Relocation.of(tree, from.getAsInt(), op, cargo);
+        if (moved.firstBelow() && !transaction.participants().containsAll(tree.others())) {
+            abort(transaction);
+            return prepareMove(next, command, transaction.command(), true);
+        }
         if (op.getTo() != 0) {
             tree.reckonWith(op.getTo());
         }

@@ -18,6 +18,7 @@ import org.globalfs.replica.state.model.Unpacker;
 public final class Homes {
 
     private static final int FORMAT = 1;
+    private static final int GLOBAL_DIRECTORY = 2;
 
     private final Records records;
     private final Counters counters;
@@ -45,7 +46,19 @@ public final class Homes {
         return new Packer(4).u8(FORMAT).varint(partition).done();
     }
 
+    /** The same of a directory that was born in partition 0, in partition 0. */
+    static byte[] encodeDirectory(int partition) {
+        return new Packer(4).u8(GLOBAL_DIRECTORY).varint(partition).done();
+    }
+
     public static int decode(byte[] row) {
-        return new Unpacker(row).version(FORMAT, "forwarding entry").varint32();
+        Unpacker in = new Unpacker(row);
+        int _ = in.version(FORMAT, GLOBAL_DIRECTORY, "forwarding entry");
+        return in.varint32();
+    }
+
+    /** Whether a value of {@link Table#FORWARD} is of a directory that was born in partition 0. */
+    public static boolean isDirectory(byte[] row) {
+        return row[0] == GLOBAL_DIRECTORY;
     }
 }

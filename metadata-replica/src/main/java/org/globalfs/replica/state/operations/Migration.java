@@ -55,7 +55,7 @@ final class Migration {
             if (Partitions.ofBirth(ino) != counters.partition) {
                 counters.adopted--;
             }
-            forward(ino, effect.to());
+            forward(ino, effect.to(), inode.isDirectory());
         }
         loans.lend(content, blocks, effect.to());
     }
@@ -97,7 +97,7 @@ final class Migration {
             if (Partitions.ofBirth(inode.ino) != counters.partition) {
                 counters.adopted++;
             }
-            forward(inode.ino, counters.partition);
+            forward(inode.ino, counters.partition, false);
             tree.store(inode);
             extents(item, blocks);
             for (Cargo.Named xattr : item.xattrs()) {
@@ -133,11 +133,11 @@ final class Migration {
 
     /** Notes where inodes live from now on. */
     void forward(List<Long> inodes, int to) {
-        inodes.forEach(ino -> forward(ino, to));
+        inodes.forEach(ino -> forward(ino, to, false));
     }
 
     /** Where it was born one knows that; others only need to know what lives with them. */
-    private void forward(long ino, int to) {
+    private void forward(long ino, int to, boolean directory) {
         int birth = Partitions.ofBirth(ino);
         boolean concerned =
                 counters.partition == 0 || birth == counters.partition || to == counters.partition;
@@ -146,10 +146,15 @@ final class Migration {
             return;
         }
         byte[] key = Keys.of(ino);
-        if (records.get(Table.FORWARD, key) == null) {
+        byte[] before = records.get(Table.FORWARD, key);
+        if (before == null) {
             counters.forwards++;
         }
-        records.put(Table.FORWARD, key, Homes.encode(to));
+        boolean counts =
+                counters.partition == 0
+                        && birth == 0
+                        && (directory || before != null && Homes.isDirectory(before));
+        records.put(Table.FORWARD, key, counts ? Homes.encodeDirectory(to) : Homes.encode(to));
     }
 
     /** The inode lives where it was born, or nowhere. */

@@ -57,17 +57,34 @@ final class Notices {
         long last = counters.noticesOf.getOrDefault(from, 0L);
         List<Effect> effects = new ArrayList<>();
         long number = op.getFirst();
+        long below = counters.globalBelow;
         for (byte[] notice : bytes(op)) {
             if (number == last + 1) {
-                effects.addAll(effects(from, notice));
+                List<Effect> due = effects(from, notice);
+                below -= due.stream().anyMatch(this::endsGlobalDirectory) ? 1 : 0;
+                effects.addAll(due);
                 last = number;
             }
             number++;
         }
         counters.noticesOf.put(from, last);
+        if (below != counters.globalBelow) {
+            effects.add(new Effect.GlobalBelow(0, below));
+            for (int other : counters.given.keySet()) {
+                effects.add(new Effect.GlobalBelow(other, below));
+            }
+        }
         // Also when nothing was new: whoever asks may not have heard.
         effects.add(new Effect.Delivered(from, last));
         return effects;
+    }
+
+    private boolean endsGlobalDirectory(Effect effect) {
+        byte[] row =
+                effect instanceof Effect.Forget forget && forget.partition() == 0
+                        ? records.get(Table.FORWARD, Keys.of(forget.ino()))
+                        : null;
+        return row != null && Homes.isDirectory(row);
     }
 
     private static List<byte[]> bytes(NoticesOp op) {

@@ -27,8 +27,11 @@ import org.jspecify.annotations.Nullable;
  * is no moment at which an inode lives in two partitions or in none, and nothing to be undone when
  * it is not taken. Partition 0 notes where everything lives that does not live where it was born;
  * so does the partition of birth, to which everybody comes who knows nothing better.
+ *
+ * @param firstBelow {@link Tree#globalBelow} will not be 0 any more: all partitions with
+ *     directories have to agree
  */
-record Relocation(List<Effect> effects, UpdateReply reply) {
+record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
 
     /** Inodes that one command may name. */
     private static final int MOST_INODES = 65_536;
@@ -56,24 +59,6 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
         return Replies.done().setDone(0).setRest(List.of()).setStayed(List.of());
     }
 
-    /**
-     * Whether a directory of partition 0 may come to lie in a regional one while nobody reckons
-     * with any: then all partitions with directories have to agree.
-     */
-    static boolean mayBeFirstBelow(Tree tree, int from, int to) {
-        return (from == 0 || to == 0) && tree.globalBelow() == 0;
-    }
-
-    /** Whom partition 0 has to ask. */
-    static Set<Integer> participants(Tree tree, int from, int to) {
-        Set<Integer> participants = new TreeSet<>(Set.of(from, to));
-        if (mayBeFirstBelow(tree, from, to)) {
-            participants.addAll(tree.others());
-        }
-        participants.remove(0);
-        return participants;
-    }
-
     static Relocation of(Tree tree, int from, MoveOp op, byte[] bytes) {
         int to = op.getTo();
         Cargo cargo = Cargo.decode(bytes);
@@ -90,13 +75,18 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
                         .setRest(rest)
                         .setStayed(cargo.stayed());
         if (cargo.items().isEmpty()) {
-            return new Relocation(List.of(), reply);
+            return new Relocation(List.of(), reply, false);
         }
         cargo.inodes().stream().limit(op.getInodesSize()).forEach(ino -> reply.putToHomes(ino, to));
-        return new Relocation(effects(tree, from, to, cargo, bytes), reply);
+        long more = moreBelow(tree, from, to, cargo);
+        return new Relocation(
+                effects(tree, from, to, cargo, bytes, more),
+                reply,
+                tree.globalBelow() == 0 && more > 0);
     }
 
-    private static List<Effect> effects(Tree tree, int from, int to, Cargo cargo, byte[] bytes) {
+    private static List<Effect> effects(
+            Tree tree, int from, int to, Cargo cargo, byte[] bytes, long moreBelow) {
         List<Long> inodes = cargo.inodes();
         List<Effect> effects = new ArrayList<>();
         if (from != 0 && to != 0) {
@@ -104,8 +94,7 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
         }
         effects.add(new Effect.Depart(from, inodes, to));
         effects.add(new Effect.Arrive(to, bytes));
-        effects.addAll(
-                globalBelow(tree, to, tree.globalBelow() + moreBelow(tree, from, to, cargo)));
+        effects.addAll(globalBelow(tree, to, tree.globalBelow() + moreBelow));
         Map<Integer, List<Long>> bornElsewhere = new TreeMap<>();
         for (long ino : inodes) {
             int birth = Partitions.ofBirth(ino);
@@ -133,8 +122,9 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
     }
 
     /**
-     * By how much the number of partition 0's directories that lie in regional ones grows. Those
-     * that move count by their parents; those that stay, and lie in one that moves, as well.
+     * By how much {@link Tree#globalBelow} grows. Directories that live in partition 0 before or
+     * after count by their parents; those that stay, and lie in one that moves, as well; and those
+     * that were born there by where they live.
      */
     private static long moreBelow(Tree tree, int from, int to, Cargo cargo) {
         if (from != 0 && to != 0) {
@@ -146,6 +136,9 @@ record Relocation(List<Effect> effects, UpdateReply reply) {
             Inode inode = Inode.decode(item.ino(), item.inode());
             if (!inode.isDirectory()) {
                 continue;
+            }
+            if (Partitions.ofBirth(item.ino()) == 0) {
+                more += from == 0 ? 1 : -1;
             }
             boolean parentMoves = moving.contains(inode.parent);
             if (from == 0 && tree.home(inode.parent) != 0) {

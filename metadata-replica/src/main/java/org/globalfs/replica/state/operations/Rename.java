@@ -10,6 +10,7 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -206,12 +207,13 @@ final class Rename {
 
     /**
      * Adds the partition that has to be asked what is above a directory's new parent, if that
-     * cannot be known here: above this partition are only directories of partition 0, and above
-     * those nothing else, unless one of them lies in a regional directory.
+     * cannot be known here. Above this partition is the root itself; or a directory that was born
+     * in partition 0, which, with all above, is still there while {@link Tree#globalBelow} is 0.
      */
     private void addAbove(Set<Integer> partitions, long newParent) {
         long exit = tree.climb(newParent, 0, 0).exit();
-        if (exit != 0 && (partition(exit) != 0 || tree.globalBelow() > 0)) {
+        boolean ends = exit == 0 || exit == Partitions.ROOT;
+        if (!ends && (partition(exit) != 0 || tree.globalBelow() > 0)) {
             partitions.add(partition(exit));
         }
     }

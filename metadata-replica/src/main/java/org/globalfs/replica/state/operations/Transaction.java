@@ -3,6 +3,7 @@ package org.globalfs.replica.state.operations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -39,12 +40,11 @@ record Transaction(
     }
 
     /** Of inodes that move, and once all have voted: the partition that they leave. */
-    int source() {
+    OptionalInt source() {
         return votes.entrySet().stream()
                 .filter(vote -> vote.getValue().cargo() != null)
                 .mapToInt(Map.Entry::getKey)
-                .findFirst()
-                .orElseThrow();
+                .findFirst();
     }
 
     byte[] encode() {

@@ -257,7 +257,11 @@ public final class Tree {
         return isHere(below) && climb(below, directory, 0).meetsFirst();
     }
 
-    /** How many directories of partition 0 lie in regional ones. */
+    /**
+     * How many directories of partition 0 lie in regional ones, and how many more were born there
+     * and live in regional partitions, as not everybody knows. While there are none, the parents of
+     * a directory that was born in partition 0 are all in it.
+     */
     public long globalBelow() {
         return counters.globalBelow;
     }

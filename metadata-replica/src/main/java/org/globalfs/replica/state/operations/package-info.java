@@ -49,8 +49,10 @@
  * <ul>
  *   <li>Locally, when S and both parents are here and the rest of the chain cannot come back here:
  *       in partition 0 when the chain reaches the root without leaving; in a region when it leaves
- *       to partition 0 and no directory of partition 0 lies in a regional one ({@code globalBelow}
- *       is 0). One command, refused (RETRY) while DirectoryMoves is held here.
+ *       to the root itself, or to another directory that was born in partition 0 while no directory
+ *       of partition 0 lies in a regional one, and none that was born there lives elsewhere ({@code
+ *       globalBelow}, the number of both, is 0). One command, refused (RETRY) while DirectoryMoves
+ *       is held here.
  *   <li>Coordinated otherwise. Everybody who has a part of the chain, and S's partition, holds
  *       DirectoryMoves from its vote to the import of the decision, partition 0 from the prepare to
  *       the decision; so there is one such move at a time. The votes tell where parts begin and end
@@ -71,12 +73,15 @@
  *   <li>A coordinated move finds, at its decision, the chain above N as it is: each part was told
  *       by a partition whose directories have been still since, and partition 0 looks at that
  *       moment.
- *   <li>A local move in region i sees its part of the chain as it is. If no directory of partition
- *       0 has a regional parent, the rest is in partition 0, and S is not on it. If one had, region
- *       i would have had to vote on the first of them: then it is still locked, or knows. If it had
- *       no directory at that time, and has not imported the decision yet, then no later decision
- *       has put anything below a directory of its own (it would have had to vote, hence to import
- *       the earlier one first), so no chain that leaves it comes back.
+ *   <li>A local move in region i sees its part of the chain as it is. If that ends at the root, it
+ *       is all of it. Else it ends at a directory that was born in partition 0: whether it still
+ *       lives there only partition 0 knows, and so those that do not are counted, too. If there are
+ *       none, and no directory of partition 0 has a regional parent, the rest is in partition 0,
+ *       and S is not on it. If there were any, region i would have had to vote on the first of
+ *       them: then it is still locked, or knows. If it had no directory at that time, and has not
+ *       imported the decision yet, then no later decision has put anything below a directory of its
+ *       own (it would have had to vote, hence to import the earlier one first), so no chain that
+ *       leaves it comes back.
  *   <li>A local move in partition 0 sees the whole chain.
  * </ul>
  *
@@ -86,8 +91,9 @@
  *
  * <h2>Inodes that move</h2>
  *
- * <p>A move takes inodes from one regional partition to another by one decision: the source's vote
- * carries their records. Invariants:
+ * <p>A move takes inodes from one partition to another by one decision: the source's vote carries
+ * their records. Partition 0 is as good a source or target as any other; it votes with the prepare.
+ * Invariants:
  *
  * <ul>
  *   <li>An inode's records are in exactly one partition, by what has been decided and imported.
@@ -100,7 +106,14 @@
  *       command never takes effect there.
  *   <li>What is said above of chains of parents holds while directories move, because a chain that
  *       leads through one that may leave is not walked: who meets it tries again. Which partition
- *       tells of a directory is what changes, not its parent. Directories of partition 0 stay.
+ *       tells of a directory is what changes, not its parent.
+ *   <li>When directories of partition 0 move, or others come to it, the decision counts {@code
+ *       globalBelow} anew: by the parents of those that move, by those in them that stay, and by
+ *       where those were born that move. Partition 0 marks in its forwarding entries the
+ *       directories that were born in it, to count them out when they are no more. The move that
+ *       would make it more than 0 is decided only once every partition with directories has voted
+ *       and holds DirectoryMoves, as for a rename; whoever was not asked at first is asked in a
+ *       second round, within the instance of the last vote of the first.
  *   <li>A block is referred to in its own partition as long as any extent refers to it anywhere.
  * </ul>
  */
