@@ -269,21 +269,19 @@ final class SegmentFile {
         deadBytes += length;
     }
 
-    /** Gives the space of found dead runs back: a crash may have come before that. */
+    /**
+     * Gives the space of found dead runs back: a crash may have come before that. Their headers are
+     * on disk.
+     */
     synchronized void punchFound() throws IOException {
         if (nativeFile == null) {
             return;
         }
-        boolean synced = false;
         for (Map.Entry<Integer, Run> entry : deadRuns.entrySet()) {
             int length = entry.getValue().length;
             int whole = punchable(entry.getKey(), length);
             if (whole < PUNCH_BYTES) {
                 continue;
-            }
-            if (!synced) {
-                sync(); // its death may have reached the file only
-                synced = true;
             }
             if (nativeFile.punch(punchFrom(entry.getKey()), whole) == NativeFile.Outcome.DONE) {
                 entry.setValue(new Run(length, whole, 0));

@@ -73,6 +73,9 @@ final class SegmentLoader {
             if (!sealed) {
                 segment.cutTail(found.tail());
             }
+            // A process that was killed may have left this to the kernel only, and what is found
+            // here is acknowledged from now on: chunks, and the ends of others.
+            segment.sync();
             adopted = true;
             sink.segment(segment, found);
             return found.records().size();

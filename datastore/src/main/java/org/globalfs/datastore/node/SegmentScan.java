@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
@@ -30,7 +32,9 @@ final class SegmentScan {
 
     private final List<ChunkRecord> records = new ArrayList<>();
     private int tail = SegmentFile.HEADER_BYTES;
-    private int damagedBytes;
+    /** Bytes that belong to no record, by offset. */
+    private final NavigableMap<Integer, Integer> damaged = new TreeMap<>();
+
     private final Set<Integer> torn = new HashSet<>();
 
     private SegmentScan(Path path, FileChannel channel, SegmentHeader header, ByteBuffer window)
@@ -61,7 +65,9 @@ final class SegmentScan {
         if (header.sealedTail() == 0) {
             scan.verify();
         }
-        return new Found(scan.records, scan.tail, scan.damagedBytes, scan.torn);
+        int damagedBytes =
+                scan.damaged.headMap(scan.tail).values().stream().mapToInt(n -> n).sum();
+        return new Found(scan.records, scan.tail, damagedBytes, scan.torn);
     }
 
     private void run() throws IOException {
@@ -90,7 +96,7 @@ final class SegmentScan {
                     if (next < 0 && header.sealedTail() == 0) {
                         return;
                     }
-                    damagedBytes += (next < 0 ? end : next) - at;
+                    damaged.put(at, (next < 0 ? end : next) - at);
                     at = next < 0 ? end : next;
                     tail = at;
                 }

@@ -48,6 +48,24 @@ final class CrashImages implements FaultPoints {
         this.random = random;
     }
 
+    /**
+     * Of a store that is opened after a crash.
+     *
+     * @param before of the disk that crashed
+     * @param image what {@link #write} made of it
+     */
+    static CrashImages after(Crash crash, CrashImages before, Path image) throws IOException {
+        CrashImages images = new CrashImages(image, before.random);
+        if (crash == Crash.KILL) {
+            images.synced.putAll(before.synced); // the kernel still has the rest
+        } else {
+            for (String name : images.names()) {
+                images.synced.put(name, Files.readAllBytes(image.resolve(name)));
+            }
+        }
+        return images;
+    }
+
     void watch(Watcher other) {
         watcher = other;
     }

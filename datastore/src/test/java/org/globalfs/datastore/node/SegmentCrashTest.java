@@ -52,6 +52,9 @@ class SegmentCrashTest {
     /** Every so many images are also emptied, to see what stays. */
     private static final int EMPTIED = 5;
 
+    /** Every so many crash a second time. */
+    private static final int CRASHED_AGAIN = 4;
+
     @TempDir Path folder;
     private final long seed = System.nanoTime();
     private final Random random = new Random(seed);
@@ -80,7 +83,7 @@ class SegmentCrashTest {
                 Compaction compaction = new Compaction(store, "n")) {
             disk.watch(step -> {
                 crashAt(disk, step);
-                if (step == Step.COPIES_SYNCED) {
+                if (step == Step.COPIES_SYNCED && random.nextBoolean()) {
                     // Two records of some of these are there.
                     chunks.delete(store, someOf(chunks.live(), 4));
                 }
@@ -120,7 +123,7 @@ class SegmentCrashTest {
             Path image = disk.write(folder.resolve("image"), crash);
             images++;
             try {
-                reopen(image);
+                reopen(image, CrashImages.after(crash, disk, image));
             } catch (AssertionError | IOException e) {
                 throw new AssertionError(
                         crash + " at " + step + ", image " + images + ", seed " + seed, e);
@@ -128,11 +131,15 @@ class SegmentCrashTest {
         }
     }
 
-    private void reopen(Path image) throws IOException {
+    private void reopen(Path image, CrashImages disk) throws IOException {
         AckedChunks expected = chunks.copy();
         Map<ChunkKey, SegmentStore.Location> listed;
-        try (SegmentStore store = SegmentStore.open(image, OPTIONS)) {
+        try (SegmentStore store = SegmentStore.open(image, OPTIONS, Disk.of(image), disk)) {
             expected.check(store);
+            if (images % CRASHED_AGAIN == 0) {
+                expected.delete(store, someOf(expected.live(), 2));
+                crashAgain(expected, disk);
+            }
             expected.putUnclear(store);
             assertAccountsForEveryByte(store, image);
             listed = list(store);
@@ -155,6 +162,18 @@ class SegmentCrashTest {
         }
         try (SegmentStore store = SegmentStore.open(image, OPTIONS)) {
             assertThat(store.count()).isZero();
+        }
+    }
+
+    /** What a start has put right on disk, or left, must not matter to what comes after. */
+    private void crashAgain(AckedChunks expected, CrashImages disk) throws IOException {
+        for (Crash crash : Crash.values()) {
+            Path again = disk.write(folder.resolve("again"), crash);
+            try (SegmentStore store = SegmentStore.open(again, OPTIONS)) {
+                expected.check(store);
+            } catch (AssertionError e) {
+                throw new AssertionError("then " + crash, e);
+            }
         }
     }
 
