@@ -1,5 +1,6 @@
 package org.globalfs.bench.multicast;
 
+import org.globalfs.bench.lab.Figure;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.bench.lab.MemberProcess;

@@ -1,5 +1,6 @@
 package org.globalfs.bench.multicast;
 
+import org.globalfs.bench.lab.Figure;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,6 @@
 package org.globalfs.bench.multicast;
 
+import org.globalfs.bench.lab.Figure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
