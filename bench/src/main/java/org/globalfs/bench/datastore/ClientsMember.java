@@ -59,8 +59,7 @@ final class ClientsMember implements BenchMember {
         discovery = Setup.connect(zookeeper);
         new Random(1).nextBytes(content);
         for (int client = 0; client < MOST_CLIENTS; client++) {
-            near.add(
-                    new DistributedBlockStore(Setup.CLUSTER, Setup.REGION, discovery, discovery));
+            near.add(new DistributedBlockStore(Setup.CLUSTER, Setup.REGION, discovery, discovery));
             far.add(
                     new DistributedBlockStore(
                             Setup.CLUSTER, Setup.FAR_REGION, discovery, discovery, 0));
@@ -79,10 +78,7 @@ final class ClientsMember implements BenchMember {
             case "nodes" -> nodes(Role.STORAGE, Integer.parseInt(words[1]));
             case "caches" -> nodes(Role.CACHE, Integer.parseInt(words[1]));
             case "put" ->
-                    put(
-                                    Integer.parseInt(words[1]),
-                                    Long.MAX_VALUE,
-                                    Double.parseDouble(words[2]))
+                    put(Integer.parseInt(words[1]), Long.MAX_VALUE, Double.parseDouble(words[2]))
                             .line();
             case "fill" -> put(MOST_CLIENTS, Long.parseLong(words[1]), Double.MAX_VALUE).line();
             case "get" -> get(Integer.parseInt(words[1])).line();
@@ -141,8 +137,7 @@ final class ClientsMember implements BenchMember {
                         get(near.get(client), all.get(i), into);
                     }
                 });
-        return new Transfer(
-                (long) all.size() * Setup.BLOCK_BYTES, System.nanoTime() - start);
+        return new Transfer((long) all.size() * Setup.BLOCK_BYTES, System.nanoTime() - start);
     }
 
     private static void get(DistributedBlockStore store, Written block, byte[] into)

@@ -99,8 +99,6 @@ final class CoderMeasurement implements Session.Measurement {
         if (variant == Variant.TABLE) {
             return Line.Goal.figure(1, "≥ 1 GB/s");
         }
-        return cold
-                ? Line.Goal.figure(10, "≥ 10 GB/s")
-                : Line.Goal.ratio(0.9, "≥ 0.9 × ISA-L");
+        return cold ? Line.Goal.figure(10, "≥ 10 GB/s") : Line.Goal.ratio(0.9, "≥ 0.9 × ISA-L");
     }
 }

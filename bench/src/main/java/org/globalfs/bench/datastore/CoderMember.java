@@ -67,7 +67,7 @@ final class CoderMember implements BenchMember {
             double[] oursRate = new double[TURNS];
             double[] theirsRate = new double[TURNS];
             double turnSeconds = seconds / TURNS / 2;
-            double _ = rate(encodeOurs, buffers, blockBytes, turnSeconds);
+            double _ = rate(encodeOurs, buffers, blockBytes, seconds); // Java compiles it
             for (int turn = 0; turn < TURNS; turn++) {
                 oursRate[turn] = rate(encodeOurs, buffers, blockBytes, turnSeconds);
                 if (isal != null) {

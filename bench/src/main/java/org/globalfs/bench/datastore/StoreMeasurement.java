@@ -68,12 +68,12 @@ final class StoreMeasurement implements Session.Measurement {
     }
 
     private static void round(
-            StoreCluster cluster,
-            Session session,
-            int clients,
-            Map<String, List<Double>> rates) {
+            StoreCluster cluster, Session session, int clients, Map<String, List<Double>> rates) {
         String whose = clients + (clients == 1 ? " client" : " clients");
-        note(rates, "put, " + whose, cluster.ask("put %d %s".formatted(clients, session.seconds())));
+        note(
+                rates,
+                "put, " + whose,
+                cluster.ask("put %d %s".formatted(clients, session.seconds())));
         cluster.forget();
         note(rates, "get, from disk, " + whose, cluster.ask("get " + clients));
         note(rates, "get, from memory, " + whose, cluster.ask("get " + clients));

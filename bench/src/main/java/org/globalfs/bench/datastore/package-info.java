@@ -1,4 +1,6 @@
-/** {@code globalfs bench datastore}: the coder, storage nodes, a cache and repair on this machine. */
+/**
+ * {@code globalfs bench datastore}: the coder, storage nodes, a cache and repair on this machine.
+ */
 @NullMarked
 package org.globalfs.bench.datastore;
 

@@ -1,6 +1,5 @@
 package org.globalfs.bench.multicast;
 
-import org.globalfs.bench.lab.Figure;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -13,6 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.bench.lab.Wan;
 
 /** A lab of {@code scripts/wan-lab} of this run's own: a region a member. */

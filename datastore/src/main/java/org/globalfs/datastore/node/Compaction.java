@@ -30,7 +30,9 @@ public final class Compaction implements AutoCloseable {
     private static final long BYTES_PER_SECOND = 64 << 20;
     private static final long CLOSE_MS = 3_000;
 
-    /** A segment that could not be emptied (a chunk in it is damaged, say) is left alone so long. */
+    /**
+     * A segment that could not be emptied (a chunk in it is damaged, say) is left alone so long.
+     */
     private static final long BACK_OFF_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final SegmentStore store;

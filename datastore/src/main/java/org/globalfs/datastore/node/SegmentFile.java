@@ -136,13 +136,7 @@ final class SegmentFile {
             throws IOException {
         SegmentFile file =
                 new SegmentFile(
-                        number,
-                        path,
-                        channel,
-                        NativeFile.open(path),
-                        found.tail(),
-                        sealed,
-                        faults);
+                        number, path, channel, NativeFile.open(path), found.tail(), sealed, faults);
         file.damagedBytes = found.damagedBytes();
         return file;
     }

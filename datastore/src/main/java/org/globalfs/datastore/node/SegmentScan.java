@@ -32,6 +32,7 @@ final class SegmentScan {
 
     private final List<ChunkRecord> records = new ArrayList<>();
     private int tail = SegmentFile.HEADER_BYTES;
+
     /** Bytes that belong to no record, by offset. */
     private final NavigableMap<Integer, Integer> damaged = new TreeMap<>();
 
@@ -65,8 +66,7 @@ final class SegmentScan {
         if (header.sealedTail() == 0) {
             scan.verify();
         }
-        int damagedBytes =
-                scan.damaged.headMap(scan.tail).values().stream().mapToInt(n -> n).sum();
+        int damagedBytes = scan.damaged.headMap(scan.tail).values().stream().mapToInt(n -> n).sum();
         return new Found(scan.records, scan.tail, damagedBytes, scan.torn);
     }
 

@@ -37,10 +37,10 @@ import org.slf4j.LoggerFactory;
  * Chunks of one node: an index in memory over segment files on disk.
  *
  * <p>State: `index` says where each readable chunk is; `segments` holds every file, of which the
- * last one takes appends. Lock order: append lock, then the index lock, then the monitor of `leaving`,
- * then a segment's, then GroupSync's lock.
- * A put is durable once {@link #sync} returns for its ticket. Reads take no lock: a chunk that is
- * deleted under a reader fails its checksum or finds its file closed, and the reader looks again.
+ * last one takes appends. Lock order: append lock, then the index lock, then the monitor of
+ * `leaving`, then a segment's, then GroupSync's lock. A put is durable once {@link #sync} returns
+ * for its ticket. Reads take no lock: a chunk that is deleted under a reader fails its checksum or
+ * finds its file closed, and the reader looks again.
  */
 public final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);

@@ -131,8 +131,7 @@ public final class StorageNode implements AutoCloseable {
             RepairOptions repairs,
             ChunkSource source)
             throws IOException {
-        return start(
-                options, discovery, placement, scrubbing, repairs, source, FaultPoints.NONE);
+        return start(options, discovery, placement, scrubbing, repairs, source, FaultPoints.NONE);
     }
 
     /**
@@ -149,8 +148,7 @@ public final class StorageNode implements AutoCloseable {
             ChunkSource source,
             FaultPoints faults)
             throws IOException {
-        StorageNode node =
-                open(options, discovery, placement, scrubbing, repairs, source, faults);
+        StorageNode node = open(options, discovery, placement, scrubbing, repairs, source, faults);
         try {
             placement.join(options.site(node.address()));
             discovery.register(

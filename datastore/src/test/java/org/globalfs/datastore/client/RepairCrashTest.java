@@ -240,8 +240,7 @@ class RepairCrashTest {
 
     /** Nothing of them is left anywhere. */
     private void deleteAll() throws IOException {
-        eventually()
-                .until(() -> store.deleteAll(blocks.keySet()).size() == blocks.size());
+        eventually().until(() -> store.deleteAll(blocks.keySet()).size() == blocks.size());
         assertThat(held()).isEmpty();
     }
 }

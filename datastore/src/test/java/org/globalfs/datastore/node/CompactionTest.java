@@ -60,8 +60,7 @@ class CompactionTest {
     }
 
     private void deleteOneIn(SegmentStore store, int n) throws IOException {
-        chunks.delete(
-                store, chunks.live().stream().filter(key -> random.nextInt(n) == 0).toList());
+        chunks.delete(store, chunks.live().stream().filter(key -> random.nextInt(n) == 0).toList());
     }
 
     private static double garbage(SegmentStore store) throws IOException {

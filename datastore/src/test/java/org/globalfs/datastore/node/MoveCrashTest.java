@@ -138,9 +138,7 @@ class MoveCrashTest {
             }
             for (ChunkKey key : chunks.keySet()) {
                 if (source.store.location(key) != null) {
-                    assertThat(
-                                    ChunkMove.move(
-                                            source.store, connection, key, AckedChunks.SHAPE, ""))
+                    assertThat(ChunkMove.move(source.store, connection, key, AckedChunks.SHAPE, ""))
                             .isNotEqualTo(ChunkMove.REFUSED);
                 }
             }

@@ -293,8 +293,7 @@ class SegmentCrashTest {
         }
         try (FileChannel channel =
                 FileChannel.open(torn.segment().path(), StandardOpenOption.WRITE)) {
-            channel.write(
-                    ByteBuffer.allocate(64), torn.offset() + torn.recordBytes() - 64L - 64L);
+            channel.write(ByteBuffer.allocate(64), torn.offset() + torn.recordBytes() - 64L - 64L);
         }
         ChunkKey key = put.getFirst().getKey();
         try (SegmentStore store = SegmentStore.open(folder, OPTIONS)) {
