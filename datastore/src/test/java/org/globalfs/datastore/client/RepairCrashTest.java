@@ -73,7 +73,7 @@ class RepairCrashTest {
             if (other == step && left.decrementAndGet() == 0) {
                 victim.set(node);
             }
-            if (node.equals(victim.get()) && Thread.currentThread() != closer) {
+            if (node.equals(victim.get()) && !closer.equals(Thread.currentThread())) {
                 throw new Died(node, step);
             }
         }

@@ -180,7 +180,7 @@ class CompactionTest {
             assertThat(location.segment().sealed()).isTrue();
             try (FileChannel channel =
                     FileChannel.open(location.segment().path(), StandardOpenOption.WRITE)) {
-                long first = location.offset() + ChunkRecord.headerBytes(0, bytes.length);
+                long first = (long) location.offset() + ChunkRecord.headerBytes(0, bytes.length);
                 channel.write(ByteBuffer.wrap(new byte[] {(byte) ~bytes[0]}), first);
             }
             List<ChunkKey> others = new ArrayList<>(chunks.live());

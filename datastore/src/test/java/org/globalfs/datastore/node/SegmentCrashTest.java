@@ -110,7 +110,7 @@ class SegmentCrashTest {
         chunks.damage(key);
         Path file = data.resolve(location.segment().path().getFileName());
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            long middle = location.offset() + location.recordBytes() / 2;
+            long middle = (long) location.offset() + location.recordBytes() / 2;
             channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3, 4, 5}), middle);
         }
         ByteBuffer into = ByteBuffer.allocateDirect(SegmentStore.readRoom(bytes.length));
