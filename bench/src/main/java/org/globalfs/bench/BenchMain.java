@@ -3,6 +3,8 @@ package org.globalfs.bench;
 import org.globalfs.bench.agar.AgarBench;
 import org.globalfs.bench.agar.AgarLiveBench;
 import org.globalfs.bench.agar.LiveClientsCommand;
+import org.globalfs.bench.datastore.DatastoreBench;
+import org.globalfs.bench.datastore.DatastoreMemberCommand;
 import org.globalfs.bench.multicast.MulticastBench;
 import org.globalfs.bench.multicast.member.MemberCommand;
 import org.globalfs.bench.placement.PlacementBench;
@@ -20,7 +22,9 @@ import picocli.CommandLine.Command;
             AgarBench.class,
             AgarLiveBench.class,
             PlacementBench.class,
-            LiveClientsCommand.class
+            LiveClientsCommand.class,
+            DatastoreBench.class,
+            DatastoreMemberCommand.class
         })
 public final class BenchMain {
     private BenchMain() {}

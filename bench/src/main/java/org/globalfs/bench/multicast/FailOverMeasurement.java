@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.bench.lab.MemberProcess;
 import org.globalfs.bench.lab.Pause;
 import org.globalfs.bench.multicast.Cluster.Shape;

@@ -2,6 +2,7 @@ package org.globalfs.bench.multicast;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.bench.lab.MemberProcess;
 import org.globalfs.bench.lab.Pause;
 import org.globalfs.bench.multicast.Cluster.Shape;

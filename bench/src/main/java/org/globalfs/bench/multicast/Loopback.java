@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.protocol.FreePorts;
 
 /** All members on 127.0.0.1. */

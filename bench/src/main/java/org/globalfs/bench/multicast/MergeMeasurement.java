@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.IntFunction;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.bench.lab.MemberProcess;
 import org.globalfs.bench.lab.Pause;
 import org.globalfs.bench.multicast.Cluster.Shape;

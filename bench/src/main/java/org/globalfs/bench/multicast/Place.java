@@ -3,6 +3,7 @@ package org.globalfs.bench.multicast;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import org.globalfs.bench.lab.Figure;
 
 /** Where the members of a cluster run: on loopback, or in the regions of the WAN lab. */
 interface Place {

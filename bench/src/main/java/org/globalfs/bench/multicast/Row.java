@@ -1,6 +1,7 @@
 package org.globalfs.bench.multicast;
 
 import java.util.Locale;
+import org.globalfs.bench.lab.Figure;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.bench.multicast.member.MergedLogMember;
 
 /** Several members in the lab's first region, and some in the one furthest from it. */

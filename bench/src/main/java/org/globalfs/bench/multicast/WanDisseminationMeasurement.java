@@ -3,6 +3,7 @@ package org.globalfs.bench.multicast;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.bench.lab.MemberProcess;
 import org.globalfs.bench.lab.Pause;
 import org.globalfs.bench.multicast.Cluster.Shape;

@@ -12,6 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.Figure;
 import org.globalfs.bench.lab.Wan;
 
 /** A lab of {@code scripts/wan-lab} of this run's own: a region a member. */

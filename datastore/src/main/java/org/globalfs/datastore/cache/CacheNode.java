@@ -11,6 +11,7 @@ import org.globalfs.datastore.cache.policy.RegionLatencies;
 import org.globalfs.datastore.cache.policy.RequestMonitor;
 import org.globalfs.datastore.client.CacheNodes;
 import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.node.Compaction;
 import org.globalfs.datastore.node.DataFolder;
 import org.globalfs.datastore.node.SegmentStore;
 import org.globalfs.datastore.node.StorageServer;
@@ -48,6 +49,7 @@ public final class CacheNode implements AutoCloseable {
     private final CacheKeeper keeper;
     private final CacheCounters counters;
     private final StorageServer server;
+    private final Compaction compaction;
 
     private CacheNode(
             CacheOptions options,
@@ -62,6 +64,7 @@ public final class CacheNode implements AutoCloseable {
         this.keeper = keeper;
         this.counters = counters;
         this.server = server;
+        compaction = new Compaction(store, CacheNodes.name(options.id()));
     }
 
     /**
@@ -75,6 +78,7 @@ public final class CacheNode implements AutoCloseable {
         CacheNode node = open(options, blocks);
         try {
             node.keeper.start();
+            node.compaction.start();
             node.server.start(() -> new CacheRequests(node.store, node.keeper, node.counters));
             discovery.register(
                     new Member(
@@ -187,6 +191,7 @@ public final class CacheNode implements AutoCloseable {
     public void close() throws IOException {
         server.close();
         keeper.close();
+        compaction.close();
         store.close();
         folder.close();
     }

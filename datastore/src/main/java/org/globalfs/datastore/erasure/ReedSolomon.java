@@ -44,6 +44,11 @@ public final class ReedSolomon {
         CoderChoice.begin();
     }
 
+    /** Returns once the coder is chosen for good, for benchmarks; its name. */
+    public static String settle() throws InterruptedException {
+        return CoderChoice.settled().name();
+    }
+
     public int dataChunks() {
         return dataChunks;
     }

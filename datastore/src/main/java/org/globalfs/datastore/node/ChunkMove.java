@@ -2,6 +2,7 @@ package org.globalfs.datastore.node;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -40,10 +41,13 @@ final class ChunkMove {
             String keptFor)
             throws IOException {
         store.leaves(key);
+        store.reached(Step.MOVE_MARKED);
         boolean gone = false;
         try {
             int sent = 0;
-            if (!to.has(key)) {
+            boolean there = to.has(key);
+            store.reached(Step.MOVE_ASKED);
+            if (!there) {
                 byte[] bytes = read(store, key);
                 if (bytes == null) {
                     return REFUSED;
@@ -54,9 +58,11 @@ final class ChunkMove {
                     return REFUSED;
                 }
                 sent = bytes.length;
+                store.reached(Step.MOVE_SENT);
             }
             store.left(key);
             gone = true;
+            store.reached(Step.MOVE_ENDED);
             return sent;
         } finally {
             if (!gone) {

@@ -60,6 +60,21 @@ record ChunkRecord(
                 new int[0]);
     }
 
+    /** The same, written somewhere else. */
+    ChunkRecord at(int otherSegment, int otherOffset) {
+        return new ChunkRecord(
+                live,
+                key,
+                shape,
+                home,
+                writtenMs,
+                dataBytes,
+                recordBytes,
+                otherSegment,
+                otherOffset,
+                pageCrcs);
+    }
+
     static int pages(int dataBytes) {
         return (dataBytes + PAGE_BYTES - 1) / PAGE_BYTES;
     }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.node.RepairTally.Count;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -322,7 +323,9 @@ final class RepairPass {
             }
             try {
                 byte[] bytes = scope.source.chunk(key, shape);
+                store.reached(Step.CHUNK_MADE);
                 send(key, shape, to, there ? "" : home, bytes);
+                store.reached(Step.CHUNK_KEPT);
                 survey.note(key, to);
                 tally.add(Count.REBUILT);
             } catch (IOException e) {

@@ -7,8 +7,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
@@ -32,10 +34,14 @@ final class SegmentFile {
      */
     private static final int PUNCH_BYTES = 32 << 10;
 
+    /** More than this part of what it takes being garbage is wasteful. */
+    private static final int WASTEFUL_PART = 4;
+
     private final int number;
     private final Path path;
     private final FileChannel channel;
     private final @Nullable NativeFile nativeFile;
+    private final FaultPoints faults;
 
     /** Where the next record goes. Written under the store's append lock. */
     private volatile int tail;
@@ -53,9 +59,21 @@ final class SegmentFile {
     private final TreeMap<Integer, Run> deadRuns = new TreeMap<>();
 
     private long deadBytes;
+
+    /** Found at the start: belongs to no record. */
+    private long damagedBytes;
+
     private long punchedBytes;
 
-    private record Run(int length, int punched) {}
+    /** Deaths written, and how many of them are on disk. */
+    private long deaths;
+
+    private long syncedDeaths;
+
+    /**
+     * @param death the number of the one that its header was last written for
+     */
+    private record Run(int length, int punched, long death) {}
 
     private SegmentFile(
             int number,
@@ -63,7 +81,9 @@ final class SegmentFile {
             FileChannel channel,
             @Nullable NativeFile nativeFile,
             int tail,
-            boolean sealed) {
+            boolean sealed,
+            FaultPoints faults) {
+        this.faults = faults;
         this.number = number;
         this.path = path;
         this.channel = channel;
@@ -78,7 +98,8 @@ final class SegmentFile {
         return String.format("segment-%010d.chunks", number);
     }
 
-    static SegmentFile create(Path folder, int number, String cluster, String node)
+    static SegmentFile create(
+            Path folder, int number, String cluster, String node, FaultPoints faults)
             throws IOException {
         Path path = folder.resolve(fileName(number));
         FileChannel channel =
@@ -88,13 +109,15 @@ final class SegmentFile {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE);
         try {
+            faults.reached(Step.SEGMENT_BORN, path);
             ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
             SegmentHeader.open(number, cluster, node).write(header);
             writeFully(channel, header.clear(), 0);
             channel.force(true);
             Folders.sync(folder);
+            faults.reached(Step.SEGMENT_CREATED, path);
             return new SegmentFile(
-                    number, path, channel, NativeFile.open(path), HEADER_BYTES, false);
+                    number, path, channel, NativeFile.open(path), HEADER_BYTES, false, faults);
         } catch (IOException | RuntimeException e) {
             channel.close();
             Files.deleteIfExists(path);
@@ -103,9 +126,19 @@ final class SegmentFile {
     }
 
     /** Opens an existing file; the scan that follows finds its tail. */
-    static SegmentFile open(Path path, int number, FileChannel channel, int tail, boolean sealed)
+    static SegmentFile open(
+            Path path,
+            int number,
+            FileChannel channel,
+            SegmentScan.Found found,
+            boolean sealed,
+            FaultPoints faults)
             throws IOException {
-        return new SegmentFile(number, path, channel, NativeFile.open(path), tail, sealed);
+        SegmentFile file =
+                new SegmentFile(
+                        number, path, channel, NativeFile.open(path), found.tail(), sealed, faults);
+        file.damagedBytes = found.damagedBytes();
+        return file;
     }
 
     int number() {
@@ -172,8 +205,10 @@ final class SegmentFile {
         int at = tail;
         int headerBytes = header.remaining();
         writeFully(channel, header, at);
+        faults.reached(Step.RECORD_BEGUN, path);
         writeFully(channel, data, at + headerBytes);
         tail = at + recordBytes;
+        faults.reached(Step.RECORD_WRITTEN, path);
     }
 
     /** Fills `into` from `offset` on, as far as the file goes. */
@@ -189,13 +224,23 @@ final class SegmentFile {
     }
 
     void sync() throws IOException {
+        long through;
+        synchronized (this) {
+            through = deaths;
+        }
         try {
             channel.force(false);
+            noteSynced(through);
+            faults.reached(Step.SYNCED, path);
         } catch (ClosedChannelException e) {
             if (!removed) {
                 throw e;
             }
         }
+    }
+
+    private synchronized void noteSynced(long through) {
+        syncedDeaths = Math.max(syncedDeaths, through);
     }
 
     /** No more appends; everything written is on disk. Under the append lock. */
@@ -204,17 +249,40 @@ final class SegmentFile {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
         new SegmentHeader(number, cluster, node, tail).write(header);
         channel.force(true);
+        faults.reached(Step.SEGMENT_CUT, path);
         writeFully(channel, header.clear(), 0);
         channel.force(true);
+        faults.reached(Step.SEGMENT_SEALED, path);
+        allocated = tail;
         sealed = true;
     }
 
     /** Takes over a dead run that a scan found. */
     synchronized void foundDead(int offset, int length) {
-        int punched = punchable(offset, length);
-        deadRuns.put(offset, new Run(length, punched));
+        deadRuns.put(offset, new Run(length, 0, 0));
         deadBytes += length;
-        punchedBytes += punched;
+    }
+
+    /**
+     * Gives the space of found dead runs back: a crash may have come before that. Their headers are
+     * on disk.
+     */
+    synchronized void punchFound() throws IOException {
+        if (nativeFile == null) {
+            return;
+        }
+        for (Map.Entry<Integer, Run> entry : deadRuns.entrySet()) {
+            int length = entry.getValue().length;
+            int whole = punchable(entry.getKey(), length);
+            if (whole < PUNCH_BYTES) {
+                continue;
+            }
+            if (nativeFile.punch(punchFrom(entry.getKey()), whole) == NativeFile.Outcome.DONE) {
+                entry.setValue(new Run(length, whole, 0));
+                punchedBytes += whole;
+                faults.reached(Step.HOLE_PUNCHED, path);
+            }
+        }
     }
 
     /** Marks a record dead on disk (not yet synced), joined with dead neighbours. */
@@ -236,32 +304,41 @@ final class SegmentFile {
             runLength += after.length;
             punched += after.punched;
         }
-        deadRuns.put(start, new Run(runLength, punched));
+        deaths++;
+        deadRuns.put(start, new Run(runLength, punched, deaths));
         deadBytes += length;
         ByteBuffer header = ByteBuffer.allocate(ChunkRecord.FIXED_BYTES);
         ChunkRecord.dead(runLength, number, start).write(header);
         writeFully(channel, header.flip(), start);
+        faults.reached(Step.RECORD_DEAD, path);
     }
 
     /**
-     * Gives the space of the dead run around `offset` back, as far as whole disk blocks are dead;
-     * only once its death is on disk. Returns the bytes given back.
+     * Gives the space of the dead run around `offset` back, as far as whole disk blocks are dead.
+     * Returns the bytes given back: none while the run's header is not on disk, since a start after
+     * a power failure would meet the hole instead of a record. Who wrote it asks again.
+     *
+     * @param syncedOnly false: such a loss does not matter
      */
-    synchronized int punchAround(int offset) throws IOException {
+    synchronized int punchAround(int offset, boolean syncedOnly) throws IOException {
         Map.Entry<Integer, Run> entry = deadRuns.floorEntry(offset);
         if (removed || entry == null || nativeFile == null) {
             return 0;
         }
         int start = entry.getKey();
         Run run = entry.getValue();
+        if (syncedOnly && run.death > syncedDeaths) {
+            return 0;
+        }
         int whole = punchable(start, run.length);
         int gain = whole - run.punched;
         if (gain < PUNCH_BYTES
                 || nativeFile.punch(punchFrom(start), whole) != NativeFile.Outcome.DONE) {
             return 0;
         }
-        deadRuns.put(start, new Run(run.length, whole));
+        deadRuns.put(start, new Run(run.length, whole, run.death));
         punchedBytes += gain;
+        faults.reached(Step.HOLE_PUNCHED, path);
         return gain;
     }
 
@@ -280,6 +357,41 @@ final class SegmentFile {
         return deadBytes >= tail - HEADER_BYTES;
     }
 
+    /** Nothing in it is live; what is damaged is none. */
+    synchronized boolean isEmptied() {
+        return !removed && sealed && deadBytes + damagedBytes >= tail - HEADER_BYTES;
+    }
+
+    /** Bytes of no live record that the disk has not got back. */
+    synchronized long garbageBytes() {
+        return removed ? 0 : deadBytes + damagedBytes - punchedBytes;
+    }
+
+    /**
+     * Whether it pays to write what lives in it anew. Much damage is no crash's doing: such a file
+     * stays, for whoever may know a way to read it.
+     */
+    synchronized boolean isWasteful() {
+        return garbageBytes() * WASTEFUL_PART > usedBytes() && damagedBytes * WASTEFUL_PART <= tail;
+    }
+
+    /** Reads its record headers; none if the file is gone. Sealed only. */
+    List<ChunkRecord> records(String cluster, String node) throws IOException {
+        SegmentHeader header = new SegmentHeader(number, cluster, node, tail);
+        try {
+            return SegmentScan.scan(path, channel, header, SegmentScan.newWindow()).records();
+        } catch (ClosedChannelException e) {
+            if (!removed) {
+                throw e;
+            }
+            return List.of();
+        }
+    }
+
+    boolean isRemoved() {
+        return removed;
+    }
+
     synchronized long usedBytes() {
         return removed ? 0 : tail - punchedBytes;
     }
@@ -292,6 +404,7 @@ final class SegmentFile {
         removed = true;
         close();
         Files.deleteIfExists(path);
+        faults.reached(Step.SEGMENT_REMOVED, path);
         return true;
     }
 

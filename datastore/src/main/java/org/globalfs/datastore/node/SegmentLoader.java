@@ -7,7 +7,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,12 +16,13 @@ final class SegmentLoader {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentLoader.class);
 
     interface Sink {
-        void segment(SegmentFile segment, List<ChunkRecord> records) throws IOException;
+        void segment(SegmentFile segment, SegmentScan.Found found) throws IOException;
     }
 
     private SegmentLoader() {}
 
-    static void load(Path folder, SegmentStore.Options options, Sink sink) throws IOException {
+    static void load(Path folder, SegmentStore.Options options, FaultPoints faults, Sink sink)
+            throws IOException {
         TreeSet<Path> paths = new TreeSet<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "segment-*.chunks")) {
             files.forEach(paths::add);
@@ -31,7 +31,7 @@ final class SegmentLoader {
         long start = System.nanoTime();
         long records = 0;
         for (Path path : paths) {
-            records += loadOne(path, options, window, sink);
+            records += loadOne(path, options, faults, window, sink);
         }
         if (!paths.isEmpty()) {
             LOG.info(
@@ -44,7 +44,11 @@ final class SegmentLoader {
     }
 
     private static int loadOne(
-            Path path, SegmentStore.Options options, ByteBuffer window, Sink sink)
+            Path path,
+            SegmentStore.Options options,
+            FaultPoints faults,
+            ByteBuffer window,
+            Sink sink)
             throws IOException {
         FileChannel channel =
                 FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -59,7 +63,7 @@ final class SegmentLoader {
             SegmentScan.Found found = SegmentScan.scan(path, channel, header, window);
             boolean sealed = header.sealedTail() != 0;
             SegmentFile segment =
-                    SegmentFile.open(path, header.number(), channel, found.tail(), sealed);
+                    SegmentFile.open(path, header.number(), channel, found, sealed, faults);
             if (found.damagedBytes() > 0) {
                 LOG.error(
                         "{}: {} bytes hold no readable record; their chunks count as lost",
@@ -69,8 +73,11 @@ final class SegmentLoader {
             if (!sealed) {
                 segment.cutTail(found.tail());
             }
+            // A process that was killed may have left this to the kernel only, and what is found
+            // here is acknowledged from now on: chunks, and the ends of others.
+            segment.sync();
             adopted = true;
-            sink.segment(segment, found.records());
+            sink.segment(segment, found);
             return found.records().size();
         } finally {
             if (!adopted) {

@@ -5,7 +5,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
@@ -15,11 +19,8 @@ import java.util.zip.CRC32C;
 final class SegmentScan {
     private static final int WINDOW_BYTES = 256 << 10;
 
-    /**
-     * In an unsealed segment the bytes of the last records are checked too: a crash can have torn
-     * them.
-     */
-    private static final int VERIFIED_TAIL_BYTES = 4 << 20;
+    /** Read at once where records are so long that most of a window would be chunks' bytes. */
+    private static final int SHORT_WINDOW_BYTES = 4 << 10;
 
     private final Path path;
     private final FileChannel channel;
@@ -27,10 +28,15 @@ final class SegmentScan {
     private final ByteBuffer window;
     private final int fileBytes;
     private long windowAt = -1;
+    private int lastAt;
 
     private final List<ChunkRecord> records = new ArrayList<>();
     private int tail = SegmentFile.HEADER_BYTES;
-    private int damagedBytes;
+
+    /** Bytes that belong to no record, by offset. */
+    private final NavigableMap<Integer, Integer> damaged = new TreeMap<>();
+
+    private final Set<Integer> torn = new HashSet<>();
 
     private SegmentScan(Path path, FileChannel channel, SegmentHeader header, ByteBuffer window)
             throws IOException {
@@ -44,8 +50,10 @@ final class SegmentScan {
     /**
      * @param tail where the next record may go
      * @param damagedBytes bytes below the tail that belong to no valid record
+     * @param torn offsets of live records in an unsealed segment whose bytes are damaged: most
+     *     likely their writes never completed, while later ones did
      */
-    record Found(List<ChunkRecord> records, int tail, int damagedBytes) {}
+    record Found(List<ChunkRecord> records, int tail, int damagedBytes, Set<Integer> torn) {}
 
     static ByteBuffer newWindow() {
         return ByteBuffer.allocateDirect(WINDOW_BYTES);
@@ -56,9 +64,10 @@ final class SegmentScan {
         SegmentScan scan = new SegmentScan(path, channel, header, window);
         scan.run();
         if (header.sealedTail() == 0) {
-            scan.dropTornTail();
+            scan.verify();
         }
-        return new Found(scan.records, scan.tail, scan.damagedBytes);
+        int damagedBytes = scan.damaged.headMap(scan.tail).values().stream().mapToInt(n -> n).sum();
+        return new Found(scan.records, scan.tail, damagedBytes, scan.torn);
     }
 
     private void run() throws IOException {
@@ -87,7 +96,7 @@ final class SegmentScan {
                     if (next < 0 && header.sealedTail() == 0) {
                         return;
                     }
-                    damagedBytes += (next < 0 ? end : next) - at;
+                    damaged.put(at, (next < 0 ? end : next) - at);
                     at = next < 0 ? end : next;
                     tail = at;
                 }
@@ -111,19 +120,20 @@ final class SegmentScan {
         if (windowAt < 0
                 || at < windowAt
                 || at + ChunkRecord.FIXED_BYTES > windowAt + window.limit()) {
-            fill(at);
+            fill(at, at - lastAt < WINDOW_BYTES / 4 ? WINDOW_BYTES : SHORT_WINDOW_BYTES);
         }
+        lastAt = at;
         ChunkRecord.Parsed parsed =
                 ChunkRecord.parse(window, (int) (at - windowAt), header.number(), at);
         if (parsed instanceof ChunkRecord.Parsed.Incomplete && windowAt != at) {
-            fill(at);
+            fill(at, WINDOW_BYTES);
             parsed = ChunkRecord.parse(window, 0, header.number(), at);
         }
         return parsed;
     }
 
-    private void fill(int at) throws IOException {
-        window.clear();
+    private void fill(int at, int bytes) throws IOException {
+        window.clear().limit(bytes);
         long from = at;
         while (window.hasRemaining()) {
             int n = channel.read(window, from);
@@ -137,35 +147,34 @@ final class SegmentScan {
     }
 
     /**
-     * Cuts records off the end as long as their bytes are damaged: their writes never completed.
+     * Checks the bytes of all live records: a crash can have torn any that was not synced. Those at
+     * the end are cut off, as their writes never completed.
      */
-    private void dropTornTail() throws IOException {
-        int verified = 0;
-        int keep = records.size();
-        while (keep > 0 && verified < VERIFIED_TAIL_BYTES) {
-            ChunkRecord last = records.get(keep - 1);
-            if (!last.live() || whole(last)) {
-                break;
+    private void verify() throws IOException {
+        for (ChunkRecord record : records) {
+            if (record.live() && !isWhole(record)) {
+                torn.add(record.offset());
             }
-            verified += last.recordBytes();
-            keep--;
-            tail = last.offset();
         }
-        records.subList(keep, records.size()).clear();
+        while (!records.isEmpty() && torn.remove(records.getLast().offset())) {
+            tail = records.removeLast().offset();
+        }
     }
 
-    private boolean whole(ChunkRecord record) throws IOException {
+    private boolean isWhole(ChunkRecord record) throws IOException {
         int at = record.offset() + record.headerBytes();
         int left = record.dataBytes();
         CRC32C crc = new CRC32C();
         for (int expected : record.pageCrcs()) {
             int length = Math.min(left, ChunkRecord.PAGE_BYTES);
-            fill(at);
-            if (window.limit() < length) {
+            if (at < windowAt || at + length > windowAt + window.limit()) {
+                fill(at, WINDOW_BYTES);
+            }
+            if (window.limit() - (at - windowAt) < length) {
                 return false;
             }
             crc.reset();
-            crc.update(window.slice(0, length));
+            crc.update(window.slice((int) (at - windowAt), length));
             if ((int) crc.getValue() != expected) {
                 return false;
             }

@@ -6,10 +6,13 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +21,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32C;
+import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -33,9 +37,10 @@ import org.slf4j.LoggerFactory;
  * Chunks of one node: an index in memory over segment files on disk.
  *
  * <p>State: `index` says where each readable chunk is; `segments` holds every file, of which the
- * last one takes appends. Lock order: append lock, then a segment's monitor, then GroupSync's lock.
- * A put is durable once {@link #sync} returns for its ticket. Reads take no lock: a chunk that is
- * deleted under a reader fails its checksum or finds its file closed, and the reader looks again.
+ * last one takes appends. Lock order: append lock, then the index lock, then the monitor of
+ * `leaving`, then a segment's, then GroupSync's lock. A put is durable once {@link #sync} returns
+ * for its ticket. Reads take no lock: a chunk that is deleted under a reader fails its checksum or
+ * finds its file closed, and the reader looks again.
  */
 public final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
@@ -46,6 +51,9 @@ public final class SegmentStore implements AutoCloseable {
     private static final int PREPARE_AHEAD = 1 << 20;
     private static final int PREPARE_STEP = 256 << 10;
     private static final int PREPARE_ROUNDS = 8;
+
+    /** The segment that takes appends is not sealed for less garbage than this part of its size. */
+    private static final int ACTIVE_GARBAGE_PART = 8;
 
     /**
      * Where things are and how much may be used.
@@ -77,10 +85,20 @@ public final class SegmentStore implements AutoCloseable {
     private final Path folder;
     private final Options options;
     private final DiskWatch disk;
+    private final FaultPoints faults;
     private final ConcurrentSkipListMap<ChunkKey, Location> index = new ConcurrentSkipListMap<>();
 
     /** Chunks that another node is being given. Guards that none of them goes that is put again. */
     private final Set<ChunkKey> leaving = new HashSet<>();
+
+    /**
+     * Older records of chunks that {@link Compaction} has copied, until they are dead: who deletes
+     * such a chunk ends both. Guarded by indexLock.
+     */
+    private final Map<ChunkKey, Location> originals = new HashMap<>();
+
+    /** Held while a chunk's place in the index and its records on disk change together. */
+    private final ReentrantLock indexLock = new ReentrantLock();
 
     private final Set<ChunkKey> corrupt = ConcurrentHashMap.newKeySet();
     private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
@@ -99,7 +117,8 @@ public final class SegmentStore implements AutoCloseable {
     private volatile long missing;
     private boolean closed;
 
-    private SegmentStore(Path folder, Options options, Disk disk) {
+    private SegmentStore(Path folder, Options options, Disk disk, FaultPoints faults) {
+        this.faults = faults;
         this.folder = folder;
         this.options = options;
         this.disk =
@@ -108,14 +127,20 @@ public final class SegmentStore implements AutoCloseable {
 
     /** Opens the store, scanning what is there. */
     public static SegmentStore open(Path folder, Options options) throws IOException {
-        return open(folder, options, Disk.of(folder));
+        return open(folder, options, Disk.of(folder), FaultPoints.NONE);
     }
 
-    /** As {@link #open(Path, Options)}, with another word for how much is free. */
-    static SegmentStore open(Path folder, Options options, Disk disk) throws IOException {
-        SegmentStore store = new SegmentStore(folder, options, disk);
+    /**
+     * As {@link #open(Path, Options)}.
+     *
+     * @param disk another word for how much is free
+     * @param faults is told of each step
+     */
+    static SegmentStore open(Path folder, Options options, Disk disk, FaultPoints faults)
+            throws IOException {
+        SegmentStore store = new SegmentStore(folder, options, disk, faults);
         try {
-            SegmentLoader.load(folder, options, store::adopt);
+            SegmentLoader.load(folder, options, faults, store::adopt);
             store.dropDeadSegments();
         } catch (IOException | RuntimeException e) {
             store.close();
@@ -124,7 +149,7 @@ public final class SegmentStore implements AutoCloseable {
         return store;
     }
 
-    private void adopt(SegmentFile segment, List<ChunkRecord> records) throws IOException {
+    private void adopt(SegmentFile segment, SegmentScan.Found found) throws IOException {
         segments.put(segment.number(), segment);
         nextSegment = segment.number() + 1;
         if (!segment.sealed()) {
@@ -134,9 +159,16 @@ public final class SegmentStore implements AutoCloseable {
             }
             active = segment;
         }
-        for (ChunkRecord record : records) {
+        for (ChunkRecord record : found.records()) {
             if (!record.live()) {
                 segment.foundDead(record.offset(), record.recordBytes());
+                continue;
+            }
+            boolean torn = found.torn().contains(record.offset());
+            if (torn && index.containsKey(record.key())) {
+                // The one that it was to replace still serves.
+                segment.kill(record.offset(), record.recordBytes());
+                groupSync.wrote(segment);
                 continue;
             }
             Location location =
@@ -152,8 +184,15 @@ public final class SegmentStore implements AutoCloseable {
             if (old != null) {
                 noteRemoved(record.key(), old);
                 old.segment.kill(old.offset, old.recordBytes);
+                groupSync.wrote(old.segment); // or it might come back once the newer one is dead
+            }
+            if (torn) {
+                corrupt.add(record.key());
+            } else {
+                corrupt.remove(record.key());
             }
         }
+        segment.punchFound();
         usedBytes.addAndGet(segment.usedBytes());
     }
 
@@ -207,7 +246,7 @@ public final class SegmentStore implements AutoCloseable {
         long ticket;
         appendLock.lock();
         try {
-            segment = roomFor(recordBytes);
+            segment = roomFor(recordBytes, false);
             if (segment == null) {
                 return new Written(ChunkStatus.NO_SPACE, 0);
             }
@@ -226,11 +265,9 @@ public final class SegmentStore implements AutoCloseable {
                             segment.number(),
                             segment.tail(),
                             pageCrcs);
-            recordHeader.clear();
-            record.write(recordHeader);
-            segment.append(recordHeader.flip(), data, recordBytes);
-            usedBytes.addAndGet(recordBytes);
+            append(record, data);
             ticket = enter(key, location);
+            faults.reached(Step.RECORD_ENTERED, segment.path());
             prepareIfUseful(segment, recordBytes);
         } catch (IOException e) {
             if (Disk.isFull(e)) {
@@ -249,22 +286,47 @@ public final class SegmentStore implements AutoCloseable {
         return new Written(ChunkStatus.OK, ticket);
     }
 
+    /** Writes a record where the active segment ends. Append lock held. */
+    private void append(ChunkRecord record, ByteBuffer data) throws IOException {
+        SegmentFile segment = Objects.requireNonNull(active);
+        recordHeader.clear();
+        record.write(recordHeader);
+        segment.append(recordHeader.flip(), data, record.recordBytes());
+        usedBytes.addAndGet(record.recordBytes());
+    }
+
     /** A written record becomes the chunk's; returns the ticket of that. Append lock held. */
     private long enter(ChunkKey key, Location location) throws IOException {
-        // Before anybody finds the chunk, and relies on the newest ticket for it.
+        indexLock.lock();
+        try {
+            // Before anybody finds the chunk, and relies on the newest ticket for it.
+            long ticket = groupSync.wrote(location.segment);
+            Location old;
+            synchronized (leaving) {
+                old = index.put(key, location);
+                leaving.remove(key);
+            }
+            noteAdded(key, location);
+            if (old != null) {
+                noteRemoved(key, old);
+                ticket = end(key, old);
+            }
+            corrupt.remove(key);
+            return ticket;
+        } finally {
+            indexLock.unlock();
+        }
+    }
+
+    /** A record that the index does not name any more dies; returns the ticket of that. */
+    private long end(ChunkKey key, Location location) throws IOException {
+        location.segment.kill(location.offset, location.recordBytes);
         long ticket = groupSync.wrote(location.segment);
-        Location old;
-        synchronized (leaving) {
-            old = index.put(key, location);
-            leaving.remove(key);
+        Location original = originals.remove(key);
+        if (original != null) {
+            original.segment.kill(original.offset, original.recordBytes);
+            ticket = groupSync.wrote(original.segment);
         }
-        noteAdded(key, location);
-        if (old != null) {
-            noteRemoved(key, old);
-            old.segment.kill(old.offset, old.recordBytes);
-            ticket = groupSync.wrote(old.segment);
-        }
-        corrupt.remove(key);
         return ticket;
     }
 
@@ -297,42 +359,57 @@ public final class SegmentStore implements AutoCloseable {
         }
     }
 
-    /** The segment that takes a record of this size, begun if need be; null: no space. */
-    private @Nullable SegmentFile roomFor(int recordBytes) throws IOException {
-        if (usedBytes.get() + recordBytes > options.capacityBytes) {
+    /**
+     * The segment that takes a record of this size, begun if need be; null: no space.
+     *
+     * @param frees it is a copy of one that goes then: may take the reserve, and more than the
+     *     capacity meanwhile, so that a full node can be rid of its garbage
+     */
+    private @Nullable SegmentFile roomFor(int recordBytes, boolean frees) throws IOException {
+        if (!frees && usedBytes.get() + recordBytes > options.capacityBytes) {
             return null;
         }
         SegmentFile segment = active;
         if (segment != null && segment.tail() + recordBytes > options.segmentBytes) {
-            segment.seal(options.cluster, options.node);
-            if (segment.whollyDead()) {
-                drop(segment);
-            }
-            active = null;
+            sealActive(segment);
             segment = null;
         }
         int needed = SegmentFile.HEADER_BYTES + recordBytes;
         if (segment == null) {
-            if (disk.look(needed) < needed) {
+            if (free(needed, frees) < needed) {
                 return null;
             }
-            segment = SegmentFile.create(folder, nextSegment, options.cluster, options.node);
+            segment =
+                    SegmentFile.create(folder, nextSegment, options.cluster, options.node, faults);
             nextSegment++;
             usedBytes.addAndGet(segment.usedBytes());
             segments.put(segment.number(), segment);
             active = segment;
         }
         int end = segment.tail() + recordBytes;
-        return hasRoom(segment, end) ? segment : null;
+        return hasRoom(segment, end, frees) ? segment : null;
+    }
+
+    private void sealActive(SegmentFile segment) throws IOException {
+        segment.seal(options.cluster, options.node);
+        active = null;
+        if (segment.whollyDead()) {
+            drop(segment);
+        }
+    }
+
+    /** What may be taken of the disk. */
+    private long free(int needed, boolean withReserve) throws IOException {
+        return disk.look(needed) + (withReserve ? disk.reservedBytes() : 0);
     }
 
     /** Whether the segment's space up to there is reserved, on disk and beside what is not ours. */
-    private boolean hasRoom(SegmentFile segment, int end) throws IOException {
+    private boolean hasRoom(SegmentFile segment, int end, boolean frees) throws IOException {
         int missing = end - segment.allocated();
         if (missing <= 0) {
             return true;
         }
-        long free = disk.look(missing);
+        long free = free(missing, frees);
         int step = Math.min(Options.ALLOCATION_STEP, options.segmentBytes - segment.allocated());
         return free >= missing
                 && segment.reserve(
@@ -359,7 +436,7 @@ public final class SegmentStore implements AutoCloseable {
                         return;
                     }
                     int ahead = segment.prepared() + PREPARE_STEP;
-                    if (ahead > options.segmentBytes || !hasRoom(segment, ahead)) {
+                    if (ahead > options.segmentBytes || !hasRoom(segment, ahead, false)) {
                         return;
                     }
                     segment.prepare(zeros.duplicate());
@@ -542,13 +619,21 @@ public final class SegmentStore implements AutoCloseable {
     /** It does: deletes the copy here, durably, unless it was put here again in the meantime. */
     void left(ChunkKey key) throws IOException {
         Location location;
-        synchronized (leaving) {
-            location = leaving.remove(key) ? index.remove(key) : null;
+        long ticket = 0;
+        indexLock.lock();
+        try {
+            synchronized (leaving) {
+                location = leaving.remove(key) ? index.remove(key) : null;
+            }
+            if (location != null) {
+                ticket = kill(key, location);
+            }
+        } finally {
+            indexLock.unlock();
         }
         if (location != null) {
-            long ticket = kill(key, location);
             groupSync.await(ticket);
-            reclaim(List.of(location));
+            reclaim(List.of(location), true);
         }
     }
 
@@ -629,15 +714,7 @@ public final class SegmentStore implements AutoCloseable {
 
     /** Deletes chunks, which may be back, or damaged, once the power was lost. */
     public void discard(Collection<ChunkKey> keys) throws IOException {
-        List<Location> killed = new ArrayList<>();
-        for (ChunkKey key : keys) {
-            Location location = index.remove(key);
-            if (location != null) {
-                kill(key, location);
-                killed.add(location);
-            }
-        }
-        reclaim(killed);
+        reclaim(killAll(keys), false);
     }
 
     /** Disk space that a chunk takes. */
@@ -645,34 +722,45 @@ public final class SegmentStore implements AutoCloseable {
         return ChunkRecord.recordBytes(0, dataBytes);
     }
 
-    /** Deletes chunks; durable when it returns. */
+    /** Deletes chunks; durable when it returns, whoever deleted them. */
     int delete(List<ChunkKey> keys) throws IOException {
-        List<Location> killed = new ArrayList<>();
-        long ticket = 0;
-        for (ChunkKey key : keys) {
-            Location location = index.remove(key);
-            if (location == null) {
-                continue;
-            }
-            killed.add(location);
-            ticket = kill(key, location);
-        }
-        if (!killed.isEmpty()) {
-            groupSync.await(ticket);
-            reclaim(killed);
-        }
+        List<Location> killed = killAll(keys);
+        sync();
+        reclaim(killed, true);
         return killed.size();
     }
 
-    /** Of a chunk that is in the index no more; returns the ticket of its durable end. */
+    private List<Location> killAll(Collection<ChunkKey> keys) throws IOException {
+        List<Location> killed = new ArrayList<>();
+        for (ChunkKey key : keys) {
+            if (!index.containsKey(key)) {
+                continue;
+            }
+            indexLock.lock();
+            try {
+                Location location = index.remove(key);
+                if (location != null) {
+                    kill(key, location);
+                    killed.add(location);
+                }
+            } finally {
+                indexLock.unlock();
+            }
+        }
+        return killed;
+    }
+
+    /**
+     * Of a chunk that is in the index no more; returns the ticket of its durable end. Index lock
+     * held.
+     */
     private long kill(ChunkKey key, Location location) throws IOException {
         noteRemoved(key, location);
         corrupt.remove(key);
-        location.segment.kill(location.offset, location.recordBytes);
-        return groupSync.wrote(location.segment);
+        return end(key, location);
     }
 
-    private void reclaim(List<Location> killed) throws IOException {
+    private void reclaim(List<Location> killed, boolean synced) throws IOException {
         for (Location location : killed) {
             if (location.segment.sealed() && location.segment.whollyDead()) {
                 appendLock.lock();
@@ -682,12 +770,15 @@ public final class SegmentStore implements AutoCloseable {
                     appendLock.unlock();
                 }
             } else {
-                usedBytes.addAndGet(-location.segment.punchAround(location.offset));
+                usedBytes.addAndGet(-location.segment.punchAround(location.offset, synced));
             }
         }
     }
 
+    /** Append lock held. */
     private void drop(SegmentFile segment) throws IOException {
+        // A power failure may undo the removal: nothing in the file may be live then.
+        segment.sync();
         groupSync.forget(segment);
         segments.remove(segment.number());
         long used = segment.usedBytes();
@@ -695,6 +786,124 @@ public final class SegmentStore implements AutoCloseable {
             usedBytes.addAndGet(-used);
             LOG.debug("{} removed, all its chunks are deleted", segment.path());
         }
+    }
+
+    /** Sealed segments that {@link Compaction} should empty, the most wasteful first. */
+    List<SegmentFile> wasteful() throws IOException {
+        appendLock.lock();
+        try {
+            SegmentFile last = active;
+            if (last != null
+                    && last.isWasteful()
+                    && last.garbageBytes() >= options.segmentBytes / ACTIVE_GARBAGE_PART) {
+                sealActive(last);
+            }
+            return segments.values().stream()
+                    .filter(segment -> segment.sealed() && segment.isWasteful())
+                    .sorted(Comparator.comparingLong(SegmentFile::garbageBytes).reversed())
+                    .toList();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** The records of a sealed segment, as they stand in the file now. */
+    List<ChunkRecord> records(SegmentFile segment) throws IOException {
+        return segment.records(options.cluster, options.node);
+    }
+
+    /**
+     * Writes a second record of a chunk, and lets readers find that one; the first lives on until
+     * {@link #endOriginals}.
+     *
+     * @param data the chunk's bytes, checked
+     * @return false: there is no room
+     */
+    boolean copy(ChunkKey key, Location from, ChunkRecord original, ByteBuffer data)
+            throws IOException {
+        appendLock.lock();
+        try {
+            SegmentFile segment = roomFor(from.recordBytes, true);
+            if (segment == null) {
+                return false;
+            }
+            indexLock.lock();
+            try {
+                if (!from.equals(index.get(key))) {
+                    return true; // deleted, or written anew, meanwhile
+                }
+                ChunkRecord record = original.at(segment.number(), segment.tail());
+                Location to =
+                        new Location(
+                                segment,
+                                segment.tail(),
+                                from.recordBytes,
+                                from.dataBytes,
+                                from.shape,
+                                from.home);
+                append(record, data);
+                groupSync.wrote(segment);
+                originals.put(key, from);
+                index.put(key, to);
+                faults.reached(Step.COPY_ENTERED, segment.path());
+                return true;
+            } finally {
+                indexLock.unlock();
+            }
+        } catch (IOException e) {
+            if (Disk.isFull(e)) {
+                return false;
+            }
+            groupSync.fail(e);
+            throw e;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** The copies of these chunks are on disk: what they were copied from dies, durably. */
+    void endOriginals(Collection<ChunkKey> keys) throws IOException {
+        for (ChunkKey key : keys) {
+            indexLock.lock();
+            try {
+                Location original = originals.remove(key);
+                if (original != null) {
+                    original.segment.kill(original.offset, original.recordBytes);
+                    groupSync.wrote(original.segment);
+                }
+            } finally {
+                indexLock.unlock();
+            }
+        }
+        reached(Step.ORIGINALS_DEAD);
+        sync();
+    }
+
+    /** Removes a sealed segment that has no live record left; false: it has. */
+    boolean dropIfDead(SegmentFile segment) throws IOException {
+        appendLock.lock();
+        try {
+            if (segment.isEmptied()) {
+                drop(segment);
+            }
+            return segment.isRemoved();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** Bytes on disk that belong to no live chunk. */
+    long garbageBytes() {
+        appendLock.lock();
+        try {
+            return segments.values().stream().mapToLong(SegmentFile::garbageBytes).sum();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    void reached(Step step) {
+        faults.reached(step, folder);
     }
 
     /** What the last pass of {@link Repair} left. */

@@ -27,6 +27,7 @@ public final class StorageNode implements AutoCloseable {
     private final DataFolder folder;
     private final SegmentStore store;
     private final StorageServer server;
+    private final Compaction compaction;
     private final HandoffReturn handoffs;
     private final Scrub scrub;
     private final Repair repair;
@@ -105,6 +106,7 @@ public final class StorageNode implements AutoCloseable {
             DataFolder folder,
             SegmentStore store,
             StorageServer server,
+            Compaction compaction,
             HandoffReturn handoffs,
             Scrub scrub,
             Repair repair) {
@@ -114,6 +116,7 @@ public final class StorageNode implements AutoCloseable {
         this.folder = folder;
         this.store = store;
         this.server = server;
+        this.compaction = compaction;
         this.handoffs = handoffs;
     }
 
@@ -128,7 +131,24 @@ public final class StorageNode implements AutoCloseable {
             RepairOptions repairs,
             ChunkSource source)
             throws IOException {
-        StorageNode node = open(options, discovery, placement, scrubbing, repairs, source);
+        return start(options, discovery, placement, scrubbing, repairs, source, FaultPoints.NONE);
+    }
+
+    /**
+     * As above.
+     *
+     * @param faults is told of each step
+     */
+    public static StorageNode start(
+            Options options,
+            Discovery discovery,
+            PlacementEpochs placement,
+            ScrubOptions scrubbing,
+            RepairOptions repairs,
+            ChunkSource source,
+            FaultPoints faults)
+            throws IOException {
+        StorageNode node = open(options, discovery, placement, scrubbing, repairs, source, faults);
         try {
             placement.join(options.site(node.address()));
             discovery.register(
@@ -144,6 +164,7 @@ public final class StorageNode implements AutoCloseable {
                                     Long.toString(node.statistics().capacityBytes()),
                                     Peers.INCARNATION,
                                     UUID.randomUUID().toString())));
+            node.compaction.start();
             node.handoffs.start();
             node.scrub.start();
             node.repair.start();
@@ -161,10 +182,12 @@ public final class StorageNode implements AutoCloseable {
             PlacementEpochs placement,
             ScrubOptions scrubbing,
             RepairOptions repairs,
-            ChunkSource source)
+            ChunkSource source,
+            FaultPoints faults)
             throws IOException {
         DataFolder folder = DataFolder.open(options.data, options.cluster, options.id);
         try {
+            Disk disk = Disk.of(folder.path());
             SegmentStore store =
                     SegmentStore.open(
                             folder.path(),
@@ -174,8 +197,10 @@ public final class StorageNode implements AutoCloseable {
                                     options.capacityBytes == 0
                                             ? Long.MAX_VALUE
                                             : options.capacityBytes,
-                                    options.reserve.on(Disk.of(folder.path())),
-                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
+                                    options.reserve.on(disk),
+                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES),
+                            disk,
+                            faults);
             try {
                 StorageServer server = new StorageServer(options.cluster, options.id, options.bind);
                 HandoffReturn handoffs =
@@ -202,7 +227,15 @@ public final class StorageNode implements AutoCloseable {
                                         repairs.graceMs()));
                 Upkeep upkeep = upkeep(scrub, repair);
                 server.start(() -> new StorageRequests(store, upkeep, options.id));
-                return new StorageNode(options, folder, store, server, handoffs, scrub, repair);
+                return new StorageNode(
+                        options,
+                        folder,
+                        store,
+                        server,
+                        new Compaction(store, options.id),
+                        handoffs,
+                        scrub,
+                        repair);
             } catch (IOException | RuntimeException e) {
                 store.close();
                 throw e;
@@ -246,6 +279,7 @@ public final class StorageNode implements AutoCloseable {
         repair.close();
         scrub.close();
         handoffs.close();
+        compaction.close();
         server.close();
         store.close();
         folder.close();

@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import org.globalfs.datastore.node.FaultPoints;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
@@ -39,6 +41,9 @@ final class StorageCluster implements AutoCloseable {
 
     /** Likewise. */
     RepairOptions repairs = RepairOptions.NEVER;
+
+    /** Likewise; by id. */
+    Function<String, FaultPoints> faults = id -> FaultPoints.NONE;
 
     private @Nullable DistributedBlockStore others;
 
@@ -97,7 +102,8 @@ final class StorageCluster implements AutoCloseable {
                         epochs,
                         new ScrubOptions(scrubPeriodMs, Long.MAX_VALUE),
                         repairs,
-                        this::chunk);
+                        this::chunk,
+                        faults.apply(id));
         addresses.put(id, node.address());
         nodes.put(id, node);
     }

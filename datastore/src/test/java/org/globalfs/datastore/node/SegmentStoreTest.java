@@ -338,7 +338,8 @@ class SegmentStoreTest {
                 SegmentStore.open(
                         folder,
                         new SegmentStore.Options("c", "n", Long.MAX_VALUE, reserve, SEGMENT_BYTES),
-                        disk)) {
+                        disk,
+                        FaultPoints.NONE)) {
             List<ChunkKey> keys = new ArrayList<>();
             ChunkKey key = key();
             while (put(store, key, null, bytes(100_000)) == ChunkStatus.OK) {

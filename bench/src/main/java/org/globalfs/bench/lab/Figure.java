@@ -1,4 +1,4 @@
-package org.globalfs.bench.multicast;
+package org.globalfs.bench.lab;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Locale;
 
 /** One quantity, measured once a round. */
-record Figure(String unit, List<Double> rounds) {
-    Figure {
+public record Figure(String unit, List<Double> rounds) {
+    public Figure {
         rounds = List.copyOf(rounds);
     }
 
-    double median() {
+    public double median() {
         List<Double> sorted = new ArrayList<>(rounds);
         Collections.sort(sorted);
         int middle = sorted.size() / 2;

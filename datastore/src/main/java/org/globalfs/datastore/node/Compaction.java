@@ -1,0 +1,149 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.node.FaultPoints.Step;
+import org.globalfs.datastore.wire.BufferPool;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.protocol.Shutdown;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Bounds the space that dead records take: a segment that is more than a quarter garbage has its
+ * live records copied to the newest segment, and goes.
+ *
+ * <p>Order of what reaches the disk: copies, then the originals' deaths, then the file's removal. A
+ * chunk of which two records are there meanwhile dies with both ({@link SegmentStore#delete}), so
+ * that none of them comes back after a crash; and a start that finds both keeps the newer one.
+ */
+public final class Compaction implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Compaction.class);
+    private static final long TURN_MS = 1_000;
+    private static final int BATCH_BYTES = 8 << 20;
+    private static final long BYTES_PER_SECOND = 64 << 20;
+    private static final long CLOSE_MS = 3_000;
+
+    /**
+     * A segment that could not be emptied (a chunk in it is damaged, say) is left alone so long.
+     */
+    private static final long BACK_OFF_NS = TimeUnit.SECONDS.toNanos(30);
+
+    private final SegmentStore store;
+    private final String node;
+    private final Map<Integer, Long> notBefore = new HashMap<>();
+    private final Shutdown shutdown = new Shutdown();
+    private final Thread thread;
+
+    public Compaction(SegmentStore store, String node) {
+        this.store = store;
+        this.node = node;
+        thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("storage-" + node + "-compaction")
+                        .unstarted(this::run);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    private void run() {
+        while (!shutdown.await(TURN_MS, TimeUnit.MILLISECONDS)) {
+            try {
+                compact();
+            } catch (IOException e) {
+                LOG.warn("{}: segments keep their garbage: {}", node, e.toString());
+            }
+        }
+    }
+
+    /** Goes through all segments once; returns how many went. */
+    int compact() throws IOException {
+        int removed = 0;
+        for (SegmentFile segment : store.wasteful()) {
+            Long due = notBefore.get(segment.number());
+            if (shutdown.begun() || due != null && System.nanoTime() - due < 0) {
+                continue;
+            }
+            if (empty(segment)) {
+                notBefore.remove(segment.number());
+                removed++;
+            } else {
+                notBefore.put(segment.number(), System.nanoTime() + BACK_OFF_NS);
+            }
+        }
+        return removed;
+    }
+
+    /** False: something stays in it for now. */
+    private boolean empty(SegmentFile segment) throws IOException {
+        List<ChunkKey> copied = new ArrayList<>();
+        int bytes = 0;
+        for (ChunkRecord record : store.records(segment)) {
+            if (shutdown.begun()) {
+                break;
+            }
+            SegmentStore.Location location = store.location(record.key());
+            if (!record.live()
+                    || location == null
+                    || location.segment() != segment
+                    || location.offset() != record.offset()) {
+                continue;
+            }
+            if (!copy(record.key(), location)) {
+                break;
+            }
+            copied.add(record.key());
+            bytes += location.recordBytes();
+            if (bytes >= BATCH_BYTES) {
+                settle(copied, bytes);
+                bytes = 0;
+            }
+        }
+        settle(copied, bytes);
+        return store.dropIfDead(segment);
+    }
+
+    /** False: there is no room for it. */
+    private boolean copy(ChunkKey key, SegmentStore.Location location) throws IOException {
+        ByteBuffer data = BufferPool.take(SegmentStore.readRoom(location.dataBytes()));
+        try {
+            ChunkStatus status = store.read(key, 0, location.dataBytes(), data);
+            ChunkRecord header = store.header(key);
+            if (status != ChunkStatus.OK || header == null) {
+                return true; // damaged: it is written anew elsewhere first; or gone
+            }
+            return store.copy(key, location, header, data);
+        } finally {
+            BufferPool.give(data);
+        }
+    }
+
+    private void settle(List<ChunkKey> copied, int bytes) throws IOException {
+        store.sync();
+        store.reached(Step.COPIES_SYNCED);
+        store.endOriginals(copied);
+        copied.clear();
+        var _ =
+                shutdown.await(
+                        TimeUnit.SECONDS.toMillis(bytes) / BYTES_PER_SECOND, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void close() {
+        shutdown.begin();
+        try {
+            thread.join(CLOSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package org.globalfs.datastore.node;
+
+import java.nio.file.Path;
+
+/**
+ * Steps of a storage node's work between which a crash must do no harm: a test is told of each, and
+ * can look at the disk there, or stop the node. In production nobody listens.
+ */
+@FunctionalInterface
+public interface FaultPoints {
+
+    /** What has just been done. */
+    enum Step {
+        /** A segment file exists, without a header. */
+        SEGMENT_BORN,
+        /** Its header and its name are on disk. */
+        SEGMENT_CREATED,
+        /** All its records are on disk, and its end is cut. */
+        SEGMENT_CUT,
+        SEGMENT_SEALED,
+        SEGMENT_REMOVED,
+        /** A record's header stands in the file, its chunk does not. */
+        RECORD_BEGUN,
+        RECORD_WRITTEN,
+        /** Readers find it. */
+        RECORD_ENTERED,
+        RECORD_DEAD,
+        /** A file's content is on disk. */
+        SYNCED,
+        HOLE_PUNCHED,
+        /** Compaction has a second record of a chunk, which readers find. */
+        COPY_ENTERED,
+        COPIES_SYNCED,
+        ORIGINALS_DEAD,
+        /** A chunk is about to go to another node; see {@link ChunkMove}. */
+        MOVE_MARKED,
+        MOVE_ASKED,
+        MOVE_SENT,
+        MOVE_ENDED,
+        /** A missing chunk was made anew, in memory. */
+        CHUNK_MADE,
+        /** It is on disk where it belongs, or where it is kept meanwhile. */
+        CHUNK_KEPT
+    }
+
+    FaultPoints NONE = (step, path) -> {};
+
+    /**
+     * @param path the segment file, or the store's folder when the step is about no file
+     */
+    void reached(Step step, Path path);
+}

@@ -1,0 +1,206 @@
+package org.globalfs.datastore.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.protocol.Disk;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Garbage stays bounded, and nobody who uses the store meanwhile sees anything of that. */
+@Timeout(120)
+class CompactionTest {
+    private static final int SEGMENT_BYTES = 1 << 20;
+    private static final double MOST_GARBAGE = 0.25;
+
+    @TempDir Path folder;
+    private final long seed = System.nanoTime();
+    private final Random random = new Random(seed);
+    private final AckedChunks chunks = new AckedChunks();
+
+    private SegmentStore open(long capacityBytes, long reservedBytes, Disk disk)
+            throws IOException {
+        return SegmentStore.open(
+                folder,
+                new SegmentStore.Options("c", "n", capacityBytes, reservedBytes, SEGMENT_BYTES),
+                disk,
+                FaultPoints.NONE);
+    }
+
+    private SegmentStore open() throws IOException {
+        return open(Long.MAX_VALUE, 0, Disk.of(folder));
+    }
+
+    private void fill(SegmentStore store, int count, int mostBytes) throws IOException {
+        Map<ChunkKey, byte[]> some = new LinkedHashMap<>();
+        for (int i = 0; i < count; i++) {
+            byte[] bytes = new byte[1 + random.nextInt(mostBytes)];
+            random.nextBytes(bytes);
+            some.put(new ChunkKey(random.nextLong(), random.nextLong(), random.nextInt(6)), bytes);
+        }
+        chunks.put(store, some);
+    }
+
+    private void deleteOneIn(SegmentStore store, int n) throws IOException {
+        chunks.delete(store, chunks.live().stream().filter(key -> random.nextInt(n) == 0).toList());
+    }
+
+    private static double garbage(SegmentStore store) throws IOException {
+        return (double) store.garbageBytes() / store.statistics().usedBytes();
+    }
+
+    @Test
+    void garbageIsAtMostAQuarterHoweverScatteredTheDeletes() throws IOException {
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n")) {
+            boolean needed = false;
+            for (int round = 0; round < 6; round++) {
+                fill(store, 1_000, 9_000);
+                deleteOneIn(store, 2);
+                needed |= garbage(store) > MOST_GARBAGE;
+                compaction.compact();
+                assertThat(garbage(store)).as("seed %s", seed).isLessThanOrEqualTo(MOST_GARBAGE);
+                chunks.check(store);
+            }
+            assertThat(needed).as("it would be more without").isTrue();
+            deleteOneIn(store, 1);
+            compaction.compact();
+            assertThat(store.statistics().usedBytes()).isLessThan(SEGMENT_BYTES / 4);
+        }
+        try (SegmentStore store = open()) {
+            chunks.check(store);
+        }
+    }
+
+    @Test
+    void readsDeletesAndPutsGoOnMeanwhile() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n")) {
+            fill(store, 1_500, 4_000);
+            List<ChunkKey> stay = chunks.live().subList(0, 400);
+            Map<ChunkKey, byte[]> expected = new LinkedHashMap<>();
+            stay.forEach(key -> expected.put(key, chunks.bytes(key)));
+            AtomicBoolean done = new AtomicBoolean();
+            Future<?> reader =
+                    threads.submit(() -> {
+                        while (!done.get()) {
+                            for (Map.Entry<ChunkKey, byte[]> chunk : expected.entrySet()) {
+                                byte[] bytes = chunk.getValue();
+                                assertThat(AckedChunks.read(store, chunk.getKey(), bytes.length))
+                                        .isEqualTo(bytes);
+                            }
+                        }
+                        return null;
+                    });
+            Future<Integer> compacting =
+                    threads.submit(() -> {
+                        int removed = 0;
+                        while (!done.get()) {
+                            removed += compaction.compact();
+                        }
+                        return removed;
+                    });
+            for (int round = 0; round < 30; round++) {
+                List<ChunkKey> others = chunks.live();
+                others.removeAll(stay);
+                chunks.delete(
+                        store, others.stream().filter(key -> random.nextInt(6) == 0).toList());
+                fill(store, 60, 4_000);
+            }
+            done.set(true);
+            reader.get(60, TimeUnit.SECONDS);
+            assertThat(compacting.get(60, TimeUnit.SECONDS)).isPositive();
+            compaction.compact();
+            chunks.check(store);
+            assertThat(garbage(store)).isLessThanOrEqualTo(MOST_GARBAGE);
+        } finally {
+            threads.shutdownNow();
+        }
+        try (SegmentStore store = open()) {
+            chunks.check(store);
+        }
+    }
+
+    /** What takes chunks no more gets rid of its garbage, which takes room first. */
+    @Test
+    void aFullNodeIsCompactedWithinItsReserve() throws IOException {
+        AtomicLong free = new AtomicLong(Long.MAX_VALUE / 2);
+        Disk disk =
+                new Disk() {
+                    @Override
+                    public long freeBytes() {
+                        return free.get();
+                    }
+
+                    @Override
+                    public long sizeBytes() {
+                        return Long.MAX_VALUE / 2;
+                    }
+                };
+        long reserve = 2L * SEGMENT_BYTES;
+        try (SegmentStore store = open(4 << 20, reserve, disk);
+                Compaction compaction = new Compaction(store, "n")) {
+            fill(store, 700, 9_000);
+            free.set(reserve);
+            deleteOneIn(store, 2);
+            long before = store.statistics().usedBytes();
+            assertThat(compaction.compact()).isPositive();
+            assertThat(store.statistics().usedBytes()).isLessThan(before * 3 / 4);
+            chunks.check(store);
+        }
+    }
+
+    @Test
+    void aDamagedChunkKeepsItsSegmentUntilItIsWrittenAgain() throws IOException {
+        try (SegmentStore store = open()) {
+            fill(store, 300, 9_000);
+            ChunkKey key =
+                    chunks.live().stream().filter(k -> k.index() != 5).findFirst().orElseThrow();
+            byte[] bytes = chunks.bytes(key);
+            SegmentStore.Location location = store.location(key);
+            assertThat(location.segment().sealed()).isTrue();
+            try (FileChannel channel =
+                    FileChannel.open(location.segment().path(), StandardOpenOption.WRITE)) {
+                long first = (long) location.offset() + ChunkRecord.headerBytes(0, bytes.length);
+                channel.write(ByteBuffer.wrap(new byte[] {(byte) ~bytes[0]}), first);
+            }
+            List<ChunkKey> others = new ArrayList<>(chunks.live());
+            others.remove(key);
+            chunks.delete(store, others.stream().filter(k -> random.nextBoolean()).toList());
+            chunks.damage(key);
+            try (Compaction compaction = new Compaction(store, "n")) {
+                compaction.compact();
+            }
+            assertThat(location.segment().isRemoved()).isFalse();
+            assertThat(store.corrupt()).containsExactly(key);
+            chunks.put(store, Map.of(key, bytes));
+            assertThat(store.has(key)).isTrue();
+            try (Compaction compaction = new Compaction(store, "n")) {
+                compaction.compact();
+            }
+            assertThat(location.segment().isRemoved()).isTrue();
+            chunks.check(store);
+            ByteBuffer into = ByteBuffer.allocateDirect(SegmentStore.readRoom(bytes.length));
+            assertThat(store.read(key, 0, bytes.length, into)).isEqualTo(ChunkStatus.OK);
+        }
+    }
+}
