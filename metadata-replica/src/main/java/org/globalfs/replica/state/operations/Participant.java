@@ -104,7 +104,7 @@ final class Participant {
         }
         Inode inode = known(ino);
         if (inode != null && inode.isDirectory()) {
-            wantEmpty(inode);
+            wantNoNewEntry(inode);
         }
     }
 
@@ -164,7 +164,7 @@ final class Participant {
         Inode replaced = known(targetIno);
         if (replaced != null && replaced.isDirectory()) {
             if (!exchange) {
-                wantEmpty(replaced);
+                wantNoNewEntry(replaced);
             } else if (otherParent) {
                 wantToMove(replaced, op.getParent());
             }
@@ -180,7 +180,7 @@ final class Participant {
         }
         refuseWhenAny(tree.quotas().refusesAcross(inode, to, exchange, tree.partition() == 0));
         if (inode.isDirectory()) {
-            wantEmpty(inode);
+            wantNoNewEntry(inode);
         } else {
             want(new InodeLock(ino));
         }
@@ -268,7 +268,8 @@ final class Participant {
         return inode;
     }
 
-    private void wantEmpty(Inode directory) {
+    /** So an empty one stays empty. */
+    private void wantNoNewEntry(Inode directory) {
         if (held.anyEntryOf(directory.ino)) {
             refuse(Facts.LOCKED);
         }
