@@ -192,6 +192,20 @@ final class QuotasAcrossTest {
     }
 
     @Test
+    void aRenameWithinADirectoryIsNoQuestionOfRoom() {
+        limit(global, 0);
+        made(global, "f", FILE);
+        made(region, "g", FILE);
+        assertThat(run(region, rename(region, "g", global)).getErrno()).isZero();
+        limit(global, 1);
+        RenameOp over = new RenameOp(global, bytes("f"), global, bytes("g"), 0);
+        assertThat(run(global, UpdateOp.rename(over)).getErrno()).isZero();
+        assertThat(quota(global).getUsedInodes()).as("not counted yet").isEqualTo(1);
+        rings.internal(0, UpdateOp.adoptQuota(new AdoptQuotaOp(100)));
+        assertThat(quota(global).getUsedInodes()).isEqualTo(2);
+    }
+
+    @Test
     void whatArrivesInAFullTreeIsCountedBeyondItsLimit() {
         long file = made(region, "f", FILE);
         long directory = made(region, "d", DIRECTORY);
