@@ -152,6 +152,67 @@ def space():
     clear(f"{B}/{TREE}")
 
 
+def everybody():
+    """A tree of the global partition, used up from both regions."""
+    os.setxattr(A, "user.globalfs.placement", b"inherit")
+    os.mkdir(f"{A}/shared")
+    os.setxattr(A, "user.globalfs.placement", b"creator")
+    limit(f"{A}/shared", inodes=21, bytes=MIB)
+    until = time.monotonic() + 30
+    while not os.path.exists(f"{B}/shared"):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    made = []
+
+    def create(mount, name):
+        for i in range(40):
+            path = f"{mount}/shared/{name}{i}"
+            if refused(os.mkdir if i % 4 == 0 else os.mknod, path):
+                return
+            made.append(path)
+
+    both(create)
+    assert len(made) == 20, len(made)
+    for mount in (A, B):
+        refused(os.mknod, f"{mount}/shared/one-more")
+        assert usage(f"{mount}/shared")[0]["used_inodes"] == 21
+        assert os.statvfs(f"{mount}/shared").f_files == 21 and os.statvfs(f"{mount}/shared").f_ffree == 0
+    # out of the tree, into a region's, and back when there is room
+    file = next(p for p in made if os.path.isfile(p))
+    os.rename(file, f"{A}/quota/away") if file.startswith(A) else os.rename(file, f"{B}/quota/away")
+    mount = file[: file.index("/shared")]
+    os.mknod(f"{mount}/shared/instead")
+    assert refused(os.rename, f"{mount}/quota/away", file)
+    os.unlink(f"{mount}/shared/instead")
+    os.rename(f"{mount}/quota/away", file)
+    # what lives in a region's partition needs no room in this one's quota
+    os.mknod(f"{A}/quota/region")
+    os.rename(f"{A}/quota/region", f"{A}/shared/region")
+    os.setxattr(f"{A}/shared", "user.globalfs.placement", b"creator")
+    os.mkdir(f"{A}/shared/mine")
+    write(f"{A}/shared/mine/f", 2 * MIB)
+    assert usage(f"{A}/shared")[0]["used_inodes"] == 21
+    left = os.open(file, os.O_RDWR)
+    assert refused(os.posix_fallocate, left, 0, MIB + 1)
+    os.posix_fallocate(left, 0, MIB)
+    assert os.statvfs(f"{mount}/shared").f_bavail == 0
+    os.close(left)
+    for folder, folders, files in os.walk(f"{mount}/shared", topdown=False):
+        [os.unlink(os.path.join(folder, f)) for f in files]
+        [os.rmdir(os.path.join(folder, f)) for f in folders]
+    last = usage(f"{mount}/shared")[0]
+    assert (last["used_inodes"], last["used_bytes"]) == (1, 0), last
+
+
+def countsRoot():
+    """What the quota of the root counts, once that is known."""
+    until = time.monotonic() + 60
+    while usage(A)[-1]["counting"]:
+        assert time.monotonic() < until, usage(A)
+        time.sleep(0.2)
+    print(usage(A)[-1]["used_inodes"], usage(A)[-1]["used_bytes"])
+
+
 def fill():
     for i in range(600):
         folder = f"{A}/quota/old/e{i % 30}"
@@ -187,4 +248,5 @@ def counted():
     print(count)
 
 
-{"inodes": inodes, "space": space, "fill": fill, "grow": grow, "counted": counted}[sys.argv[1]]()
+rules = [inodes, space, everybody, countsRoot, fill, grow, counted]
+{rule.__name__: rule for rule in rules}[sys.argv[1]]()

@@ -21,8 +21,9 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * A quota is exact whoever uses it up, from whichever region; a full one hinders no removal; what
- * was there before it is counted, whatever happens meanwhile.
+ * A quota is exact whoever uses it up, from whichever region, in a region's partition and in the
+ * global one; a full one hinders no removal; what was there before it, or comes from another
+ * partition, is counted, whatever happens meanwhile.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -84,8 +85,7 @@ final class QuotaIT {
         assertThat(shown).contains("10.0 GiB", "100000", "/quota/tree");
         assertThat(quota("list", cluster.mount(B).toString()).orFail())
                 .contains("10.0 GiB", " /quota/tree");
-        assertThat(quota("set", cluster.mount(A).toString(), "--bytes", "1G").output())
-                .contains("regional partition");
+        assertThat(shown).contains("what lives elsewhere below it", "is not");
         assertThat(quota("set", tree, "--bytes", "much").exitCode()).isEqualTo(2);
         quota("clear", tree).orFail();
         assertThat(quota("show", tree).orFail()).contains("no quota");
@@ -116,6 +116,42 @@ final class QuotaIT {
 
     @Test
     @Order(4)
+    void aTreeOfTheGlobalPartitionIsExactForAllRegions() {
+        rule("everybody");
+    }
+
+    @Test
+    @Order(5)
+    void aTreeThatMovesBelowAQuotaOfTheGlobalPartitionIsCounted() {
+        Path root = cluster.mount(A);
+        quota("set", root.toString(), "--bytes", "1T").orFail();
+        rule("countsRoot");
+        Shell.bash(LIMIT, root, "mkdir -p team/src && touch team/src/f{1..20} team/g").orFail();
+        Shell.bash(LIMIT, root, "head -c 300000 /dev/urandom > team/src/large; sync team/src/large")
+                .orFail();
+        String before = rule("countsRoot");
+        List<String> move = new ArrayList<>(LocalCluster.launcher());
+        move.addAll(List.of("place", "move", root.resolve("team").toString(), "global"));
+        Shell.run(LIMIT, Path.of("/"), move).orFail();
+        assertThat(difference(before, rule("countsRoot")))
+                .as("two directories, 22 files")
+                .isEqualTo(24);
+        assertThat(quota("list", cluster.mount(B).toString()).orFail())
+                .contains("1.0 TiB")
+                .containsPattern("(?m) /$");
+        Shell.bash(LIMIT, cluster.mount(B), "rm -r team").orFail();
+        assertThat(rule("countsRoot")).isEqualTo(before);
+        quota("clear", root.toString()).orFail();
+        assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
+    }
+
+    private static int difference(String before, String after) {
+        return Integer.parseInt(after.strip().split(" ")[0])
+                - Integer.parseInt(before.strip().split(" ")[0]);
+    }
+
+    @Test
+    @Order(6)
     void aTreeThatIsInUseIsCountedWhenTheCoordinatorDies() {
         rule("fill");
         CompletableFuture<String> load = Shell.meanwhile(() -> rule("grow"));

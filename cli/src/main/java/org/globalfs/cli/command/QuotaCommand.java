@@ -41,7 +41,7 @@ final class QuotaCommand implements Runnable {
 
     @Command(
             name = "set",
-            description = "Limit the tree below a directory of a regional partition. Root only.",
+            description = "Limit what lives in a directory's own partition below it. Root only.",
             mixinStandardHelpOptions = true)
     int set(
             @Parameters(paramLabel = "PATH") Path path,
@@ -101,6 +101,7 @@ final class QuotaCommand implements Runnable {
             System.out.println("no quota counts " + path);
         } else {
             System.out.print(QuotaTable.of(quotas));
+            System.out.println(QuotaTable.COUNTED);
         }
         return ExitCode.OK;
     }
@@ -155,7 +156,7 @@ final class QuotaCommand implements Runnable {
                 reason.contains("not permitted")
                         ? ": only root may set quotas"
                         : reason.contains("not supported")
-                                ? ": quotas are of directories of regional partitions, on a mount of GlobalFS"
+                                ? ": quotas are of directories on a mount of GlobalFS"
                                 : reason.contains("No data available") ? ": it has no quota" : "";
         return new Failure(ExitCode.FAILED, path + ": " + reason + mend, e);
     }

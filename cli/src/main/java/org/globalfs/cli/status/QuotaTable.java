@@ -12,6 +12,12 @@ import org.globalfs.client.vfs.QuotaUsage;
 /** Quotas for people, and limits as people write them. */
 public final class QuotaTable {
     private static final String UNITS = "KMGTPE";
+
+    /** What a row is about. */
+    public static final String COUNTED =
+            "Counted is what lives in the same partition as the quota's directory; what lives"
+                    + " elsewhere below it (globalfs place show) is not.";
+
     private static final Pattern QUANTITY =
             Pattern.compile("([0-9]+)\\s*([KMGTPE]?)(IB|B)?", Pattern.CASE_INSENSITIVE);
 

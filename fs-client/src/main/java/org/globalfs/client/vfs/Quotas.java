@@ -46,9 +46,6 @@ final class Quotas {
 
     /** The quotas that count an inode, the innermost first. */
     List<Quota> of(Caller caller, long ino) throws FsException {
-        if (requests.home(ino) == 0) {
-            return List.of();
-        }
         ReadOp op = ReadOp.quota(new QuotaOp().setIno(ino));
         List<Quota> quotas = requests.read(caller, requests.home(ino), op).reply().getQuotas();
         return quotas == null ? List.of() : quotas;
@@ -134,7 +131,7 @@ final class Quotas {
         Paths paths = new Paths(caller);
         for (int partition : requests.client().partitions()) {
             long after = 0;
-            boolean last = partition == 0;
+            boolean last = false;
             while (!last) {
                 ReadOp op = ReadOp.quota(new QuotaOp().setAfter(after));
                 ReadReply reply = requests.read(caller, partition, op).reply();
@@ -178,7 +175,7 @@ final class Quotas {
             } catch (FsException removedMeanwhile) {
                 return "";
             }
-            return path.toString();
+            return path.isEmpty() ? "/" : path.toString();
         }
 
         private long parent(long ino) throws FsException {

@@ -74,10 +74,24 @@ class QuotasTest {
                 .hasMessageContaining("ENODATA");
         assertThatThrownBy(() -> set(home, ALL, "blocks=5")).hasMessageContaining("EINVAL");
         assertThatThrownBy(() -> set(home, INODES, "many")).hasMessageContaining("EINVAL");
-        assertThatThrownBy(() -> set(FileSystem.ROOT, ALL, "bytes=5"))
-                .hasMessageContaining("EOPNOTSUPP");
         one.uid = 1000;
         assertThatThrownBy(() -> set(home, ALL, "bytes=5")).hasMessageContaining("EPERM");
+    }
+
+    @Test
+    void theRootsQuotaCountsWhatIsEverybodys() throws FsException {
+        set(FileSystem.ROOT, ALL, "bytes=8192 inodes=2");
+        one.put(FileSystem.ROOT, "file", "x".repeat(4096));
+        assertThatThrownBy(() -> two.put(FileSystem.ROOT, "other", "x"))
+                .hasMessageContaining("EDQUOT");
+        long mine = two.mkdir(FileSystem.ROOT, "mine");
+        assertThatThrownBy(() -> show(two, mine)).hasMessageContaining("ENODATA");
+        assertThat(two.fs.quotas(two.caller()))
+                .containsExactly(new QuotaUsage(FileSystem.ROOT, 8192, 4096, 2, 2, true, "/"));
+        StatFs whole = two.fs.statFs(two.caller(), FileSystem.ROOT);
+        assertThat(whole.blocks()).isEqualTo(2);
+        assertThat(whole.blocksAvailable()).isEqualTo(1);
+        assertThat(whole.filesFree()).isZero();
     }
 
     @Test

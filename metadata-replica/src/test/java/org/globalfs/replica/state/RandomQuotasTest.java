@@ -19,12 +19,14 @@ import org.globalfs.protocol.wire.AllocateOp;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.CollectOrphansOp;
+import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CopyRangeOp;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.LinkOp;
+import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.Quota;
 import org.globalfs.protocol.wire.QuotaOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
@@ -32,6 +34,8 @@ import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.SetQuotaOp;
+import org.globalfs.protocol.wire.SetXattrOp;
+import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -44,13 +48,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random operations in trees whose quotas come and go, counted a bit at a time: usage is what a
- * walk through each tree finds, what was granted kept within the limits, and what was refused would
- * not have fitted.
+ * Random operations in the trees of two regions and of partition 0, whose quotas come and go,
+ * counted a bit at a time, and between those trees: usage is what a walk through each quota's
+ * partition finds, what was granted kept within the limits, what was refused for want of room
+ * changed nothing. Coordinated operations are under way meanwhile.
  */
 final class RandomQuotasTest {
 
-    private static final int REGION = 1;
+    private static final int REGIONS = 2;
     private static final int NAMES = 5;
 
     @TempDir Path folder;
@@ -60,7 +65,10 @@ final class RandomQuotasTest {
     private final List<Long> directories = new ArrayList<>();
     private final List<Long> files = new ArrayList<>();
     private boolean links;
+    private boolean moves;
     private int refused;
+    private int coordinated;
+    private long countedMoves;
 
     private Rings rings() {
         return Objects.requireNonNull(opened);
@@ -68,32 +76,63 @@ final class RandomQuotasTest {
 
     /** With hard links a file may count in another tree than the one it is found in. */
     @ParameterizedTest
-    @CsvSource({"1, false", "2, false", "3, false", "4, false", "5, true", "6, true"})
-    void usageIsWhatIsThere(long seed, boolean withLinks) {
-        System.out.println("random quotas: seed " + seed + ", links " + withLinks);
+    @CsvSource({
+        "1, false, false",
+        "2, false, false",
+        "3, false, true",
+        "4, false, true",
+        "5, false, true",
+        "6, true, false",
+        "7, true, true"
+    })
+    void usageIsWhatIsThere(long seed, boolean withLinks, boolean withMoves) {
+        System.out.printf("random quotas: seed %d, %s, %s%n", seed, withLinks, withMoves);
         random = new Random(seed);
         links = withLinks;
-        try (Rings made = new Rings(folder, 2)) {
+        moves = withMoves;
+        try (Rings made = new Rings(folder, REGIONS)) {
             opened = made;
-            for (int origin = 1; origin <= 2; origin++) {
-                CreateOp op =
-                        new CreateOp(Partitions.ROOT, bytes("r" + origin), Mode.DIRECTORY | 0777);
-                UpdateReply reply =
-                        rings().run(0, rings().command(1, 0, origin, UpdateOp.create(op)));
-                directories.add(reply.getAttributes().getIno());
+            directories.add(Partitions.ROOT);
+            for (int origin = 1; origin <= REGIONS; origin++) {
+                mkdir(Partitions.ROOT, "r" + origin, origin);
             }
+            place(Partitions.ROOT, "inherit,creator");
+            mkdir(Partitions.ROOT, "mixed", 1);
+            place(Partitions.ROOT, "inherit");
+            mkdir(Partitions.ROOT, "global", 1);
+            mkdir(Partitions.ROOT, "more", 1);
             for (int i = 0; i < 4000; i++) {
                 step();
                 if (i % 100 == 99) {
                     check();
                 }
-                if (i % 1000 == 999) {
+                if (i % 500 == 499) {
                     replay();
                 }
             }
+            System.out.println(
+                    "refused "
+                            + refused
+                            + ", coordinated "
+                            + coordinated
+                            + ", moved "
+                            + countedMoves);
             assertThat(refused).as("refused for want of room").isPositive();
+            assertThat(coordinated).as("coordinated operations").isPositive();
+            assertThat(countedMoves > 0).as("moves to other partitions").isEqualTo(moves);
             removeEverything();
         }
+    }
+
+    private void mkdir(long parent, String name, int origin) {
+        CreateOp op = new CreateOp(parent, bytes(name), Mode.DIRECTORY | 0777);
+        UpdateReply reply = rings().run(0, rings().command(1, 0, origin, UpdateOp.create(op)));
+        directories.add(reply.getAttributes().getIno());
+    }
+
+    private void place(long ino, String where) {
+        SetXattrOp op = new SetXattrOp(ino, bytes("user.globalfs.placement"), bytes(where));
+        assertThat(run(ino, UpdateOp.setXattr(op)).getErrno()).isZero();
     }
 
     private static ByteBuffer bytes(String name) {
@@ -110,23 +149,27 @@ final class RandomQuotasTest {
 
     private Map<Long, Quota> quotas() {
         Map<Long, Quota> quotas = new HashMap<>();
-        rings().read(REGION, 0, ReadOp.quota(new QuotaOp()))
-                .getQuotas()
-                .forEach(quota -> quotas.put(quota.getId(), quota));
+        for (int partition = 0; partition <= REGIONS; partition++) {
+            rings().read(partition, 0, ReadOp.quota(new QuotaOp()))
+                    .getQuotas()
+                    .forEach(quota -> quotas.put(quota.getId(), quota));
+        }
         return quotas;
     }
 
     /** Runs an update that may be refused: nothing grows beyond a limit. */
     private UpdateReply run(long ino, UpdateOp op) {
         Map<Long, Quota> before = quotas();
+        boolean alone = rings().state(0).pendingTransactions().isEmpty();
+        int origin = 1 + random.nextInt(REGIONS);
         UpdateReply reply =
                 rings().run(
-                                Partitions.ofBirth(ino),
-                                rings().command(1 + random.nextInt(3), 0, 1, op));
+                                rings().home(ino),
+                                rings().command(1 + random.nextInt(3), 0, origin, op));
         Map<Long, Quota> after = quotas();
         if (reply.getErrno() == Errno.EDQUOT.number()) {
             refused++;
-            assertThat(after).isEqualTo(before);
+            assertThat(!alone || after.equals(before)).as("%s after %s", before, after).isTrue();
         }
         after.forEach((id, quota) -> {
             Quota earlier = before.get(id);
@@ -136,6 +179,23 @@ final class RandomQuotasTest {
             }
         });
         return reply;
+    }
+
+    /** Begins a coordinated operation; regions vote when the next one runs, after its first try. */
+    private void begin(long ino, UpdateOp op) {
+        Command command = rings().command(9, 0, 1, op);
+        rings().deliver(rings().home(ino), List.of(rings().stamped(command)));
+        UpdateReply reply = rings().reply(command);
+        if (reply != null && reply.getStatus() == Status.ESCALATE) {
+            Escalation next = Escalation.of(command, reply);
+            rings().deliver(next.partition(), List.of(rings().stamped(next.command())));
+            for (int partition = 1; partition <= REGIONS; partition++) {
+                if (random.nextBoolean()) {
+                    rings().importInto(partition);
+                }
+            }
+            coordinated += rings().state(0).pendingTransactions().size();
+        }
     }
 
     private static void within(long limit, long before, long after) {
@@ -155,9 +215,10 @@ final class RandomQuotasTest {
             case 15 -> setQuota();
             case 16 -> temporary();
             case 17 -> collect();
+            case 18 -> moveElsewhere();
             default ->
                     rings().internal(
-                                    REGION,
+                                    random.nextInt(REGIONS + 1),
                                     UpdateOp.adoptQuota(new AdoptQuotaOp(1 + random.nextInt(4))));
         }
     }
@@ -168,6 +229,29 @@ final class RandomQuotasTest {
         UpdateReply reply = run(parent, UpdateOp.create(new CreateOp(parent, name(), mode)));
         if (reply.getErrno() == 0) {
             (Mode.isDirectory(mode) ? directories : files).add(reply.getAttributes().getIno());
+        } else if (reply.getErrno() == Errno.EDQUOT.number()) {
+            assertThat(counting(parent))
+                    .as("quotas that it would have counted in")
+                    .anyMatch(quota ->
+                            quota.getInodes() > 0 && quota.getUsedInodes() >= quota.getInodes());
+        }
+    }
+
+    private List<Quota> counting(long ino) {
+        return rings().read(rings().home(ino), 0, ReadOp.quota(new QuotaOp().setIno(ino)))
+                .getQuotas();
+    }
+
+    private void moveElsewhere() {
+        if (moves) {
+            List<Long> inodes = new ArrayList<>(List.of(any(directories)));
+            if (!files.isEmpty() && random.nextBoolean()) {
+                inodes = List.of(any(files), any(files));
+            }
+            int to = random.nextInt(REGIONS + 1);
+            MoveOp op = new MoveOp(inodes, to).setLimit(1 + random.nextInt(6));
+            UpdateReply reply = rings().run(0, rings().command(8, 0, to, UpdateOp.move(op)));
+            countedMoves += reply.getDone();
         }
     }
 
@@ -238,7 +322,12 @@ final class RandomQuotasTest {
         long from = any(directories);
         long to = any(directories);
         int flags = random.nextInt(4) == 0 ? random.nextInt(3) : 0;
-        run(from, UpdateOp.rename(new RenameOp(from, name(), to, name(), flags)));
+        UpdateOp op = UpdateOp.rename(new RenameOp(from, name(), to, name(), flags));
+        if (random.nextInt(3) == 0) {
+            begin(from, op);
+        } else {
+            run(from, op);
+        }
     }
 
     private void link() {
@@ -274,84 +363,98 @@ final class RandomQuotasTest {
 
     private void collect() {
         rings().passMs(random.nextInt(61_000));
-        rings().internal(REGION, UpdateOp.collectOrphans(new CollectOrphansOp(10)));
+        int partition = random.nextInt(REGIONS + 1);
+        rings().internal(partition, UpdateOp.collectOrphans(new CollectOrphansOp(10)));
+        rings().settle();
         files.removeIf(ino -> attributes(ino) == null);
         directories.removeIf(ino -> attributes(ino) == null);
     }
 
     private @Nullable Attributes attributes(long ino) {
-        return rings().read(
-                        Partitions.ofBirth(ino), 0, ReadOp.getAttributes(new GetAttributesOp(ino)))
+        return rings().readAt(ino, 0, ReadOp.getAttributes(new GetAttributesOp(ino)))
                 .getAttributes();
     }
 
     private void check() {
-        for (int partition = 0; partition <= 2; partition++) {
+        rings().settle();
+        boolean counting = false;
+        for (int partition = 0; partition <= REGIONS; partition++) {
             assertThat(rings().state(partition).check().report().findings)
                     .as("partition %s", partition)
                     .isEmpty();
+            counting |= rings().state(partition).isCounting();
         }
-        if (links || rings().state(REGION).isCounting()) {
+        if (links || counting) {
             return;
         }
         for (Quota quota : quotas().values()) {
             long[] sum = new long[2];
-            walk(quota.getIno(), sum, new HashSet<>());
+            walk(rings().home(quota.getIno()), quota.getIno(), sum, new HashSet<>());
             assertThat(quota.getUsedInodes()).as("%s", quota).isEqualTo(sum[0]);
             assertThat(quota.getUsedBytes()).as("%s", quota).isEqualTo(sum[1]);
         }
     }
 
-    /** Inodes of the region's partition at and below this one, reached within the partition. */
-    private void walk(long ino, long[] sum, Set<Long> seen) {
-        if (Partitions.ofBirth(ino) != REGION || !seen.add(ino)) {
+    /** Inodes of one partition at and below this one, reached within that partition. */
+    private void walk(int partition, long ino, long[] sum, Set<Long> seen) {
+        if (rings().home(ino) != partition || !seen.add(ino)) {
             return;
         }
         Attributes attributes = Objects.requireNonNull(attributes(ino));
         sum[0]++;
         sum[1] += attributes.getAllocated();
         if (Mode.isDirectory(attributes.getMode())) {
-            rings().read(REGION, 0, ReadOp.readDirectory(new ReadDirectoryOp(ino, 0, 4000)))
-                    .getEntries()
-                    .forEach((DirectoryEntry entry) -> walk(entry.getIno(), sum, seen));
+            entries(ino).forEach(entry -> walk(partition, entry.getIno(), sum, seen));
         }
     }
 
+    private List<DirectoryEntry> entries(long directory) {
+        return rings().readAt(
+                        directory, 0, ReadOp.readDirectory(new ReadDirectoryOp(directory, 0, 4000)))
+                .getEntries();
+    }
+
     private void replay() {
-        byte[] before = rings().state(REGION).hash().digest();
+        int partition = random.nextInt(REGIONS + 1);
+        byte[] before = rings().state(partition).hash().digest();
         if (random.nextBoolean()) {
-            rings().state(REGION).flush();
+            rings().state(partition).flush();
         }
-        rings().crash(REGION);
-        assertThat(rings().state(REGION).hash().digest()).isEqualTo(before);
+        rings().crash(partition);
+        assertThat(rings().state(partition).hash().digest()).isEqualTo(before);
     }
 
     /** Nothing is left of any quota then. */
     private void removeEverything() {
-        while (rings().state(REGION).isCounting()) {
-            rings().internal(REGION, UpdateOp.adoptQuota(new AdoptQuotaOp(100)));
+        rings().settle();
+        for (int partition = 0; partition <= REGIONS; partition++) {
+            while (rings().state(partition).isCounting()) {
+                rings().internal(partition, UpdateOp.adoptQuota(new AdoptQuotaOp(100)));
+            }
         }
         check();
         empty(Partitions.ROOT);
+        SetQuotaOp clear = new SetQuotaOp(Partitions.ROOT).setBytes(0).setInodes(0);
+        assertThat(run(Partitions.ROOT, UpdateOp.setQuota(clear)).getErrno())
+                .isIn(0, Errno.ENODATA.number());
         rings().passMs(3_600_000);
-        for (int partition = 1; partition <= 2; partition++) {
+        for (int partition = 0; partition <= REGIONS; partition++) {
             while (rings().state(partition).orphans() > 0) {
                 rings().internal(partition, UpdateOp.collectOrphans(new CollectOrphansOp(100)));
             }
+            rings().settle();
         }
         assertThat(quotas()).isEmpty();
-        assertThat(rings().state(REGION).statistics().getInodes()).isZero();
+        for (int partition = 0; partition <= REGIONS; partition++) {
+            assertThat(rings().state(partition).statistics().getInodes())
+                    .as("inodes of partition %s", partition)
+                    .isEqualTo(partition == 0 ? 1 : 0);
+        }
         check();
     }
 
     private void empty(long directory) {
-        List<DirectoryEntry> entries =
-                rings().read(
-                                Partitions.ofBirth(directory),
-                                0,
-                                ReadOp.readDirectory(new ReadDirectoryOp(directory, 0, 4000)))
-                        .getEntries();
-        for (DirectoryEntry entry : entries) {
+        for (DirectoryEntry entry : entries(directory)) {
             boolean below = entry.getType() == Mode.DIRECTORY;
             if (below) {
                 empty(entry.getIno());

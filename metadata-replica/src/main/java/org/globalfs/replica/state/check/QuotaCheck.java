@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Quota;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
@@ -114,11 +115,12 @@ final class QuotaCheck {
     private void lies(Inode directory) {
         Quota own = quotas.get(directory.quota);
         long around = own != null && own.isOf(directory) ? own.parent : live(directory.quota);
-        Inode parent = inode(directory.parent);
-        if (parent != null && live(parent.quota) != around) {
+        Inode parent = directory.ino == Partitions.ROOT ? null : inode(directory.parent);
+        long there = parent == null ? 0 : live(parent.quota);
+        if (there != around) {
             report.fault(
                     "directory %x counts in quota %x, but lies in a directory of %x",
-                    directory.ino, around, live(parent.quota));
+                    directory.ino, around, there);
         }
     }
 

@@ -143,7 +143,7 @@ final class AdoptQuota {
         if (inode == null) {
             return true;
         }
-        if (locks.leaving(inode.ino)) {
+        if (locks.leaving(inode.ino) || locks.inode(inode.ino)) {
             return false;
         }
         Quota own = quotas.ownOf(inode);
@@ -162,7 +162,7 @@ final class AdoptQuota {
             tree.store(inode);
         }
         if (inode.isDirectory() && inode.entries > 0) {
-            records.put(Table.QUOTA, Keys.of(0, quota, inode.ino), position(0));
+            quotas.countLater(quota, inode.ino);
         }
         return true;
     }

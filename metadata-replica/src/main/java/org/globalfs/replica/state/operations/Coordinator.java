@@ -268,9 +268,13 @@ final class Coordinator {
             return relocate(transaction, command, facts, next);
         }
         Decision decision = Decision.of(command, facts, tree.homes());
-        if (decision.refused() != null) {
+        Errno refused = decision.refused();
+        if (refused == null) {
+            refused = effects.refused(decision.effects());
+        }
+        if (refused != null) {
             abort(transaction);
-            return Replies.failed(decision.refused());
+            return Replies.failed(refused);
         }
         if (command.getOp().isSetRename()
                 && DirectoryMove.isCertain(command.getOp().getRename(), facts)) {

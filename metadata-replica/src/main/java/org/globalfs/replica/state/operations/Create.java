@@ -53,7 +53,7 @@ final class Create {
         if (refused == null) {
             refused = invalid(call, op, mode);
         }
-        if (refused == null) {
+        if (refused == null && !isForCreator(call, mode, place.parent())) {
             refused = tree.quotas().refusesInode(place.parent());
         }
         return refused != null ? Replies.failed(refused) : make(call, op, mode, place);
@@ -129,12 +129,7 @@ final class Create {
 
     private UpdateReply make(Call call, CreateOp op, int mode, Place place) {
         Inode parent = place.parent();
-        boolean directory = Mode.isDirectory(mode);
-        boolean elsewhere =
-                directory
-                        && tree.partition() == 0
-                        && call.origin() != 0
-                        && (parent.flags & Inode.PLACEMENT_CREATOR) != 0;
+        boolean elsewhere = isForCreator(call, mode, parent);
         long ino = elsewhere ? tree.newInoOf(call.origin()) : tree.newIno();
         Inode inode = fresh(call, op, mode, parent, ino);
         if (elsewhere) {
@@ -147,6 +142,14 @@ final class Create {
                 .setExisted(false)
                 .setAttributes(inode.attributes())
                 .setParent(parent.attributes());
+    }
+
+    /** Whether it is to live in its creator's region, where no quota of partition 0 counts it. */
+    private boolean isForCreator(Call call, int mode, Inode parent) {
+        return Mode.isDirectory(mode)
+                && tree.partition() == 0
+                && call.origin() != 0
+                && (parent.flags & Inode.PLACEMENT_CREATOR) != 0;
     }
 
     private List<Effect> elsewhere(Call call, Inode inode) {

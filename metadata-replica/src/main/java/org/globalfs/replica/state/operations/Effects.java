@@ -2,6 +2,7 @@ package org.globalfs.replica.state.operations;
 
 import java.util.List;
 import java.util.Objects;
+import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Effect;
@@ -23,12 +24,41 @@ final class Effects {
     void apply(List<Effect> effects, long nowNs) {
         for (Effect effect : effects) {
             if (effect.partition() == tree.partition()) {
-                apply(effect, nowNs);
+                apply(effect, effects, nowNs);
             }
         }
     }
 
-    private void apply(Effect effect, long nowNs) {
+    /** Why quotas of this partition have no room any more for what a decision lets into them. */
+    @Nullable Errno refused(List<Effect> effects) {
+        for (Effect effect : effects) {
+            if (effect instanceof Effect.Renamed e && changesDirectory(e, effects)) {
+                Inode inode = tree.existing(e.ino());
+                Errno full = tree.quotas().refusesAcross(inode, here(e.parent()), false, true);
+                if (full != null) {
+                    return full;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Within a directory a name is removed, or repointed, and another put. */
+    private boolean changesDirectory(Effect.Renamed renamed, List<Effect> effects) {
+        return renamed.partition() == tree.partition()
+                && effects.stream().filter(e -> isInDirectory(e, renamed.parent())).count() < 2;
+    }
+
+    private static boolean isInDirectory(Effect effect, long directory) {
+        return effect instanceof Effect.PutEntry put && put.parent() == directory
+                || effect instanceof Effect.RemoveEntry remove && remove.parent() == directory;
+    }
+
+    private @Nullable Inode here(long ino) {
+        return tree.isHere(ino) ? tree.existing(ino) : null;
+    }
+
+    private void apply(Effect effect, List<Effect> all, long nowNs) {
         switch (effect) {
             case Effect.RemoveEntry e -> {
                 Dentry dentry = tree.dentry(e.parent(), e.name());
@@ -42,6 +72,9 @@ final class Effects {
             case Effect.AddLink e -> tree.addLink(tree.existing(e.ino()), nowNs);
             case Effect.Renamed e -> {
                 Inode inode = tree.existing(e.ino());
+                if (changesDirectory(e, all)) {
+                    tree.quotas().move(inode, here(e.parent()));
+                }
                 if (inode.isDirectory()) {
                     inode.parent = e.parent();
                 }

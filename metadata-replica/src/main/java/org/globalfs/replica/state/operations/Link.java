@@ -43,6 +43,10 @@ final class Link {
         if (refused != null) {
             return Replies.failed(refused);
         }
+        if (locks.inode(op.getIno())) {
+            // It is about to go to another directory, with all its names.
+            return Replies.retry();
+        }
         Inode linked = tree.existing(op.getIno());
         refused = tree.quotas().refusesLink(linked, place.parent());
         if (refused != null) {

@@ -100,7 +100,7 @@ public final class Machine {
         allocate = new Allocate(tree, content, xattrs);
         copyRange = new CopyRange(tree, content, xattrs);
         compact = new Compact(tree, content);
-        setQuota = new SetQuota(records, tree, intents.locks());
+        setQuota = new SetQuota(tree, intents.locks());
         adoptQuota = new AdoptQuota(records, tree, intents.locks());
         if (coordinator != null) {
             coordinator

@@ -2,8 +2,10 @@ package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.replica.state.model.Counters;
@@ -90,7 +92,8 @@ final class Migration {
     /** Adds what departed elsewhere. */
     void arrive(byte[] bytes) {
         Map<BlockRef, Integer> blocks = blocks();
-        for (Cargo.Item item : Cargo.decode(bytes).items()) {
+        List<Cargo.Item> items = Cargo.decode(bytes).items();
+        for (Cargo.Item item : items) {
             Inode inode = Inode.decode(item.ino(), item.inode());
             counters.inodes++;
             counters.bytes += inode.stored;
@@ -98,6 +101,9 @@ final class Migration {
                 counters.adopted++;
             }
             forward(inode.ino, counters.partition, false);
+            if (inode.isDirectory()) {
+                tree.quotas().arrive(inode, tree.inode(inode.parent));
+            }
             tree.store(inode);
             extents(item, blocks);
             for (Cargo.Named xattr : item.xattrs()) {
@@ -113,6 +119,21 @@ final class Migration {
             }
         }
         loans.borrow(content, blocks);
+        if (isAnyFoundElsewhere(items)) {
+            tree.quotas().countAllAgain();
+        }
+    }
+
+    /** Whether something that is no directory has its name in none that comes along. */
+    private static boolean isAnyFoundElsewhere(List<Cargo.Item> items) {
+        Set<Long> named = new HashSet<>();
+        for (Cargo.Item item : items) {
+            item.entries().forEach(entry -> named.add(Dentry.decode(entry.value()).ino()));
+        }
+        return items.stream()
+                .anyMatch(item ->
+                        !named.contains(item.ino())
+                                && !Inode.decode(item.ino(), item.inode()).isDirectory());
     }
 
     private void extents(Cargo.Item item, Map<BlockRef, Integer> blocks) {

@@ -104,7 +104,7 @@ final class Participant {
         }
         Inode inode = known(ino);
         if (inode != null && inode.isDirectory()) {
-            wantEmpty(inode);
+            wantNoNewEntry(inode);
         }
     }
 
@@ -115,10 +115,12 @@ final class Participant {
                 refuse(bad);
                 return;
             }
-            known(op.getIno());
+            Inode inode = known(op.getIno());
             want(new InodeLock(op.getIno()));
+            if (inode != null) {
+                refuseWhenAny(tree.quotas().refusesLinkAcross(inode, here(op.getNewParent())));
+            }
         }
-        quotaRefuses(op.getIno(), 0, op.getNewParent());
         if (tree.isHere(op.getNewParent())) {
             Place place = reach(op.getNewParent(), op.getNewName());
             if (place == null) {
@@ -150,9 +152,9 @@ final class Participant {
         tellChains(task.starts(), sourceIno, targetIno);
         boolean otherParent = op.getParent() != op.getNewParent();
         if (otherParent) {
-            quotaRefuses(sourceIno, op.getParent(), op.getNewParent());
+            changeTree(sourceIno, op.getNewParent(), exchange);
             if (exchange) {
-                quotaRefuses(targetIno, op.getNewParent(), op.getParent());
+                changeTree(targetIno, op.getParent(), true);
             }
         }
         Inode moved = known(sourceIno);
@@ -162,16 +164,25 @@ final class Participant {
         Inode replaced = known(targetIno);
         if (replaced != null && replaced.isDirectory()) {
             if (!exchange) {
-                wantEmpty(replaced);
+                wantNoNewEntry(replaced);
             } else if (otherParent) {
                 wantToMove(replaced, op.getParent());
             }
         }
     }
 
-    private void quotaRefuses(long ino, long from, long to) {
-        if (ino != 0) {
-            refuseWhenAny(tree.quotas().refusesAcross(here(ino), here(from), here(to)));
+    /** What counts in another quota afterwards is to stay what was found to be movable. */
+    private void changeTree(long ino, long newParent, boolean exchange) {
+        Inode inode = here(ino);
+        Inode to = here(newParent);
+        if (inode == null || !tree.quotas().changesTree(inode, to)) {
+            return;
+        }
+        refuseWhenAny(tree.quotas().refusesAcross(inode, to, exchange, tree.partition() == 0));
+        if (inode.isDirectory()) {
+            wantNoNewEntry(inode);
+        } else {
+            want(new InodeLock(ino));
         }
     }
 
@@ -257,7 +268,8 @@ final class Participant {
         return inode;
     }
 
-    private void wantEmpty(Inode directory) {
+    /** So an empty one stays empty. */
+    private void wantNoNewEntry(Inode directory) {
         if (held.anyEntryOf(directory.ino)) {
             refuse(Facts.LOCKED);
         }

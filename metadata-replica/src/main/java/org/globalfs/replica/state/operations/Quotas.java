@@ -1,5 +1,7 @@
 package org.globalfs.replica.state.operations;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.globalfs.protocol.Errno;
@@ -24,8 +26,16 @@ import org.jspecify.annotations.Nullable;
  * its parent, which its own quotas get too. So clearing one costs nothing, and {@link #live} is
  * what an inode's quota stands for. All below a directory has the directory's live quota or one
  * below it, but for: what is still to be counted (adopted) after a quota was set; files with
- * several names, which count in one tree; what lies in another partition, which counts nowhere. A
- * rename or link that would break this is EXDEV, as between file systems.
+ * several names, which count in one tree. A rename or link that would break this is EXDEV, as
+ * between file systems.
+ *
+ * <p>A quota counts what lives in the partition of its root and is reached from there within that
+ * partition: a directory of another one is where its tree ends. So no partition needs another's
+ * usage, and what lives elsewhere may be given any name without a question here. What of a
+ * coordinated operation changes usage is changed at its decision; from the vote on, the inode is
+ * held, so that it stays what the vote was about, a whole that can change trees. Room is found at
+ * the decision, in partition 0, which decides; a region would have to keep it free from its vote to
+ * the import, and refuses with EXDEV instead what would grow a quota of its own.
  */
 public final class Quotas {
 
@@ -240,37 +250,54 @@ public final class Quotas {
     /**
      * Why an inode may not go from one directory to another.
      *
-     * @param inode null: it lives in another partition
+     * @param inode null: it lives in another partition, where neither directory counts
      */
     @Nullable Errno refusesMove(@Nullable Inode inode, Inode from, Inode to, boolean exchange) {
-        if (from.ino == to.ino) {
+        if (inode == null || from.ino == to.ino) {
             return null;
         }
         long there = live(to.quota);
-        boolean sameTree = live(from.quota) == there;
-        if (inode == null) {
-            return sameTree || there == 0 ? null : Errno.EXDEV;
-        }
-        long here = around(inode);
-        if (here == there) {
+        if (around(inode) == there) {
             return null;
         }
-        Quota own = ownOf(inode);
-        boolean whole =
-                inode.isDirectory()
-                        ? own != null && !isCounting(own.id) || own == null && inode.entries == 0
-                        : inode.nlink == 1 || sameTree;
-        if (exchange || !whole) {
-            return Errno.EXDEV;
+        boolean sameTree = !inode.isDirectory() && live(from.quota) == there;
+        return exchange || !sameTree && !isWhole(inode) ? Errno.EXDEV : unlessFits(inode, there);
+    }
+
+    /** Whether all that would count elsewhere if the inode did is known to go along with it. */
+    private boolean isWhole(Inode inode) {
+        if (!inode.isDirectory()) {
+            return inode.nlink == 1;
         }
+        Quota own = ownOf(inode);
+        return own == null ? inode.entries == 0 : !isCounting(own.id);
+    }
+
+    private @Nullable Errno unlessFits(Inode inode, long there) {
+        Quota own = ownOf(inode);
+        long here = around(inode);
         return own == null
                 ? unlessFits(there, here, 1, inode.allocated())
                 : unlessFits(there, here, own.usedInodes, own.usedBytes);
     }
 
-    /** After {@link #refusesMove} allowed it; the caller stores the inode. */
-    void move(Inode inode, Inode to) {
-        long there = live(to.quota);
+    /** Whether an inode gets another quota when its name gets into that directory. */
+    boolean changesTree(Inode inode, @Nullable Inode to) {
+        return around(inode) != liveOf(to);
+    }
+
+    /** What counts what is new in a directory; null: one of another partition. */
+    private long liveOf(@Nullable Inode directory) {
+        return directory == null ? 0 : live(directory.quota);
+    }
+
+    /**
+     * After {@link #refusesMove} or {@link #refusesAcross} allowed it; the caller stores the inode.
+     *
+     * @param to null: a directory of another partition
+     */
+    void move(Inode inode, @Nullable Inode to) {
+        long there = liveOf(to);
         if (around(inode) == there) {
             return;
         }
@@ -303,16 +330,56 @@ public final class Quotas {
     }
 
     /**
-     * Why a coordinated operation may not give an inode a name. What is null is in another
-     * partition.
+     * Why a coordinated operation may not let an inode of this partition go to a directory.
+     *
+     * @param to null: a directory of another partition
+     * @param decides whether this is partition 0, where room that there is when the operation is
+     *     decided cannot be gone when it takes effect
      */
-    @Nullable Errno refusesAcross(@Nullable Inode inode, @Nullable Inode from, @Nullable Inode to) {
-        long there = to == null ? 0 : live(to.quota);
-        if (inode == null && there == 0) {
+    @Nullable Errno refusesAcross(
+            Inode inode, @Nullable Inode to, boolean exchange, boolean decides) {
+        long there = liveOf(to);
+        if (around(inode) == there) {
             return null;
         }
-        long here = inode != null ? around(inode) : from != null ? live(from.quota) : 0;
-        return here == there ? null : Errno.EXDEV;
+        if (exchange || !isWhole(inode)) {
+            return Errno.EXDEV;
+        }
+        return decides || isWithin(around(inode), there) ? unlessFits(inode, there) : Errno.EXDEV;
+    }
+
+    /** Why an inode of this partition may not get one more name by a coordinated operation. */
+    @Nullable Errno refusesLinkAcross(Inode inode, @Nullable Inode to) {
+        return changesTree(inode, to) ? Errno.EXDEV : null;
+    }
+
+    // ---------------------------------------------------------------- arrivals
+
+    /** Before a directory that comes from another partition is stored. */
+    void arrive(Inode directory, @Nullable Inode parent) {
+        directory.quota = liveOf(parent);
+        if (directory.quota != 0 && directory.entries > 0) {
+            countLater(directory.quota, directory.ino);
+        }
+    }
+
+    /** A directory's entries are to be looked at, from the first on. */
+    void countLater(long id, long directory) {
+        records.put(Table.QUOTA, Keys.of(0, id, directory), AdoptQuota.position(0));
+    }
+
+    /** Something came to live here, and nobody knows in which directory. */
+    void countAllAgain() {
+        List<Quota> live = new ArrayList<>();
+        records.scan(
+                Table.QUOTA,
+                Keys.none(),
+                Keys.of(1),
+                (key, value) -> {
+                    Quota quota = Quota.decode(Keys.getLong(key, 0), value);
+                    return quota.cleared || live.add(quota);
+                });
+        live.forEach(quota -> countLater(quota.id, quota.root));
     }
 
     // ---------------------------------------------------------------- changes of quotas

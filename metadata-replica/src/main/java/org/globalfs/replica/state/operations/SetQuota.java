@@ -4,10 +4,7 @@ import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.SetQuotaOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
-import org.globalfs.replica.state.model.Keys;
-import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Quota;
-import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,13 +13,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class SetQuota {
 
-    private final MutableRecords records;
     private final Tree tree;
     private final Quotas quotas;
     private final Locks locks;
 
-    SetQuota(MutableRecords records, Tree tree, Locks locks) {
-        this.records = records;
+    SetQuota(Tree tree, Locks locks) {
         this.tree = tree;
         this.quotas = tree.quotas();
         this.locks = locks;
@@ -74,10 +69,6 @@ final class SetQuota {
         if (directory.nlink == 0) {
             return Errno.ENOENT;
         }
-        if (tree.partition() == 0) {
-            // Its directories go to the regions, which count on their own.
-            return Errno.EOPNOTSUPP;
-        }
         return op.getBytes() < 0 || op.getInodes() < 0 ? Errno.EINVAL : null;
     }
 
@@ -90,7 +81,7 @@ final class SetQuota {
         quotas.adoptedBy(quota.parent, 1);
         directory.quota = quota.id;
         if (directory.entries > 0) {
-            records.put(Table.QUOTA, Keys.of(0, quota.id, directory.ino), AdoptQuota.position(0));
+            quotas.countLater(quota.id, directory.ino);
         }
     }
 }

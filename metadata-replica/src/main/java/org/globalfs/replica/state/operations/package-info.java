@@ -29,8 +29,8 @@
  *
  * <ul>
  *   <li>A held name is neither added, removed nor repointed by anything but its transaction, its
- *       directory is not removed, and a held directory inode stays empty. Whoever meets a lock is
- *       told to try again and holds nothing while waiting, so nothing can deadlock.
+ *       directory is not removed, and a held inode gets no entry and no further name. Whoever meets
+ *       a lock is told to try again and holds nothing while waiting, so nothing can deadlock.
  *   <li>No directory lies below itself; see below.
  *   <li>An inode's link count is the number of names in all partitions, once everything decided is
  *       imported.
