@@ -43,7 +43,7 @@ class DatastoreBenchTest {
     void measuresRealProcessesAndLeavesNothingBehind() throws IOException {
         String table = table("--quick", "--folder=" + folder);
         assertThat(table).contains("fdatasync");
-        for (String coder : List.of("vector", "table")) {
+        for (String coder : List.of("lookup", "vector", "table")) {
             for (String code : List.of("4,2", "6,3", "9,3")) {
                 assertThat(table)
                         .containsPattern(

@@ -7,19 +7,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Chooses the coder of this process. The vector coder's first calls run interpreted and take the
- * better part of a second, so it is warmed up on a thread of its own; until then the table coder
- * serves. Both give the same bytes.
+ * Chooses the coder of this process: look-ups where the processor is quick at them, else the other
+ * vector coder. Their first calls run interpreted and take the better part of a second, so they are
+ * warmed up on a thread of their own; until then the table coder serves. All give the same bytes.
  *
- * <p>{@code -Dglobalfs.coder=table|vector} overrides the choice.
+ * <p>{@code -Dglobalfs.coder=table|vector|lookup} overrides the choice.
  */
 final class CoderChoice {
     static final String PROPERTY = "globalfs.coder";
 
     private static final Logger LOG = LoggerFactory.getLogger(CoderChoice.class);
     private static final AtomicBoolean STARTED = new AtomicBoolean();
-    private static final int WARM_UP_ROUNDS = 800;
-    private static final int WARM_UP_BYTES = 8 << 10;
+
+    /**
+     * Look-ups that are one instruction beat the table coder by far more than this, others lose to
+     * it; the vector coder lies between.
+     */
+    private static final int LOOKUP_GAIN = 6;
 
     /** Starting a cluster is busy enough: warming up waits until that is over. */
     private static final long DELAY_NS = 3_000_000_000L;
@@ -42,14 +46,18 @@ final class CoderChoice {
         if (!STARTED.compareAndSet(false, true)) {
             return;
         }
-        String wanted = System.getProperty(PROPERTY, "");
-        switch (wanted) {
+        switch (wanted()) {
             case "table" -> LOG.info("erasure coder: table, as -D{} asks", PROPERTY);
-            case "vector", "" -> beginVector(wanted.equals("vector"));
+            case "" -> beginVector(false);
+            case "lookup", "vector" -> beginVector(true);
             default ->
                     throw new IllegalArgumentException(
-                            "-D" + PROPERTY + "=" + wanted + ": must be table or vector");
+                            "-D" + PROPERTY + "=" + wanted() + ": must be table, vector or lookup");
         }
+    }
+
+    private static String wanted() {
+        return System.getProperty(PROPERTY, "");
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // start-up has work that is more urgent
@@ -57,7 +65,11 @@ final class CoderChoice {
         if (!vectorModulePresent()) {
             if (forced) {
                 throw new IllegalArgumentException(
-                        "-D" + PROPERTY + "=vector needs --add-modules jdk.incubator.vector");
+                        "-D"
+                                + PROPERTY
+                                + "="
+                                + wanted()
+                                + " needs --add-modules jdk.incubator.vector");
             }
             LOG.info("erasure coder: table (started without --add-modules jdk.incubator.vector)");
             return;
@@ -81,45 +93,41 @@ final class CoderChoice {
         if (!hurried) {
             LockSupport.parkNanos(DELAY_NS);
         }
+        long startNs = System.nanoTime();
+        Coder chosen = choose(new CoderTrial());
+        if (chosen != null) {
+            coder = chosen;
+            LOG.debug(
+                    "erasure coder: {}, warm after {} ms",
+                    chosen.name(),
+                    (System.nanoTime() - startNs) / 1_000_000);
+        }
+    }
+
+    /** Null: neither is right here. */
+    private static @Nullable Coder choose(CoderTrial trial) {
+        Coder table = new TableCoder();
+        Coder lookup = new LookupCoder();
+        if (!wanted().equals("vector") && right(trial, lookup, table)) {
+            trial.warmUp(table);
+            boolean fast = trial.bestNs(lookup) * LOOKUP_GAIN <= trial.bestNs(table);
+            if (fast || wanted().equals("lookup")) {
+                return lookup;
+            }
+        }
         Coder vector = new VectorCoder();
-        byte[][] generator = CodeMatrix.cauchy(4, 2);
-        Rows encode = new Rows(new byte[][] {generator[4], generator[5]});
-        Rows rebuildOne =
-                new Rows(CodeMatrix.rebuildRows(generator, new int[] {1, 2, 3, 4}, new int[] {0}));
-        byte[] data = new byte[6 * WARM_UP_BYTES];
-        byte[] expected = new byte[2 * WARM_UP_BYTES];
-        for (int i = 0; i < 4 * WARM_UP_BYTES; i++) {
-            data[i] = (byte) (i * 31 + (i >> 8));
+        return right(trial, vector, table) ? vector : null;
+    }
+
+    private static boolean right(CoderTrial trial, Coder candidate, Coder table) {
+        trial.warmUp(candidate);
+        if (trial.same(candidate, table)) {
+            return true;
         }
-        byte[][] in = {data, data, data, data};
-        int[] inAt = {0, WARM_UP_BYTES, 2 * WARM_UP_BYTES, 3 * WARM_UP_BYTES};
-        byte[][] out = {data, data};
-        int[] outAt = {4 * WARM_UP_BYTES, 5 * WARM_UP_BYTES};
-        long start = System.nanoTime();
-        for (int round = 0; round < WARM_UP_ROUNDS; round++) {
-            vector.multiply(encode, in, inAt, out, outAt, WARM_UP_BYTES - 64 * (round % 3));
-            vector.multiply(rebuildOne, in, inAt, out, outAt, WARM_UP_BYTES);
-        }
-        vector.multiply(encode, in, inAt, out, outAt, WARM_UP_BYTES);
-        new TableCoder()
-                .multiply(
-                        encode,
-                        in,
-                        inAt,
-                        new byte[][] {expected, expected},
-                        new int[] {0, WARM_UP_BYTES},
-                        WARM_UP_BYTES);
-        boolean same =
-                java.util.Arrays.equals(
-                        data, 4 * WARM_UP_BYTES, 6 * WARM_UP_BYTES, expected, 0, expected.length);
-        if (!same) {
-            LOG.error(
-                    "the vector coder's result is wrong on this processor or JVM; the table coder stays");
-            return;
-        }
-        coder = vector;
-        LOG.debug(
-                "erasure coder: vector, warm after {} ms", (System.nanoTime() - start) / 1_000_000);
+        LOG.error(
+                "the {} coder's result is wrong on this processor or JVM: it is not used",
+                candidate.name());
+        return false;
     }
 
     /** Waits until the choice is final, for tests and benchmarks. */

@@ -24,11 +24,18 @@ final class Rows {
      */
     private final int[] pairTables;
 
+    /**
+     * For row r and column c, at (r * columns + c) * 128: products of 0 to 15, over and over for 64
+     * bytes, then those of 0x00, 0x10 to 0xf0.
+     */
+    private final byte[] halfTables;
+
     Rows(byte[][] factors) {
         this.factors = factors;
         int rows = factors.length;
         int columns = rows == 0 ? 0 : factors[0].length;
         bitMasks = new byte[rows * 8 * columns * MASK_STRIDE];
+        halfTables = new byte[rows * columns * 2 * MASK_STRIDE];
         pairTables = new int[(rows + 1) / 2 * columns * 256];
         for (int r = 0; r < rows; r++) {
             for (int c = 0; c < columns; c++) {
@@ -38,6 +45,12 @@ final class Rows {
                         int at = ((r * 8 + 7 - bit) * columns + c) * MASK_STRIDE;
                         Arrays.fill(bitMasks, at, at + MASK_STRIDE, (byte) -1);
                     }
+                }
+                int halfAt = (r * columns + c) * 2 * MASK_STRIDE;
+                for (int i = 0; i < MASK_STRIDE; i++) {
+                    halfTables[halfAt + i] = (byte) GaloisField.multiply(factor, i & 15);
+                    halfTables[halfAt + MASK_STRIDE + i] =
+                            (byte) GaloisField.multiply(factor, (i & 15) << 4);
                 }
                 int pairAt = (r / 2 * columns + c) * 256;
                 int shift = (r & 1) * 8;
@@ -58,6 +71,10 @@ final class Rows {
 
     byte[] bitMasks() {
         return bitMasks;
+    }
+
+    byte[] halfTables() {
+        return halfTables;
     }
 
     int[] pairTables() {

@@ -9,11 +9,11 @@ import jdk.incubator.vector.VectorSpecies;
  * inputs whose factor has this bit). Doubling is an add and a conditional xor of 0x1d; whether a
  * factor has a bit is a mask of all ones or zeros.
  *
- * <p>The usual way, nibble products looked up with selectFrom, needs a byte permute as wide as the
- * vector. Processors without AVX-512 VBMI do not have it: there look-ups gave 1.0 GB/s of data and
- * this 5.4. The methods are small because the JIT stops inlining vector operations in big ones,
- * which costs a factor of ten; they work on byte[] because MemorySegment is 1.3 to 1.9 times
- * slower.
+ * <p>The usual way, products of half bytes looked up ({@link LookupCoder}), needs a byte permute as
+ * wide as the vector. Processors without AVX-512 VBMI do not have it: there look-ups gave 1.0 GB/s
+ * of data and this 5.4. The methods are small because the JIT stops inlining vector operations in
+ * big ones, which costs a factor of ten; they work on byte[] because MemorySegment is 1.3 to 1.9
+ * times slower.
  */
 final class VectorCoder implements Coder {
     private static final VectorSpecies<Byte> SPECIES = ByteVector.SPECIES_PREFERRED;
