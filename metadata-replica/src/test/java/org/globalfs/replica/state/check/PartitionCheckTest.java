@@ -136,7 +136,8 @@ final class PartitionCheckTest {
         faults.put("bytes in files, but 4100 are counted", () -> counters.bytes++);
         faults.put("believes to lie in", () -> change(below, i -> i.parent = Partitions.ROOT));
         faults.put("lies below itself", () -> change(directory, i -> i.parent = below));
-        faults.put("in regional ones or partitions, but 1 are counted", () -> counters.globalBelow++);
+        faults.put(
+                "in regional ones or partitions, but 1 are counted", () -> counters.globalBelow++);
         faults.put(
                 "extents overlap at 4096", () -> put(new Piece(0, 5000, new byte[5000], null, 0)));
         faults.put("content up to 8192 beyond", () -> change(file, i -> i.size = 8191));
