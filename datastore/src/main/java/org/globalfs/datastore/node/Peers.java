@@ -6,9 +6,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.discovery.Discovery;
@@ -21,7 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The other storage nodes as this one sees them: who is announced, who has been away for how long,
- * and a connection to each. Of one thread.
+ * and connections to each. {@link #look} is of one thread, and nothing else runs meanwhile; the
+ * rest may be called by several at a time.
  */
 final class Peers implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
@@ -37,7 +41,9 @@ final class Peers implements Closeable {
     private final long graceNs;
     private final Map<String, Member> announced = new TreeMap<>();
     private final Map<String, Long> absentSinceNs = new HashMap<>();
-    private final Map<String, StorageConnection> connections = new HashMap<>();
+
+    /** Those that nobody uses now. */
+    private final Map<String, Queue<StorageConnection>> idle = new ConcurrentHashMap<>();
 
     /**
      * What a pass depends on.
@@ -120,26 +126,48 @@ final class Peers implements Closeable {
         return ids;
     }
 
-    /** An open connection to the node. */
-    StorageConnection connection(String id) throws IOException {
-        StorageConnection open = connections.get(id);
-        if (open == null) {
-            Member member = announced.get(id);
-            if (member == null) {
-                throw new IOException("storage node " + id + " is away");
-            }
-            open = new StorageConnection(member.address(), cluster, id, TIMEOUT_MS);
-            connections.put(id, open);
-        }
-        return open;
+    /** Something to be asked of a node. */
+    @FunctionalInterface
+    interface Request<T> {
+        T ask(StorageConnection node) throws IOException;
     }
 
-    /** A request on the node's connection failed: the next one opens another. */
-    void failed(String id) {
-        StorageConnection broken = connections.remove(id);
-        if (broken != null) {
-            closeQuietly(id, broken);
+    /**
+     * Asks a node on a connection that nobody else uses meanwhile. After a failure the next request
+     * opens another one.
+     *
+     * @throws IOException the node is away or does not answer, or the request failed here
+     */
+    <T> T ask(String id, Request<T> request) throws IOException {
+        StorageConnection connection = take(id);
+        boolean healthy = false;
+        try {
+            T answer = request.ask(connection);
+            healthy = true;
+            return answer;
+        } finally {
+            if (healthy) {
+                idleOf(id).add(connection);
+            } else {
+                closeQuietly(id, connection);
+            }
         }
+    }
+
+    private StorageConnection take(String id) throws IOException {
+        StorageConnection open = idleOf(id).poll();
+        if (open != null) {
+            return open;
+        }
+        Member member = announced.get(id);
+        if (member == null) {
+            throw new IOException("storage node " + id + " is away");
+        }
+        return new StorageConnection(member.address(), cluster, id, TIMEOUT_MS);
+    }
+
+    private Queue<StorageConnection> idleOf(String id) {
+        return idle.computeIfAbsent(id, unused -> new ConcurrentLinkedQueue<>());
     }
 
     private static void closeQuietly(String id, StorageConnection connection) {
@@ -153,7 +181,7 @@ final class Peers implements Closeable {
     /** Connections are made anew when they are needed. */
     @Override
     public void close() {
-        connections.forEach(Peers::closeQuietly);
-        connections.clear();
+        idle.forEach((id, connections) -> connections.forEach(one -> closeQuietly(id, one)));
+        idle.clear();
     }
 }

@@ -114,7 +114,10 @@ final class Repair implements AutoCloseable {
             begun = new RepairTally(passes);
             tally = begun;
         }
-        boolean clean = new RepairPass(scope, epoch, view, begun).run();
+        boolean clean;
+        try (RepairPass repairing = new RepairPass(scope, epoch, view, begun)) {
+            clean = repairing.run();
+        }
         if (wasAsked && begun.state() == PassState.WAITING) {
             synchronized (this) {
                 asked = true; // it did not get through: the next one is for those who wait

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -25,8 +26,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One walk of {@link Repair} over all chunks. Of one thread. */
-final class RepairPass {
+/**
+ * One walk of {@link Repair} over all chunks. Of one thread, but that chunks of different blocks
+ * are made anew side by side.
+ */
+final class RepairPass implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RepairPass.class);
     private static final int BATCH = 128;
     private static final int MOST_LATER = 100_000;
@@ -42,6 +46,8 @@ final class RepairPass {
     private final RepairTally tally;
     private final Map<Integer, Placement> placements = new HashMap<>();
     private final Queue<Map.Entry<ChunkKey, ChunkShape>> later = new ArrayDeque<>();
+    private final Pace pace;
+    private final Makers makers = new Makers();
 
     /** What all passes of a node share. */
     record Scope(
@@ -59,6 +65,7 @@ final class RepairPass {
         this.self = scope.self;
         this.peers = scope.peers;
         this.shutdown = scope.shutdown;
+        this.pace = new Pace(scope.options.bytesPerSecond(), shutdown);
         this.epoch = epoch;
         this.view = view;
         this.tally = tally;
@@ -142,22 +149,25 @@ final class RepairPass {
         var _ = peers.look(epoch); // who went meanwhile is not asked
         byRegion.forEach((region, theirs) -> {
             Survey survey = Survey.of(theirs, region, self, store, peers);
+            List<Runnable> toMake = new ArrayList<>();
             theirs.forEach((block, shape) -> {
                 if (!isOver()) {
-                    look(block, shape, survey, last);
+                    look(block, shape, survey, last).ifPresent(toMake::add);
                 }
             });
+            makers.run(toMake);
         });
     }
 
-    private void look(ChunkKey block, ChunkShape shape, Survey survey, boolean last) {
+    /** Moves what belongs elsewhere; what is to be made anew it leaves to be run. */
+    private Optional<Runnable> look(ChunkKey block, ChunkShape shape, Survey survey, boolean last) {
         Placement placement =
                 placements.computeIfAbsent(shape.region(), r -> Placement.of(epoch, r));
         List<StorageSite> homes =
                 placement.homes(
                         block.idHigh(), block.idLow(), shape.dataChunks(), shape.parityChunks());
         if (homes == null) {
-            return; // nowhere to go: what is here stays
+            return Optional.empty(); // nowhere to go: what is here stays
         }
         Sighting sighting = new Sighting(block, shape, homes, survey);
         for (int i = 0; i < homes.size(); i++) {
@@ -169,7 +179,7 @@ final class RepairPass {
                 move(key(block, i), here, homes.get(i), sighting);
             }
         }
-        sighting.missing(last);
+        return sighting.missing(last);
     }
 
     private void move(
@@ -183,17 +193,17 @@ final class RepairPass {
         }
         try {
             String keptFor = to.equals(home) ? "" : home;
-            int sent = ChunkMove.move(store, peers.connection(to), key, here.shape(), keptFor);
+            int sent =
+                    peers.ask(to, node -> ChunkMove.move(store, node, key, here.shape(), keptFor));
             if (sent == ChunkMove.REFUSED) {
                 notMoved(key, to + " does not take it, or it is damaged here");
                 return;
             }
-            pace(sent);
+            pace.spend(sent);
             sighting.survey.moved(key, self, to);
             tally.add(Count.MOVED);
         } catch (IOException e) {
             notMoved(key, to + " does not answer: " + e.getMessage());
-            peers.failed(to);
             LOG.info("{}: chunk {} not moved to {}: {}", self, key, to, e.getMessage());
         }
     }
@@ -212,18 +222,12 @@ final class RepairPass {
         ChunkStatus status =
                 to.equals(self)
                         ? store.keep(key, shape, keptFor.isEmpty() ? null : keptFor, bytes)
-                        : peers.connection(to).put(key, shape, keptFor, bytes, 0, bytes.length);
+                        : peers.ask(
+                                to, node -> node.put(key, shape, keptFor, bytes, 0, bytes.length));
         if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
             throw new IOException(to + " does not take it: " + status);
         }
-        pace(bytes.length);
-    }
-
-    private void pace(int bytes) {
-        var _ =
-                shutdown.await(
-                        TimeUnit.SECONDS.toMillis(bytes) / scope.options.bytesPerSecond(),
-                        TimeUnit.MILLISECONDS);
+        pace.spend(bytes.length);
     }
 
     private long youngForMs(ChunkKey block) {
@@ -245,8 +249,8 @@ final class RepairPass {
             this.survey = survey;
         }
 
-        /** Makes the chunks that nobody holds, if that is this node's to do. */
-        void missing(boolean last) {
+        /** What makes the chunks that nobody holds, if that is this node's to do, and now. */
+        Optional<Runnable> missing(boolean last) {
             List<Integer> missing = new ArrayList<>();
             String first = null;
             for (int i = 0; i < homes.size(); i++) {
@@ -261,7 +265,7 @@ final class RepairPass {
             List<Integer> own =
                     missing.stream().filter(i -> self.equals(maker(i, firstOfAll))).toList();
             if (own.isEmpty()) {
-                return;
+                return Optional.empty();
             }
             if (!survey.isComplete()) {
                 tally.left(
@@ -275,8 +279,9 @@ final class RepairPass {
                 later.add(Map.entry(block, shape));
                 tally.add(Count.TOTAL);
             } else {
-                own.forEach(this::rebuild);
+                return Optional.of(() -> own.forEach(this::rebuild));
             }
+            return Optional.empty();
         }
 
         /**
@@ -305,6 +310,9 @@ final class RepairPass {
         }
 
         private void rebuild(int index) {
+            if (isOver()) {
+                return;
+            }
             ChunkKey key = key(block, index);
             String home = homes.get(index).id();
             boolean there = peers.isPresent(home);
@@ -330,7 +338,6 @@ final class RepairPass {
                 tally.add(Count.REBUILT);
             } catch (IOException e) {
                 notRebuilt(key, String.valueOf(e.getMessage()));
-                peers.failed(to);
                 LOG.info("{}: chunk {} not made anew: {}", self, key, e.getMessage());
             }
         }
@@ -370,6 +377,11 @@ final class RepairPass {
             }
             return best;
         }
+    }
+
+    @Override
+    public void close() {
+        makers.close();
     }
 
     private static ChunkKey block(ChunkKey key) {

@@ -3,12 +3,13 @@ package org.globalfs.datastore.node;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
-import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.slf4j.Logger;
@@ -16,12 +17,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Who holds which chunks of some blocks, on disk and not known to be damaged: asked of every node
- * of the region that is announced.
+ * of the region that is announced. What several threads note of different chunks, at a time, is
+ * kept.
  */
 final class Survey {
     private static final Logger LOG = LoggerFactory.getLogger(Survey.class);
 
-    private final Map<ChunkKey, NavigableSet<String>> holders = new HashMap<>();
+    private final Map<ChunkKey, NavigableSet<String>> holders = new ConcurrentHashMap<>();
     private boolean complete = true;
 
     private Survey() {}
@@ -50,7 +52,7 @@ final class Survey {
         }
         for (String id : peers.ofRegion(region)) {
             try {
-                byte[] held = peers.connection(id).has(keys);
+                byte[] held = peers.ask(id, node -> node.has(keys));
                 for (int i = 0; i < held.length; i++) {
                     if (held[i] == 1) {
                         survey.note(keys.get(i), id);
@@ -58,7 +60,6 @@ final class Survey {
                 }
             } catch (IOException e) {
                 LOG.debug("{}: {} does not say what it holds: {}", self, id, e.toString());
-                peers.failed(id);
                 survey.complete = false;
             }
         }
@@ -66,7 +67,7 @@ final class Survey {
     }
 
     void note(ChunkKey key, String id) {
-        holders.computeIfAbsent(key, k -> new TreeSet<>()).add(id);
+        holders.computeIfAbsent(key, k -> new ConcurrentSkipListSet<>()).add(id);
     }
 
     void moved(ChunkKey key, String from, String to) {
@@ -81,6 +82,6 @@ final class Survey {
 
     /** Ids of the chunk's holders, in order. */
     Collection<String> holders(ChunkKey key) {
-        return holders.getOrDefault(key, new TreeSet<>());
+        return holders.getOrDefault(key, Collections.emptyNavigableSet());
     }
 }
