@@ -34,11 +34,12 @@ final class Makers implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException e) {
-            switch (e.getCause()) {
-                case RuntimeException cause -> throw cause;
-                case Error cause -> throw cause;
-                default -> throw new IllegalStateException(e.getCause());
+            if (e.getCause() instanceof Error error) {
+                throw error;
             }
+            throw e.getCause() instanceof RuntimeException cause
+                    ? cause
+                    : new IllegalStateException(e);
         }
     }
 

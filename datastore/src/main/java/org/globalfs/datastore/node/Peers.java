@@ -167,7 +167,7 @@ final class Peers implements Closeable {
     }
 
     private Queue<StorageConnection> idleOf(String id) {
-        return idle.computeIfAbsent(id, unused -> new ConcurrentLinkedQueue<>());
+        return idle.computeIfAbsent(id, _ -> new ConcurrentLinkedQueue<>());
     }
 
     private static void closeQuietly(String id, StorageConnection connection) {

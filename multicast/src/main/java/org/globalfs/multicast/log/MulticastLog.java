@@ -2,7 +2,6 @@ package org.globalfs.multicast.log;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -33,7 +32,6 @@ public final class MulticastLog implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MulticastLog.class);
     private static final int FIRST_CAPACITY = 1 << 20;
     private static final int GROWTH = 4;
-    private static final int WRITE_BUFFER_BYTES = 1 << 20;
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
     static final Payload NOTHING = to -> {};
 
@@ -58,16 +56,7 @@ public final class MulticastLog implements AutoCloseable {
 
     // Writer only, from here on.
     private Segment active;
-    private ByteBuffer buffer =
-            ByteBuffer.allocateDirect(WRITE_BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-
-    /** Where the buffer's first byte goes in the active segment. */
-    private int bufferAt;
-
-    /** How far the active segment is known to be on disk. */
-    private int durable;
-
-    private boolean unsynced;
+    private final SegmentWriter writer;
     private boolean nextWanted;
     private final ArrayDeque<Unindexed> unindexed = new ArrayDeque<>();
 
@@ -86,7 +75,9 @@ public final class MulticastLog implements AutoCloseable {
         this.segments = recovered.toArray(Segment[]::new);
         try {
             this.active =
-                    startSegment(recovered.isEmpty() ? 1 : recovered.getLast().sequence() + 1, 0);
+                    takeSegment(recovered.isEmpty() ? 1 : recovered.getLast().sequence() + 1, 0);
+            this.writer = new SegmentWriter(active, options.durable());
+            encodeMetas();
             force();
         } catch (IOException e) {
             throw failed("cannot start a segment in " + options.folder(), e);
@@ -137,18 +128,12 @@ public final class MulticastLog implements AutoCloseable {
     private void encode(
             int ring, int kind, long ballot, long instance, Payload payload, int mostBytes)
             throws IOException {
-        if (buffer.remaining() < mostBytes) {
-            writeOut();
-            if (buffer.capacity() < mostBytes) {
-                int capacity = Math.max(mostBytes, 2 * buffer.capacity());
-                buffer = ByteBuffer.allocateDirect(capacity).order(ByteOrder.LITTLE_ENDIAN);
-            }
-        }
+        ByteBuffer buffer = writer.room(mostBytes);
         int place = active.end;
         int before = buffer.position();
+        int durable = writer.durable();
         format.encode(buffer, active.sequence(), durable, ring, kind, ballot, instance, payload);
         active.end += buffer.position() - before;
-        unsynced = true;
         if (kind >= StoredRecord.FIRST_INSTANCE_KIND) {
             unindexed.add(new Unindexed(ring, instance, place));
         }
@@ -157,10 +142,11 @@ public final class MulticastLog implements AutoCloseable {
     /** Makes what was appended readable. */
     public void write() {
         try {
-            writeOut();
+            writer.write();
         } catch (IOException e) {
             throw failed("cannot write " + active.file, e);
         }
+        written();
     }
 
     /** Makes what was appended durable. */
@@ -173,26 +159,16 @@ public final class MulticastLog implements AutoCloseable {
     }
 
     private void force() throws IOException {
-        writeOut();
-        if (options.durable() && unsynced) {
-            active.channel.force(false);
-            durable = active.end;
-        }
-        unsynced = false;
+        writer.sync();
+        written();
     }
 
-    private void writeOut() throws IOException {
-        if (buffer.position() == 0) {
-            return;
-        }
-        int bytes = buffer.flip().remaining();
-        active.writeFully(buffer, bufferAt);
-        bufferAt += bytes;
-        buffer.clear();
-        wantNextWhenUsed();
+    /** All that was appended is in the file. */
+    private void written() {
         for (Unindexed u = unindexed.poll(); u != null; u = unindexed.poll()) {
             active.index.put(u.ring(), u.instance(), u.place());
         }
+        wantNextWhenUsed();
     }
 
     private void roll(int recordBytes) throws IOException {
@@ -202,24 +178,27 @@ public final class MulticastLog implements AutoCloseable {
         for (Segment segment : dropped) {
             segment.index.highest().forEach(metas::trimmed);
         }
-        active = startSegment(active.sequence() + 1, recordBytes);
+        active = takeSegment(active.sequence() + 1, recordBytes);
+        writer.begin(active);
+        encodeMetas();
         force();
         drop(dropped);
     }
 
-    /** Makes a segment the active one and writes the rings' metas to it. */
-    private Segment startSegment(long sequence, int recordBytes) throws IOException {
+    /** The segment that becomes the active one, with room for the rings' metas and a record. */
+    private Segment takeSegment(long sequence, int recordBytes) throws IOException {
         int metaBytes = metas.sizeBytes();
         int least = SegmentHeader.BYTES + metaBytes + recordBytes + RecordFormat.SEAL_BYTES;
         Segment next =
                 preparer.take(sequence, least, Math.min(FIRST_CAPACITY, options.segmentBytes()));
-        active = next;
-        bufferAt = next.end;
-        durable = next.end;
         nextWanted = false;
         Segment[] longer = Arrays.copyOf(segments, segments.length + 1);
         longer[segments.length] = next;
         segments = longer;
+        return next;
+    }
+
+    private void encodeMetas() throws IOException {
         for (StoredRecord meta : metas.all()) {
             encode(
                     meta.ring(),
@@ -229,7 +208,6 @@ public final class MulticastLog implements AutoCloseable {
                     to -> to.put(meta.payload()),
                     RecordFormat.sizeOf(meta.payload().length));
         }
-        return next;
     }
 
     /** Not earlier: a process that starts, or idles, shall not fill the disk's queue with zeros. */
@@ -334,6 +312,7 @@ public final class MulticastLog implements AutoCloseable {
         } catch (IOException e) {
             first = e;
         }
+        first = closing(first, writer::close);
         first = closing(first, preparer::close);
         for (Segment segment : segments) {
             first = closing(first, segment.channel::close);
@@ -346,7 +325,8 @@ public final class MulticastLog implements AutoCloseable {
 
     /** Gives everything up without writing, as a crash would. */
     public void abandon() {
-        @Nullable IOException first = closing(null, preparer::close);
+        @Nullable IOException first = closing(null, writer::close);
+        first = closing(first, preparer::close);
         for (Segment segment : segments) {
             first = closing(first, segment.channel::close);
         }
