@@ -68,7 +68,7 @@ public final class Compaction implements AutoCloseable {
     /** Goes through all segments once; returns how many went. */
     int compact() throws IOException {
         int removed = 0;
-        for (SegmentFile segment : store.wasteful()) {
+        for (SegmentFile segment : store.files().wasteful()) {
             Long due = notBefore.get(segment.number());
             if (shutdown.begun() || due != null && System.nanoTime() - due < 0) {
                 continue;
@@ -109,7 +109,7 @@ public final class Compaction implements AutoCloseable {
             }
         }
         settle(copied, bytes);
-        return store.dropIfDead(segment);
+        return store.files().dropIfDead(segment);
     }
 
     /** False: there is no room for it. */

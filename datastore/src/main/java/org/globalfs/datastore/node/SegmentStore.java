@@ -6,21 +6,17 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
-import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.zip.CRC32C;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -36,7 +32,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Chunks of one node: an index in memory over segment files on disk.
  *
- * <p>State: `index` says where each readable chunk is; `segments` holds every file, of which the
+ * <p>State: `index` says where each readable chunk is; `files` holds every segment, of which the
  * last one takes appends. Lock order: append lock, then the index lock, then the monitor of
  * `leaving`, then a segment's, then GroupSync's lock. A put is durable once {@link #sync} returns
  * for its ticket. Reads take no lock: a chunk that is deleted under a reader fails its checksum or
@@ -44,16 +40,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
-
-    /** Records up to this size are written into prepared (zeroed) space when there is some. */
-    private static final int SMALL_BYTES = 128 << 10;
-
-    private static final int PREPARE_AHEAD = 1 << 20;
-    private static final int PREPARE_STEP = 256 << 10;
-    private static final int PREPARE_ROUNDS = 8;
-
-    /** The segment that takes appends is not sealed for less garbage than this part of its size. */
-    private static final int ACTIVE_GARBAGE_PART = 8;
 
     /**
      * Where things are and how much may be used.
@@ -105,17 +91,9 @@ public final class SegmentStore implements AutoCloseable {
     private final GroupSync groupSync = new GroupSync();
     private final RecentDeletes recentDeletes = new RecentDeletes();
     private final AtomicLong liveBytes = new AtomicLong();
-    private final AtomicLong usedBytes = new AtomicLong();
-
-    private final ReentrantLock appendLock = new ReentrantLock();
-    private final TreeMap<Integer, SegmentFile> segments = new TreeMap<>();
-    private @Nullable SegmentFile active;
-    private int nextSegment = 1;
-    private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
-    private boolean preparing;
+    private final SegmentFolder files;
     private volatile long misplaced;
     private volatile long missing;
-    private boolean closed;
 
     private SegmentStore(Path folder, Options options, Disk disk, FaultPoints faults) {
         this.faults = faults;
@@ -123,6 +101,7 @@ public final class SegmentStore implements AutoCloseable {
         this.options = options;
         this.disk =
                 new DiskWatch("storage node " + options.node, folder, disk, options.reservedBytes);
+        files = new SegmentFolder(folder, options, this.disk, groupSync, faults);
     }
 
     /** Opens the store, scanning what is there. */
@@ -141,7 +120,7 @@ public final class SegmentStore implements AutoCloseable {
         SegmentStore store = new SegmentStore(folder, options, disk, faults);
         try {
             SegmentLoader.load(folder, options, faults, store::adopt);
-            store.dropDeadSegments();
+            store.files.dropDeadSegments();
         } catch (IOException | RuntimeException e) {
             store.close();
             throw e;
@@ -150,15 +129,7 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     private void adopt(SegmentFile segment, SegmentScan.Found found) throws IOException {
-        segments.put(segment.number(), segment);
-        nextSegment = segment.number() + 1;
-        if (!segment.sealed()) {
-            SegmentFile previous = active;
-            if (previous != null) {
-                previous.seal(options.cluster, options.node);
-            }
-            active = segment;
-        }
+        files.found(segment);
         for (ChunkRecord record : found.records()) {
             if (!record.live()) {
                 segment.foundDead(record.offset(), record.recordBytes());
@@ -193,15 +164,7 @@ public final class SegmentStore implements AutoCloseable {
             }
         }
         segment.punchFound();
-        usedBytes.addAndGet(segment.usedBytes());
-    }
-
-    private void dropDeadSegments() throws IOException {
-        for (SegmentFile segment : List.copyOf(segments.values())) {
-            if (segment.sealed() && segment.whollyDead()) {
-                drop(segment);
-            }
-        }
+        files.counted(segment);
     }
 
     private void noteAdded(ChunkKey key, Location location) {
@@ -244,9 +207,9 @@ public final class SegmentStore implements AutoCloseable {
         SegmentFile segment;
         Location location;
         long ticket;
-        appendLock.lock();
+        files.appendLock.lock();
         try {
-            segment = roomFor(recordBytes, false);
+            segment = files.roomFor(recordBytes, false);
             if (segment == null) {
                 return new Written(ChunkStatus.NO_SPACE, 0);
             }
@@ -265,10 +228,10 @@ public final class SegmentStore implements AutoCloseable {
                             segment.number(),
                             segment.tail(),
                             pageCrcs);
-            append(record, data);
+            files.append(record, data);
             ticket = enter(key, location);
             faults.reached(Step.RECORD_ENTERED, segment.path());
-            prepareIfUseful(segment, recordBytes);
+            files.prepareIfUseful(segment, recordBytes);
         } catch (IOException e) {
             if (Disk.isFull(e)) {
                 disk.look(Long.MAX_VALUE / 2); // said once, whatever the reserve is
@@ -277,22 +240,13 @@ public final class SegmentStore implements AutoCloseable {
             groupSync.fail(e);
             throw e;
         } finally {
-            appendLock.unlock();
+            files.appendLock.unlock();
         }
         if (recentDeletes.contains(key)) {
             delete(List.of(key)); // the block's delete overtook this write
             return new Written(ChunkStatus.DELETED, 0);
         }
         return new Written(ChunkStatus.OK, ticket);
-    }
-
-    /** Writes a record where the active segment ends. Append lock held. */
-    private void append(ChunkRecord record, ByteBuffer data) throws IOException {
-        SegmentFile segment = Objects.requireNonNull(active);
-        recordHeader.clear();
-        record.write(recordHeader);
-        segment.append(recordHeader.flip(), data, record.recordBytes());
-        usedBytes.addAndGet(record.recordBytes());
     }
 
     /** A written record becomes the chunk's; returns the ticket of that. Append lock held. */
@@ -359,111 +313,6 @@ public final class SegmentStore implements AutoCloseable {
         }
     }
 
-    /**
-     * The segment that takes a record of this size, begun if need be; null: no space.
-     *
-     * @param frees it is a copy of one that goes then: may take the reserve, and more than the
-     *     capacity meanwhile, so that a full node can be rid of its garbage
-     */
-    private @Nullable SegmentFile roomFor(int recordBytes, boolean frees) throws IOException {
-        if (!frees && usedBytes.get() + recordBytes > options.capacityBytes) {
-            return null;
-        }
-        SegmentFile segment = active;
-        if (segment != null && segment.tail() + recordBytes > options.segmentBytes) {
-            sealActive(segment);
-            segment = null;
-        }
-        int needed = SegmentFile.HEADER_BYTES + recordBytes;
-        if (segment == null) {
-            if (free(needed, frees) < needed) {
-                return null;
-            }
-            segment =
-                    SegmentFile.create(folder, nextSegment, options.cluster, options.node, faults);
-            nextSegment++;
-            usedBytes.addAndGet(segment.usedBytes());
-            segments.put(segment.number(), segment);
-            active = segment;
-        }
-        int end = segment.tail() + recordBytes;
-        return hasRoom(segment, end, frees) ? segment : null;
-    }
-
-    private void sealActive(SegmentFile segment) throws IOException {
-        segment.seal(options.cluster, options.node);
-        active = null;
-        if (segment.whollyDead()) {
-            drop(segment);
-        }
-    }
-
-    /** What may be taken of the disk. */
-    private long free(int needed, boolean withReserve) throws IOException {
-        return disk.look(needed) + (withReserve ? disk.reservedBytes() : 0);
-    }
-
-    /** Whether the segment's space up to there is reserved, on disk and beside what is not ours. */
-    private boolean hasRoom(SegmentFile segment, int end, boolean frees) throws IOException {
-        int missing = end - segment.allocated();
-        if (missing <= 0) {
-            return true;
-        }
-        long free = free(missing, frees);
-        int step = Math.min(Options.ALLOCATION_STEP, options.segmentBytes - segment.allocated());
-        return free >= missing
-                && segment.reserve(
-                        end, Math.clamp(free / Options.ALLOCATION_PART, 0, Math.max(step, 0)));
-    }
-
-    private void prepareIfUseful(SegmentFile segment, int recordBytes) {
-        if (recordBytes > SMALL_BYTES
-                || preparing
-                || segment.prepared() - segment.tail() > PREPARE_AHEAD) {
-            return;
-        }
-        preparing = true;
-        SegmentPreparer.submit(() -> prepare(segment));
-    }
-
-    private void prepare(SegmentFile segment) {
-        ByteBuffer zeros = SegmentPreparer.zeros(PREPARE_STEP);
-        try {
-            for (int round = 0; round < PREPARE_ROUNDS; round++) {
-                appendLock.lock();
-                try {
-                    if (closed || segment.sealed()) {
-                        return;
-                    }
-                    int ahead = segment.prepared() + PREPARE_STEP;
-                    if (ahead > options.segmentBytes || !hasRoom(segment, ahead, false)) {
-                        return;
-                    }
-                    segment.prepare(zeros.duplicate());
-                } finally {
-                    appendLock.unlock();
-                }
-                segment.sync();
-            }
-        } catch (ClosedChannelException e) {
-            LOG.debug("{} closed while being prepared", segment.path());
-        } catch (IOException e) {
-            groupSync.fail(e);
-            LOG.error("{}: disk failed, no more writes", folder, e);
-        } finally {
-            prepared();
-        }
-    }
-
-    private void prepared() {
-        appendLock.lock();
-        try {
-            preparing = false;
-        } finally {
-            appendLock.unlock();
-        }
-    }
-
     /** Housekeeping; called now and then. */
     void tick() {
         recentDeletes.age();
@@ -489,7 +338,7 @@ public final class SegmentStore implements AutoCloseable {
                 return ChunkStatus.BAD_REQUEST;
             }
             try {
-                if (readAt(location, key, offset, length, into)) {
+                if (RecordReader.read(location, key, offset, length, into)) {
                     return ChunkStatus.OK;
                 }
             } catch (ClosedChannelException e) {
@@ -513,50 +362,7 @@ public final class SegmentStore implements AutoCloseable {
 
     /** Room that {@link #read} needs for a range of this length. */
     public static int readRoom(int length) {
-        return ChunkRecord.MAX_HEADER_BYTES + length + 2 * ChunkRecord.PAGE_BYTES;
-    }
-
-    private static boolean readAt(
-            Location location, ChunkKey key, int offset, int length, ByteBuffer into)
-            throws IOException {
-        int headerBytes =
-                ChunkRecord.headerBytes(ChunkRecord.homeBytes(location.home), location.dataBytes);
-        int firstPage = offset / ChunkRecord.PAGE_BYTES;
-        int from = firstPage * ChunkRecord.PAGE_BYTES;
-        int to =
-                Math.min(
-                        location.dataBytes,
-                        ChunkRecord.pages(offset + length) * ChunkRecord.PAGE_BYTES);
-        into.clear();
-        into.limit(from == 0 ? headerBytes + Math.max(0, to) : headerBytes);
-        location.segment.read(into, location.offset);
-        if (from > 0) {
-            into.limit(headerBytes + to - from);
-            location.segment.read(into, (long) location.offset + headerBytes + from);
-        }
-        if (into.hasRemaining()) {
-            return false; // the file ends before the record does
-        }
-        into.flip();
-        ChunkRecord.Parsed parsed =
-                ChunkRecord.parse(into, 0, location.segment.number(), location.offset);
-        if (!(parsed instanceof ChunkRecord.Parsed.Valid(ChunkRecord record))
-                || !record.live()
-                || !record.key().equals(key)) {
-            return false;
-        }
-        CRC32C crc = new CRC32C();
-        for (int page = firstPage, at = from; at < to; page++, at += ChunkRecord.PAGE_BYTES) {
-            int bytes = Math.min(ChunkRecord.PAGE_BYTES, to - at);
-            crc.reset();
-            crc.update(into.slice(headerBytes + at - from, bytes));
-            if ((int) crc.getValue() != record.pageCrcs()[page]) {
-                return false;
-            }
-        }
-        into.position(headerBytes + offset - from);
-        into.limit(headerBytes + offset - from + length);
-        return true;
+        return RecordReader.room(length);
     }
 
     /**
@@ -564,26 +370,7 @@ public final class SegmentStore implements AutoCloseable {
      */
     @Nullable ChunkRecord header(ChunkKey key) throws IOException {
         Location location = index.get(key);
-        if (location == null) {
-            return null;
-        }
-        ByteBuffer buffer = BufferPool.take(ChunkRecord.MAX_HEADER_BYTES);
-        try {
-            int headerBytes =
-                    ChunkRecord.headerBytes(
-                            ChunkRecord.homeBytes(location.home), location.dataBytes);
-            location.segment.read(buffer.limit(headerBytes), location.offset);
-            ChunkRecord.Parsed parsed =
-                    ChunkRecord.parse(buffer.flip(), 0, location.segment.number(), location.offset);
-            return parsed instanceof ChunkRecord.Parsed.Valid(ChunkRecord record)
-                            && record.key().equals(key)
-                    ? record
-                    : null;
-        } catch (ClosedChannelException e) {
-            return null;
-        } finally {
-            BufferPool.give(buffer);
-        }
+        return location == null ? null : RecordReader.header(location, key);
     }
 
     /** Returns once everything that was written before is on disk. */
@@ -633,7 +420,7 @@ public final class SegmentStore implements AutoCloseable {
         }
         if (location != null) {
             groupSync.await(ticket);
-            reclaim(List.of(location), true);
+            files.reclaim(List.of(location), true);
         }
     }
 
@@ -714,7 +501,7 @@ public final class SegmentStore implements AutoCloseable {
 
     /** Deletes chunks, which may be back, or damaged, once the power was lost. */
     public void discard(Collection<ChunkKey> keys) throws IOException {
-        reclaim(killAll(keys), false);
+        files.reclaim(killAll(keys), false);
     }
 
     /** Disk space that a chunk takes. */
@@ -726,7 +513,7 @@ public final class SegmentStore implements AutoCloseable {
     int delete(List<ChunkKey> keys) throws IOException {
         List<Location> killed = killAll(keys);
         sync();
-        reclaim(killed, true);
+        files.reclaim(killed, true);
         return killed.size();
     }
 
@@ -760,53 +547,6 @@ public final class SegmentStore implements AutoCloseable {
         return end(key, location);
     }
 
-    private void reclaim(List<Location> killed, boolean synced) throws IOException {
-        for (Location location : killed) {
-            if (location.segment.sealed() && location.segment.whollyDead()) {
-                appendLock.lock();
-                try {
-                    drop(location.segment);
-                } finally {
-                    appendLock.unlock();
-                }
-            } else {
-                usedBytes.addAndGet(-location.segment.punchAround(location.offset, synced));
-            }
-        }
-    }
-
-    /** Append lock held. */
-    private void drop(SegmentFile segment) throws IOException {
-        // A power failure may undo the removal: nothing in the file may be live then.
-        segment.sync();
-        groupSync.forget(segment);
-        segments.remove(segment.number());
-        long used = segment.usedBytes();
-        if (segment.remove()) {
-            usedBytes.addAndGet(-used);
-            LOG.debug("{} removed, all its chunks are deleted", segment.path());
-        }
-    }
-
-    /** Sealed segments that {@link Compaction} should empty, the most wasteful first. */
-    List<SegmentFile> wasteful() throws IOException {
-        appendLock.lock();
-        try {
-            SegmentFile last = active;
-            if (last != null
-                    && last.isWasteful()
-                    && last.garbageBytes() >= options.segmentBytes / ACTIVE_GARBAGE_PART) {
-                sealActive(last);
-            }
-            return segments.values().stream()
-                    .filter(segment -> segment.sealed() && segment.isWasteful())
-                    .sorted(Comparator.comparingLong(SegmentFile::garbageBytes).reversed())
-                    .toList();
-        } finally {
-            appendLock.unlock();
-        }
-    }
-
     /** The records of a sealed segment, as they stand in the file now. */
     List<ChunkRecord> records(SegmentFile segment) throws IOException {
         return segment.records(options.cluster, options.node);
@@ -821,9 +561,9 @@ public final class SegmentStore implements AutoCloseable {
      */
     boolean copy(ChunkKey key, Location from, ChunkRecord original, ByteBuffer data)
             throws IOException {
-        appendLock.lock();
+        files.appendLock.lock();
         try {
-            SegmentFile segment = roomFor(from.recordBytes, true);
+            SegmentFile segment = files.roomFor(from.recordBytes, true);
             if (segment == null) {
                 return false;
             }
@@ -841,7 +581,7 @@ public final class SegmentStore implements AutoCloseable {
                                 from.dataBytes,
                                 from.shape,
                                 from.home);
-                append(record, data);
+                files.append(record, data);
                 groupSync.wrote(segment);
                 originals.put(key, from);
                 index.put(key, to);
@@ -857,7 +597,7 @@ public final class SegmentStore implements AutoCloseable {
             groupSync.fail(e);
             throw e;
         } finally {
-            appendLock.unlock();
+            files.appendLock.unlock();
         }
     }
 
@@ -879,27 +619,9 @@ public final class SegmentStore implements AutoCloseable {
         sync();
     }
 
-    /** Removes a sealed segment that has no live record left; false: it has. */
-    boolean dropIfDead(SegmentFile segment) throws IOException {
-        appendLock.lock();
-        try {
-            if (segment.isEmptied()) {
-                drop(segment);
-            }
-            return segment.isRemoved();
-        } finally {
-            appendLock.unlock();
-        }
-    }
-
-    /** Bytes on disk that belong to no live chunk. */
-    long garbageBytes() {
-        appendLock.lock();
-        try {
-            return segments.values().stream().mapToLong(SegmentFile::garbageBytes).sum();
-        } finally {
-            appendLock.unlock();
-        }
+    /** Its files. */
+    SegmentFolder files() {
+        return files;
     }
 
     void reached(Step step) {
@@ -913,14 +635,7 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     NodeStatistics statistics() throws IOException {
-        int count;
-        appendLock.lock();
-        try {
-            count = segments.size();
-        } finally {
-            appendLock.unlock();
-        }
-        long used = usedBytes.get();
+        long used = files.usedBytes();
         long free = disk.look(0);
         long handoffChunks = 0;
         for (NavigableSet<ChunkKey> keys : handoffs.values()) {
@@ -933,7 +648,7 @@ public final class SegmentStore implements AutoCloseable {
                 index.size(),
                 handoffChunks,
                 corrupt.size(),
-                count,
+                files.count(),
                 groupSync.failure() == null,
                 misplaced,
                 missing);
@@ -941,17 +656,6 @@ public final class SegmentStore implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        appendLock.lock();
-        try {
-            closed = true;
-            for (SegmentFile segment : segments.values()) {
-                if (groupSync.failure() == null) {
-                    segment.sync();
-                }
-                segment.close();
-            }
-        } finally {
-            appendLock.unlock();
-        }
+        files.close();
     }
 }

@@ -64,7 +64,7 @@ class CompactionTest {
     }
 
     private static double garbage(SegmentStore store) throws IOException {
-        return (double) store.garbageBytes() / store.statistics().usedBytes();
+        return (double) store.files().garbageBytes() / store.statistics().usedBytes();
     }
 
     @Test

@@ -224,7 +224,8 @@ class SegmentCrashTest {
         try (Stream<Path> files = Files.list(image)) {
             headers = files.count() * SegmentFile.HEADER_BYTES;
         }
-        assertThat(store.statistics().usedBytes()).isEqualTo(headers + live + store.garbageBytes());
+        assertThat(store.statistics().usedBytes())
+                .isEqualTo(headers + live + store.files().garbageBytes());
     }
 
     /** A start that met a hole instead of a record's header would look no further. */

@@ -1,0 +1,322 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.globalfs.protocol.DiskWatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The segment files of a store: which of them takes appends, how much disk they take, when one
+ * begins and when it goes. The chunks in them are {@link SegmentStore}'s.
+ *
+ * <p>What is said to need the append lock is called with {@link #appendLock} held; everything else
+ * takes it.
+ */
+final class SegmentFolder {
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentFolder.class);
+
+    /** Records up to this size are written into prepared (zeroed) space when there is some. */
+    private static final int SMALL_BYTES = 128 << 10;
+
+    private static final int PREPARE_AHEAD = 1 << 20;
+    private static final int PREPARE_STEP = 256 << 10;
+    private static final int PREPARE_ROUNDS = 8;
+
+    /** The segment that takes appends is not sealed for less garbage than this part of its size. */
+    private static final int ACTIVE_GARBAGE_PART = 8;
+
+    final ReentrantLock appendLock = new ReentrantLock();
+
+    private final Path folder;
+    private final SegmentStore.Options options;
+    private final DiskWatch disk;
+    private final GroupSync groupSync;
+    private final FaultPoints faults;
+    private final AtomicLong usedBytes = new AtomicLong();
+    private final TreeMap<Integer, SegmentFile> segments = new TreeMap<>();
+    private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
+    private @Nullable SegmentFile active;
+    private int nextSegment = 1;
+    private boolean preparing;
+    private boolean closed;
+
+    SegmentFolder(
+            Path folder,
+            SegmentStore.Options options,
+            DiskWatch disk,
+            GroupSync groupSync,
+            FaultPoints faults) {
+        this.folder = folder;
+        this.options = options;
+        this.disk = disk;
+        this.groupSync = groupSync;
+        this.faults = faults;
+    }
+
+    /** A segment that was found at the start, where nothing else runs; in order. */
+    void found(SegmentFile segment) throws IOException {
+        segments.put(segment.number(), segment);
+        nextSegment = segment.number() + 1;
+        if (!segment.sealed()) {
+            SegmentFile previous = active;
+            if (previous != null) {
+                previous.seal(options.cluster(), options.node());
+            }
+            active = segment;
+        }
+    }
+
+    /** It takes so much, once all that was found dead in it is given back. */
+    void counted(SegmentFile segment) {
+        usedBytes.addAndGet(segment.usedBytes());
+    }
+
+    /** At the start. */
+    void dropDeadSegments() throws IOException {
+        for (SegmentFile segment : List.copyOf(segments.values())) {
+            if (segment.sealed() && segment.whollyDead()) {
+                drop(segment);
+            }
+        }
+    }
+
+    /**
+     * The segment that takes a record of this size, begun if need be; null: no space. Append lock
+     * held.
+     *
+     * @param frees it is a copy of one that goes then: may take the reserve, and more than the
+     *     capacity meanwhile, so that a full node can be rid of its garbage
+     */
+    @Nullable SegmentFile roomFor(int recordBytes, boolean frees) throws IOException {
+        if (!frees && usedBytes.get() + recordBytes > options.capacityBytes()) {
+            return null;
+        }
+        SegmentFile segment = active;
+        if (segment != null && segment.tail() + recordBytes > options.segmentBytes()) {
+            sealActive(segment);
+            segment = null;
+        }
+        int needed = SegmentFile.HEADER_BYTES + recordBytes;
+        if (segment == null) {
+            if (free(needed, frees) < needed) {
+                return null;
+            }
+            segment =
+                    SegmentFile.create(
+                            folder, nextSegment, options.cluster(), options.node(), faults);
+            nextSegment++;
+            usedBytes.addAndGet(segment.usedBytes());
+            segments.put(segment.number(), segment);
+            active = segment;
+        }
+        int end = segment.tail() + recordBytes;
+        return hasRoom(segment, end, frees) ? segment : null;
+    }
+
+    private void sealActive(SegmentFile segment) throws IOException {
+        segment.seal(options.cluster(), options.node());
+        active = null;
+        if (segment.whollyDead()) {
+            drop(segment);
+        }
+    }
+
+    /** What may be taken of the disk. */
+    private long free(int needed, boolean withReserve) throws IOException {
+        return disk.look(needed) + (withReserve ? disk.reservedBytes() : 0);
+    }
+
+    /** Whether the segment's space up to there is reserved, on disk and beside what is not ours. */
+    private boolean hasRoom(SegmentFile segment, int end, boolean frees) throws IOException {
+        int missing = end - segment.allocated();
+        if (missing <= 0) {
+            return true;
+        }
+        long free = free(missing, frees);
+        int step =
+                Math.min(
+                        SegmentStore.Options.ALLOCATION_STEP,
+                        options.segmentBytes() - segment.allocated());
+        return free >= missing
+                && segment.reserve(
+                        end,
+                        Math.clamp(
+                                free / SegmentStore.Options.ALLOCATION_PART, 0, Math.max(step, 0)));
+    }
+
+    /** Writes a record where the active segment ends. Append lock held. */
+    void append(ChunkRecord record, ByteBuffer data) throws IOException {
+        SegmentFile segment = Objects.requireNonNull(active);
+        recordHeader.clear();
+        record.write(recordHeader);
+        segment.append(recordHeader.flip(), data, record.recordBytes());
+        usedBytes.addAndGet(record.recordBytes());
+    }
+
+    /**
+     * Has space for small records written with zeros ahead, in the background. Append lock held.
+     */
+    void prepareIfUseful(SegmentFile segment, int recordBytes) {
+        if (recordBytes > SMALL_BYTES
+                || preparing
+                || segment.prepared() - segment.tail() > PREPARE_AHEAD) {
+            return;
+        }
+        preparing = true;
+        SegmentPreparer.submit(() -> prepare(segment));
+    }
+
+    private void prepare(SegmentFile segment) {
+        ByteBuffer zeros = SegmentPreparer.zeros(PREPARE_STEP);
+        try {
+            for (int round = 0; round < PREPARE_ROUNDS; round++) {
+                appendLock.lock();
+                try {
+                    if (closed || segment.sealed()) {
+                        return;
+                    }
+                    int ahead = segment.prepared() + PREPARE_STEP;
+                    if (ahead > options.segmentBytes() || !hasRoom(segment, ahead, false)) {
+                        return;
+                    }
+                    segment.prepare(zeros.duplicate());
+                } finally {
+                    appendLock.unlock();
+                }
+                segment.sync();
+            }
+        } catch (ClosedChannelException e) {
+            LOG.debug("{} closed while being prepared", segment.path());
+        } catch (IOException e) {
+            groupSync.fail(e);
+            LOG.error("{}: disk failed, no more writes", folder, e);
+        } finally {
+            prepared();
+        }
+    }
+
+    private void prepared() {
+        appendLock.lock();
+        try {
+            preparing = false;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /**
+     * Gives the space of dead records back.
+     *
+     * @param synced only where their end is on disk
+     */
+    void reclaim(List<SegmentStore.Location> killed, boolean synced) throws IOException {
+        for (SegmentStore.Location location : killed) {
+            if (location.segment().sealed() && location.segment().whollyDead()) {
+                appendLock.lock();
+                try {
+                    drop(location.segment());
+                } finally {
+                    appendLock.unlock();
+                }
+            } else {
+                usedBytes.addAndGet(-location.segment().punchAround(location.offset(), synced));
+            }
+        }
+    }
+
+    /** Append lock held. */
+    private void drop(SegmentFile segment) throws IOException {
+        // A power failure may undo the removal: nothing in the file may be live then.
+        segment.sync();
+        groupSync.forget(segment);
+        segments.remove(segment.number());
+        long used = segment.usedBytes();
+        if (segment.remove()) {
+            usedBytes.addAndGet(-used);
+            LOG.debug("{} removed, all its chunks are deleted", segment.path());
+        }
+    }
+
+    /** Sealed segments that {@link Compaction} should empty, the most wasteful first. */
+    List<SegmentFile> wasteful() throws IOException {
+        appendLock.lock();
+        try {
+            SegmentFile last = active;
+            if (last != null
+                    && last.isWasteful()
+                    && last.garbageBytes() >= options.segmentBytes() / ACTIVE_GARBAGE_PART) {
+                sealActive(last);
+            }
+            return segments.values().stream()
+                    .filter(segment -> segment.sealed() && segment.isWasteful())
+                    .sorted(Comparator.comparingLong(SegmentFile::garbageBytes).reversed())
+                    .toList();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** Removes a sealed segment that has no live record left; false: it has. */
+    boolean dropIfDead(SegmentFile segment) throws IOException {
+        appendLock.lock();
+        try {
+            if (segment.isEmptied()) {
+                drop(segment);
+            }
+            return segment.isRemoved();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** Bytes on disk that belong to no live chunk. */
+    long garbageBytes() {
+        appendLock.lock();
+        try {
+            return segments.values().stream().mapToLong(SegmentFile::garbageBytes).sum();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** How many files there are. */
+    int count() {
+        appendLock.lock();
+        try {
+            return segments.size();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** What they take of the disk. */
+    long usedBytes() {
+        return usedBytes.get();
+    }
+
+    /** Syncs, unless the disk failed before, and closes all. */
+    void close() throws IOException {
+        appendLock.lock();
+        try {
+            closed = true;
+            for (SegmentFile segment : segments.values()) {
+                if (groupSync.failure() == null) {
+                    segment.sync();
+                }
+                segment.close();
+            }
+        } finally {
+            appendLock.unlock();
+        }
+    }
+}
