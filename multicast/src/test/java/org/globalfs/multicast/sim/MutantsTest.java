@@ -2,6 +2,7 @@ package org.globalfs.multicast.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.stream.LongStream;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.MergePosition;
 import org.globalfs.multicast.RingPosition;
@@ -23,21 +24,35 @@ class MutantsTest {
         VOTE_BEFORE_SYNC,
         CONSTANT_BALLOT,
         PROMISE_FORGOTTEN_AT_RESTART,
-        VOTES_COUNTED_FOR_DIFFERENT_VALUES,
+        VOTES_COUNTED_FOR_DIFFERENT_VALUES(447),
         GAP_FILLED_WITHOUT_PHASE_1,
         IMPORT_OUT_OF_ORDER,
         TRIMMED_BEYOND_CHECKPOINT,
-        TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED,
-        ACKNOWLEDGED_PAST_STEP_DOWN,
+        TRIMMED_BEFORE_KNOWN_TO_BE_DECIDED(955),
+        ACKNOWLEDGED_PAST_STEP_DOWN(666),
         TAKEN_AND_DROPPED,
         READ_BEFORE_BARRIER,
         LEASE_KEPT_PAST_STEP_DOWN,
         LEASE_GRANTED_UNSEEN_AT_RESTART,
-        LOST_VOTES_IGNORED,
+        LOST_VOTES_IGNORED(217),
         SKIP_COUNTER_RESET_AT_TAKE_OVER,
         TURN_BROKEN_AT_RESUME,
-        QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE,
-        READ_INDEX_UNCONFIRMED;
+        QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE(312),
+        READ_INDEX_UNCONFIRMED(101);
+
+        private final long provenSeed;
+
+        Mutant() {
+            this(1);
+        }
+
+        /**
+         * @param provenSeed one that caught it once, tried first, as it spares many that do not; it
+         *     counts for nothing once the simulator runs it differently
+         */
+        Mutant(long provenSeed) {
+            this.provenSeed = provenSeed;
+        }
 
         private Plan plan() {
             Plan sound = Plan.production();
@@ -129,18 +144,21 @@ class MutantsTest {
     @ParameterizedTest
     @EnumSource
     void areCaught(Mutant mutant) {
-        for (long seed = 1; seed <= MOST_SEEDS; seed++) {
-            String failure = RingSimulation.run(seed, mutant.plan()).failure();
-            if (failure != null) {
-                System.out.println(
-                        mutant
-                                + " caught after "
-                                + seed
-                                + " seeds: "
-                                + failure.lines().findFirst().orElse(""));
-                return;
-            }
+        LongStream seeds =
+                LongStream.concat(
+                        LongStream.of(mutant.provenSeed), LongStream.rangeClosed(1, MOST_SEEDS));
+        assertThat(seeds.anyMatch(seed -> isCaught(mutant, seed)))
+                .as("%s is noticed within %s seeds", mutant, MOST_SEEDS)
+                .isTrue();
+    }
+
+    private static boolean isCaught(Mutant mutant, long seed) {
+        String failure = RingSimulation.run(seed, mutant.plan()).failure();
+        if (failure == null) {
+            return false;
         }
-        assertThat(mutant).as("went unnoticed in %s seeds", MOST_SEEDS).isNull();
+        String what = failure.lines().findFirst().orElse("");
+        System.out.println(mutant + " caught by seed " + seed + ": " + what);
+        return true;
     }
 }

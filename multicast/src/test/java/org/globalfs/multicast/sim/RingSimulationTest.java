@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class RingSimulationTest {
 
     private static final int FIXED_SEEDS = 100;
-    private static final int NEW_SEEDS = Integer.getInteger("globalfs.sim.seeds", 2000);
+    private static final int NEW_SEEDS = Integer.getInteger("globalfs.sim.seeds", 1000);
     private static final long LONGEST_NS = 300_000_000_000L;
     private static final int THREADS = 2;
 
