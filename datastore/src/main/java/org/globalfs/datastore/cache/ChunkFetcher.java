@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.cache.policy.ChunkLayout;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.client.FetchedChunk;
+import org.globalfs.datastore.node.Pace;
 import org.globalfs.datastore.node.SegmentStore;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -32,15 +33,12 @@ final class ChunkFetcher implements AutoCloseable {
 
     private final SegmentStore store;
     private final DistributedBlockStore blocks;
-    private final long bytesPerSecond;
+    private final Pace pace;
     private final Told told;
     private final BlockingQueue<Order> orders = new ArrayBlockingQueue<>(MOST_ORDERS);
     private final Shutdown shutdown = new Shutdown();
     private final List<Thread> threads = new ArrayList<>();
     private final String name;
-
-    /** From when on the bandwidth allows more. */
-    private long freeNs = System.nanoTime();
 
     /**
      * What is to be got of a block.
@@ -68,7 +66,7 @@ final class ChunkFetcher implements AutoCloseable {
         this.name = name;
         this.store = store;
         this.blocks = blocks;
-        this.bytesPerSecond = bytesPerSecond;
+        pace = new Pace(bytesPerSecond, shutdown);
         this.told = told;
         for (int i = 0; i < THREADS; i++) {
             threads.add(
@@ -103,9 +101,7 @@ final class ChunkFetcher implements AutoCloseable {
         List<Integer> kept = new ArrayList<>();
         try {
             long all = order.wanted | order.probed;
-            if (shutdown.await(
-                    delayNs((long) Long.bitCount(all) * order.layout.chunkBytes()),
-                    TimeUnit.NANOSECONDS)) {
+            if (!pace.spend((long) Long.bitCount(all) * order.layout.chunkBytes())) {
                 return;
             }
             chunks = blocks.fetch(order.ref, all);
@@ -138,14 +134,6 @@ final class ChunkFetcher implements AutoCloseable {
             LOG.debug("{}: chunk not cached: {}", name, status);
         }
         return status == ChunkStatus.OK;
-    }
-
-    /** How long to wait before so many bytes may be fetched. */
-    private synchronized long delayNs(long bytes) {
-        long now = System.nanoTime();
-        long delay = Math.max(0, freeNs - now);
-        freeNs = now + delay + (long) (bytes * 1e9 / bytesPerSecond);
-        return delay;
     }
 
     /** Waits for what is under way, which nodes that are silent make last. */

@@ -39,6 +39,7 @@ public final class Compaction implements AutoCloseable {
     private final String node;
     private final Map<Integer, Long> notBefore = new HashMap<>();
     private final Shutdown shutdown = new Shutdown();
+    private final Pace pace = new Pace(BYTES_PER_SECOND, shutdown);
     private final Thread thread;
 
     public Compaction(SegmentStore store, String node) {
@@ -132,9 +133,7 @@ public final class Compaction implements AutoCloseable {
         store.reached(Step.COPIES_SYNCED);
         store.endOriginals(copied);
         copied.clear();
-        var _ =
-                shutdown.await(
-                        TimeUnit.SECONDS.toMillis(bytes) / BYTES_PER_SECOND, TimeUnit.MILLISECONDS);
+        var _ = pace.spend(bytes);
     }
 
     @Override

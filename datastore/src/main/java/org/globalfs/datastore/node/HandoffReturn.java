@@ -35,7 +35,7 @@ final class HandoffReturn implements AutoCloseable {
     private final String node;
     private final Discovery discovery;
     private final PlacementEpochs epochs;
-    private final long bytesPerSecond;
+    private final Pace pace;
     private final Map<String, Long> notBefore = new HashMap<>();
     private final Shutdown shutdown = new Shutdown();
     private final Thread thread;
@@ -52,7 +52,7 @@ final class HandoffReturn implements AutoCloseable {
         this.cluster = cluster;
         this.node = node;
         this.discovery = discovery;
-        this.bytesPerSecond = bytesPerSecond;
+        pace = new Pace(bytesPerSecond, shutdown);
         thread =
                 Thread.ofPlatform()
                         .daemon()
@@ -127,9 +127,7 @@ final class HandoffReturn implements AutoCloseable {
         if (sent == ChunkMove.REFUSED) {
             return false;
         }
-        var _ =
-                shutdown.await(
-                        TimeUnit.SECONDS.toMillis(sent) / bytesPerSecond, TimeUnit.MILLISECONDS);
+        var _ = pace.spend(sent);
         return true;
     }
 

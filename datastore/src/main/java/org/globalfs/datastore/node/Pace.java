@@ -7,7 +7,7 @@ import org.globalfs.protocol.Shutdown;
  * Keeps work that is not urgent below a rate. Thread-safe; those who share one share its rate, and
  * it is kept over any time that is long against one piece of the work.
  */
-final class Pace {
+public final class Pace {
     private final long bytesPerSecond;
     private final Shutdown shutdown;
 
@@ -16,24 +16,27 @@ final class Pace {
 
     /**
      * @param bytesPerSecond more than 0
+     * @param shutdown nobody waits once it begins
      */
-    Pace(long bytesPerSecond, Shutdown shutdown) {
+    public Pace(long bytesPerSecond, Shutdown shutdown) {
         this.bytesPerSecond = bytesPerSecond;
         this.shutdown = shutdown;
     }
 
-    /** Returns when the next may begin after so many bytes; at once when there is no next. */
-    void spend(int bytes) {
-        long waitNs = reserve(System.nanoTime(), bytes);
-        if (waitNs > 0) {
-            var _ = shutdown.await(waitNs, TimeUnit.NANOSECONDS);
-        }
+    /**
+     * Spends so many bytes, when what was spent before has had its time.
+     *
+     * @return false: the work ends instead
+     */
+    public boolean spend(long bytes) {
+        return !shutdown.await(delayNs(System.nanoTime(), bytes), TimeUnit.NANOSECONDS);
     }
 
     /** How long who spends this has to wait. */
-    synchronized long reserve(long nowNs, int bytes) {
+    synchronized long delayNs(long nowNs, long bytes) {
+        long delayNs = Math.max(0, freeNs - nowNs);
         double costNs = (double) bytes * TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
-        freeNs = Math.max(nowNs, freeNs) + (long) costNs;
-        return freeNs - nowNs;
+        freeNs = nowNs + delayNs + (long) costNs;
+        return delayNs;
     }
 }

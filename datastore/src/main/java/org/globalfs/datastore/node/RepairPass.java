@@ -199,7 +199,7 @@ final class RepairPass implements AutoCloseable {
                 notMoved(key, to + " does not take it, or it is damaged here");
                 return;
             }
-            pace.spend(sent);
+            var _ = pace.spend(sent);
             sighting.survey.moved(key, self, to);
             tally.add(Count.MOVED);
         } catch (IOException e) {
@@ -227,7 +227,7 @@ final class RepairPass implements AutoCloseable {
         if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
             throw new IOException(to + " does not take it: " + status);
         }
-        pace.spend(bytes.length);
+        var _ = pace.spend(bytes.length);
     }
 
     private long youngForMs(ChunkKey block) {

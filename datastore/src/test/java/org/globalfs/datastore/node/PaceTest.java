@@ -14,8 +14,9 @@ class PaceTest {
         Pace pace = new Pace(1_000_000, shutdown);
         long now = System.nanoTime();
 
-        assertThat(pace.reserve(now, 500_000)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(500));
-        assertThat(pace.reserve(now, 500_000)).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+        assertThat(pace.delayNs(now, 500_000)).isZero();
+        assertThat(pace.delayNs(now, 500_000)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(500));
+        assertThat(pace.delayNs(now, 1)).isEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
 
     @Test
@@ -23,24 +24,27 @@ class PaceTest {
         Pace pace = new Pace(1_000_000, shutdown);
         long now = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
 
-        assertThat(pace.reserve(now, 250_000)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(250));
+        assertThat(pace.delayNs(now, 250_000)).isZero();
+        assertThat(pace.delayNs(now, 1)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(250));
     }
 
     @Test
     void the_time_that_the_work_took_counts() {
         Pace pace = new Pace(1_000_000, shutdown);
         long now = System.nanoTime();
-        var _ = pace.reserve(now, 100_000);
+        var _ = pace.delayNs(now, 250_000);
 
         long after = now + TimeUnit.MILLISECONDS.toNanos(150);
 
-        assertThat(pace.reserve(after, 100_000)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(100));
+        assertThat(pace.delayNs(after, 1)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(100));
     }
 
     @Test
     void nobody_waits_once_it_ends() {
+        Pace pace = new Pace(1, shutdown);
+        var _ = pace.spend(Integer.MAX_VALUE); // the next would wait for 68 years
         shutdown.begin();
 
-        new Pace(1, shutdown).spend(Integer.MAX_VALUE); // 68 years
+        assertThat(pace.spend(1)).isFalse();
     }
 }
