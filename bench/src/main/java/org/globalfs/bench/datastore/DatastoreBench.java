@@ -38,7 +38,9 @@ public final class DatastoreBench implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "SECONDS",
-            description = "Length of each part of a round (default 5).")
+            description =
+                    "Length of each part of a round (default 5); the coder's many parts take a fifth"
+                            + " of it.")
     private double seconds = 5;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds (default 3).")

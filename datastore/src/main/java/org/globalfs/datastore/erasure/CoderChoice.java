@@ -23,7 +23,7 @@ final class CoderChoice {
      * Look-ups that are one instruction beat the table coder by far more than this, others lose to
      * it; the vector coder lies between.
      */
-    private static final int LOOKUP_GAIN = 6;
+    private static final int LOOKUP_GAIN = 4;
 
     /** Starting a cluster is busy enough: warming up waits until that is over. */
     private static final long DELAY_NS = 3_000_000_000L;

@@ -1,6 +1,8 @@
 package org.globalfs.datastore.erasure;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Rows of factors together with the tables that the coders need. Immutable; built once per matrix
@@ -9,6 +11,9 @@ import java.util.Arrays;
 final class Rows {
     /** Bytes that a mask is repeated over: the widest vector. */
     static final int MASK_STRIDE = 64;
+
+    /** Rows whose products fit into an int. */
+    static final int ROWS_OF_TABLE = 4;
 
     private final byte[][] factors;
 
@@ -19,10 +24,11 @@ final class Rows {
     private final byte[] bitMasks;
 
     /**
-     * For row pair p and column c, 256 ints: products in row 2p (bits 0-7) and row 2p + 1 (bits
-     * 8-15).
+     * For the g-th four rows, the tables of three or four columns each, or of one where columns are
+     * left over. A table has 256 ints a column: products in row 4g (bits 0-7), row 4g + 1 (bits
+     * 8-15) and so on.
      */
-    private final int[] pairTables;
+    private final int[][][] productTables;
 
     /**
      * For row r and column c, at (r * columns + c) * 128: products of 0 to 15, over and over for 64
@@ -36,7 +42,10 @@ final class Rows {
         int columns = rows == 0 ? 0 : factors[0].length;
         bitMasks = new byte[rows * 8 * columns * MASK_STRIDE];
         halfTables = new byte[rows * columns * 2 * MASK_STRIDE];
-        pairTables = new int[(rows + 1) / 2 * columns * 256];
+        productTables = new int[Math.ceilDiv(rows, ROWS_OF_TABLE)][][];
+        for (int group = 0; group < productTables.length; group++) {
+            productTables[group] = productTables(factors, group * ROWS_OF_TABLE);
+        }
         for (int r = 0; r < rows; r++) {
             for (int c = 0; c < columns; c++) {
                 int factor = factors[r][c] & 0xff;
@@ -52,13 +61,35 @@ final class Rows {
                     halfTables[halfAt + MASK_STRIDE + i] =
                             (byte) GaloisField.multiply(factor, (i & 15) << 4);
                 }
-                int pairAt = (r / 2 * columns + c) * 256;
-                int shift = (r & 1) * 8;
-                for (int value = 0; value < 256; value++) {
-                    pairTables[pairAt + value] |= GaloisField.multiply(factor, value) << shift;
-                }
             }
         }
+    }
+
+    private static int[][] productTables(byte[][] factors, int firstRow) {
+        int columns = factors[firstRow].length;
+        int endRow = Math.min(firstRow + ROWS_OF_TABLE, factors.length);
+        List<int[]> tables = new ArrayList<>();
+        int width;
+        for (int first = 0; first < columns; first += width) {
+            width = tableColumns(columns - first);
+            int[] table = new int[width * 256];
+            for (int r = firstRow; r < endRow; r++) {
+                for (int i = 0; i < table.length; i++) {
+                    int factor = factors[r][first + (i >> 8)] & 0xff;
+                    table[i] |= GaloisField.multiply(factor, i & 0xff) << (r - firstRow) * 8;
+                }
+            }
+            tables.add(table);
+        }
+        return tables.toArray(int[][]::new);
+    }
+
+    /** As few single columns as possible. */
+    private static int tableColumns(int columnsLeft) {
+        if (columnsLeft >= 4 && columnsLeft % 3 != 0) {
+            return 4;
+        }
+        return columnsLeft >= 3 ? 3 : 1;
     }
 
     int count() {
@@ -77,7 +108,7 @@ final class Rows {
         return halfTables;
     }
 
-    int[] pairTables() {
-        return pairTables;
+    int[][][] productTables() {
+        return productTables;
     }
 }
