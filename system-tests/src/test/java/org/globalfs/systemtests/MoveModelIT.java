@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class MoveModelIT {
     private static final int CLIENTS = 6;
-    private static final int MOVES = Integer.getInteger("globalfs.model.moves", 9);
+    private static final int MOVES = Integer.getInteger("globalfs.model.moves", 6);
 
     /** Of one client, before it looks whether the moves are done. */
     private static final int OPERATIONS = 100;
