@@ -545,7 +545,6 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            overlay.close();
             store.close();
         }
     }

@@ -208,6 +208,23 @@ final class MovesTest {
         return reply.getAttributes().getMode() & 07777;
     }
 
+    /** Or the list of what is left would have all names of a tree's widest level. */
+    @Test
+    void whatIsLeftIsOnThePathToWhatCameLast() {
+        List<Long> directories = new ArrayList<>();
+        for (int d = 0; d < 5; d++) {
+            directories.add(made(home, "d" + d, Mode.DIRECTORY | 0755));
+            for (int f = 0; f < 10; f++) {
+                made(directories.getLast(), "f" + f, FILE);
+            }
+        }
+        MoveOp op = new MoveOp(List.of(home), 2).setLimit(7);
+        UpdateReply reply = rings.run(0, rings.command(9, 0, 2, UpdateOp.move(op)));
+        assertThat(reply.getDone()).isEqualTo(7);
+        // Five files of the directory that has begun to leave, and the other four directories.
+        assertThat(reply.getRest()).hasSize(5 + 4).containsAll(directories.subList(1, 5));
+    }
+
     @Test
     void oneCommandTakesAsMuchAsFits() {
         Set<Long> all = new HashSet<>(Set.of(home));

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keys of the tables: big-endian, so that bytewise order is numeric order of non-negative numbers.
@@ -28,6 +29,20 @@ public final class Keys {
     /** The prefix of every key. */
     public static byte[] none() {
         return new byte[0];
+    }
+
+    /** The least key above all that begin with a prefix; null: there is none. */
+    public static byte @Nullable [] after(byte[] prefix) {
+        int last = prefix.length - 1;
+        while (last >= 0 && prefix[last] == -1) {
+            last--;
+        }
+        if (last < 0) {
+            return null;
+        }
+        byte[] after = Arrays.copyOf(prefix, last + 1);
+        after[last]++;
+        return after;
     }
 
     public static byte[] of(long number) {

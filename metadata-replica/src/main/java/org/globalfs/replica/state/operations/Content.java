@@ -274,6 +274,9 @@ final class Content {
     /** The pieces of the range in order, {@code limit} at most. */
     static List<Piece> overlapping(Records records, Inode inode, long from, long to, int limit) {
         List<Piece> found = new ArrayList<>();
+        if (inode.extents == 0) {
+            return found;
+        }
         byte[] prefix = Keys.of(inode.ino);
         Piece first = at(records, inode, from);
         long start = first == null ? from : first.offset();
@@ -294,6 +297,9 @@ final class Content {
 
     /** The piece that covers this byte. */
     static @Nullable Piece at(Records records, Inode inode, long offset) {
+        if (inode.extents == 0) {
+            return null;
+        }
         if (inode.extents == 1) {
             byte[] value = records.get(Table.EXTENT, Keys.of(inode.ino, 0));
             if (value != null) {

@@ -20,7 +20,8 @@ import org.globalfs.replica.state.operations.Locks.Lock;
 
 /**
  * The share of the partition that inodes move away from: says what goes, and holds it still until
- * the decision. Breadth first from the inodes asked for, as much as one command may carry.
+ * the decision. As much as one command may carry, depth first from the inodes asked for, so that
+ * the list of those that are left stays short: it has brothers of those on one path.
  *
  * <p>Of a tree, directories that have a policy of their own do not go along. What cannot go now
  * stays, and below it everything: the root, what another operation holds, what has locks (they are
@@ -84,14 +85,18 @@ final class Departure {
         next.addAll(op.getInodes());
         while (!next.isEmpty()) {
             long ino = next.poll();
+            if (full) {
+                if (seen.add(ino)) {
+                    rest.add(ino);
+                }
+                continue;
+            }
             Inode inode = seen.add(ino) && tree.isHere(ino) ? tree.inode(ino) : null;
             if (inode == null || inode.nlink == 0 || isApart(inode)) {
                 continue;
             }
             if (stays(inode)) {
                 stayed.add(ino);
-            } else if (full) {
-                rest.add(ino);
             } else {
                 load(inode);
             }
@@ -114,10 +119,10 @@ final class Departure {
         items.add(item);
         bytes += size;
         full = items.size() >= limit || bytes >= BYTES;
-        for (Cargo.Named entry : item.entries()) {
+        for (Cargo.Named entry : item.entries().reversed()) {
             long child = Dentry.decode(entry.value()).ino();
             if (tree.isHere(child)) {
-                next.add(child);
+                next.addFirst(child);
             }
         }
     }

@@ -48,11 +48,17 @@ final class Migration {
             counters.inodes--;
             counters.bytes -= inode.stored;
             tree.quotas().forget(inode);
-            pieces(ino, blocks);
-            erase(Table.EXTENT, ino);
-            erase(Table.XATTR, ino);
-            erase(Table.DENTRY, ino);
-            erase(Table.COOKIE, ino);
+            if (inode.extents > 0) {
+                pieces(ino, blocks);
+                erase(Table.EXTENT, ino);
+            }
+            if (inode.xattrNames > 0) {
+                erase(Table.XATTR, ino);
+            }
+            if (inode.isDirectory()) {
+                erase(Table.DENTRY, ino);
+                erase(Table.COOKIE, ino);
+            }
             records.delete(Table.INODE, Keys.of(ino));
             if (Partitions.ofBirth(ino) != counters.partition) {
                 counters.adopted--;

@@ -307,6 +307,9 @@ final class Xattrs {
 
     /** Forgets all of an inode that is forgotten itself. */
     static void erase(MutableRecords records, Inode inode) {
+        if (inode.xattrNames == 0) {
+            return;
+        }
         byte[] prefix = Keys.of(inode.ino);
         records.scan(
                 Table.XATTR,

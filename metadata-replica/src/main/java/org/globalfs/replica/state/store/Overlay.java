@@ -13,7 +13,6 @@ import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
-import org.rocksdb.RocksIterator;
 import org.rocksdb.WriteBatch;
 
 /**
@@ -27,7 +26,6 @@ public final class Overlay implements MutableRecords {
 
     private final Store store;
     private final Map<Table, NavigableMap<byte[], byte[]>> changes = new EnumMap<>(Table.class);
-    private final Map<Table, RocksIterator> iterators = new EnumMap<>(Table.class);
 
     public Overlay(Store store) {
         this.store = store;
@@ -63,25 +61,20 @@ public final class Overlay implements MutableRecords {
         changes(table).put(key, DELETED);
     }
 
-    /** An iterator over what is committed, kept until the next commit. */
-    private RocksIterator iterator(Table table) {
-        return iterators.computeIfAbsent(table, store::iterate);
-    }
-
     @Override
     public void scan(Table table, byte[] prefix, byte[] from, Visitor visitor) {
-        RocksIterator stored = iterator(table);
-        stored.seek(from);
-        Iterator<Map.Entry<byte[], byte[]>> changed =
-                pendingChanges(table, prefix, from).iterator();
+        try (PrefixIterator stored = new PrefixIterator(store, table, prefix, null)) {
+            stored.seek(from);
+            merge(stored, pendingChanges(table, prefix, from).iterator(), visitor);
+        }
+    }
+
+    private static void merge(
+            PrefixIterator stored, Iterator<Map.Entry<byte[], byte[]>> changed, Visitor visitor) {
         Map.@Nullable Entry<byte[], byte[]> change = changed.hasNext() ? changed.next() : null;
         while (true) {
-            byte[] key = stored.isValid() ? stored.key() : null;
-            if (key != null && !Keys.startsWith(key, prefix)) {
-                key = null;
-            }
+            byte[] key = stored.key();
             if (key == null && change == null) {
-                store.check(stored);
                 return;
             }
             int order =
@@ -122,17 +115,21 @@ public final class Overlay implements MutableRecords {
 
     @Override
     public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
-        RocksIterator stored = iterator(table);
-        stored.seekForPrev(at);
-        Map.@Nullable Entry<byte[], byte[]> change = changes(table).floorEntry(at);
+        try (PrefixIterator stored = new PrefixIterator(store, table, prefix, null)) {
+            stored.seekBack(at);
+            return floor(stored, changes(table), prefix, at);
+        }
+    }
+
+    private static @Nullable Row floor(
+            PrefixIterator stored, NavigableMap<byte[], byte[]> changes, byte[] prefix, byte[] at) {
+        Map.@Nullable Entry<byte[], byte[]> change = changes.floorEntry(at);
         while (true) {
-            byte[] key =
-                    stored.isValid() && Keys.startsWith(stored.key(), prefix) ? stored.key() : null;
+            byte[] key = stored.key();
             if (change != null && !Keys.startsWith(change.getKey(), prefix)) {
                 change = null;
             }
             if (key == null && change == null) {
-                store.check(stored);
                 return null;
             }
             int order =
@@ -147,16 +144,14 @@ public final class Overlay implements MutableRecords {
                 return new Row(candidate.getKey(), candidate.getValue());
             }
             if (order == 0) {
-                stored.prev();
+                stored.previous();
             }
-            change = changes(table).lowerEntry(candidate.getKey());
+            change = changes.lowerEntry(candidate.getKey());
         }
     }
 
     /** Writes all changes atomically and starts anew. */
     public void commit() {
-        iterators.values().forEach(RocksIterator::close);
-        iterators.clear();
         try (WriteBatch batch = new WriteBatch()) {
             for (Map.Entry<Table, NavigableMap<byte[], byte[]>> table : changes.entrySet()) {
                 for (Map.Entry<byte[], byte[]> change : table.getValue().entrySet()) {
@@ -170,11 +165,5 @@ public final class Overlay implements MutableRecords {
             }
             store.write(batch);
         }
-    }
-
-    /** Frees native iterators; uncommitted changes are dropped. */
-    public void close() {
-        iterators.values().forEach(RocksIterator::close);
-        iterators.clear();
     }
 }

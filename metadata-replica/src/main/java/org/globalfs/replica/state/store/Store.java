@@ -200,10 +200,6 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    RocksIterator iterate(Table table) {
-        return iterate(table, readOptions);
-    }
-
     RocksIterator iterate(Table table, ReadOptions options) {
         return db.newIterator(handle(table), options);
     }

@@ -1,12 +1,9 @@
 package org.globalfs.replica.state.store;
 
-import java.util.Arrays;
-import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
-import org.rocksdb.RocksIterator;
 import org.rocksdb.Snapshot;
 
 /**
@@ -42,29 +39,23 @@ public final class StoreView implements Records, AutoCloseable {
 
     @Override
     public void scan(Table table, byte[] prefix, byte[] from, Visitor visitor) {
-        try (RocksIterator rows = store.iterate(table, options)) {
-            for (rows.seek(from); rows.isValid(); rows.next()) {
-                byte[] key = rows.key();
-                if (!Keys.startsWith(key, prefix) || !visitor.visit(key, rows.value())) {
+        try (PrefixIterator rows = new PrefixIterator(store, table, prefix, snapshot)) {
+            rows.seek(from);
+            for (byte[] key = rows.key(); key != null; key = rows.key()) {
+                if (!visitor.visit(key, rows.value())) {
                     return;
                 }
+                rows.next();
             }
-            store.check(rows);
         }
     }
 
     @Override
     public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
-        try (RocksIterator rows = store.iterate(table, options)) {
-            rows.seekForPrev(at);
-            if (!rows.isValid()) {
-                store.check(rows);
-                return null;
-            }
+        try (PrefixIterator rows = new PrefixIterator(store, table, prefix, snapshot)) {
+            rows.seekBack(at);
             byte[] key = rows.key();
-            return Keys.startsWith(key, prefix) && Arrays.compareUnsigned(key, at) <= 0
-                    ? new Row(key, rows.value())
-                    : null;
+            return key == null ? null : new Row(key, rows.value());
         }
     }
 
