@@ -129,8 +129,8 @@ final class CheckpointFetch {
         } finally {
             release(peer, offer.getId());
         }
+        takenOver.incrementAndGet(); // before anybody sees the state that it brings
         partition.exchange();
-        takenOver.incrementAndGet();
         LOG.info("partition {}: continues at {}", partition.partition(), partition.applied());
         return true;
     }
