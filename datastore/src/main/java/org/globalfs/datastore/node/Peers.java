@@ -134,7 +134,7 @@ final class Peers implements Closeable {
 
     /**
      * Asks a node on a connection that nobody else uses meanwhile. After a failure the next request
-     * opens another one.
+     * opens another one: a node that was started again has closed those that are idle, too.
      *
      * @throws IOException the node is away or does not answer, or the request failed here
      */
@@ -150,7 +150,15 @@ final class Peers implements Closeable {
                 idleOf(id).add(connection);
             } else {
                 closeQuietly(id, connection);
+                closeIdle(id);
             }
+        }
+    }
+
+    private void closeIdle(String id) {
+        Queue<StorageConnection> connections = idleOf(id);
+        for (StorageConnection one = connections.poll(); one != null; one = connections.poll()) {
+            closeQuietly(id, one);
         }
     }
 
@@ -181,7 +189,6 @@ final class Peers implements Closeable {
     /** Connections are made anew when they are needed. */
     @Override
     public void close() {
-        idle.forEach((id, connections) -> connections.forEach(one -> closeQuietly(id, one)));
-        idle.clear();
+        idle.keySet().forEach(this::closeIdle);
     }
 }

@@ -98,6 +98,7 @@ final class SegmentWriter implements Closeable {
             }
             return blockBytes;
         } catch (IOException | UnsupportedOperationException e) {
+            // Nothing is in the segment yet, and a disk that fails lets the next write fail, too.
             log.info("{}: writing through the page cache: {}", segment.file, e.toString());
             return CACHED_ONLY;
         }
