@@ -78,7 +78,8 @@ class MoveCrashTest {
                 Node target = Node.start(TO, to, toDisk);
                 StorageConnection connection = target.connect(TO)) {
             for (int i = 0; i < 8; i++) {
-                byte[] bytes = new byte[1 + random.nextInt(60_000)];
+                // Long enough that eight of them never fit into one segment.
+                byte[] bytes = new byte[30_000 + random.nextInt(30_000)];
                 random.nextBytes(bytes);
                 ChunkKey key = new ChunkKey(7, random.nextLong(), i % 6);
                 chunks.put(key, bytes);
