@@ -307,10 +307,13 @@ class MoveTest {
                 cluster.start(1);
                 cluster.crash(5);
                 cluster.start(5);
-                for (Future<Map<String, byte[]>> worker : workers) {
-                    files.putAll(worker.get());
+                try {
+                    for (Future<Map<String, byte[]>> worker : workers) {
+                        files.putAll(worker.get());
+                    }
+                } finally {
+                    over.set(true);
                 }
-                over.set(true);
                 mover.get();
             }
             System.out.println(moved + " inodes moved");

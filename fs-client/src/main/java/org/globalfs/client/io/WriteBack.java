@@ -50,9 +50,6 @@ public final class WriteBack implements AutoCloseable {
 
     private static final long TICK_MS = 200;
 
-    /** Once is enough, unless the fence overtakes the blocks again. */
-    private static final int STORED_AGAIN = 3;
-
     private final Backing backing;
     private final BlockStore blocks;
     private final IoOptions options;
@@ -266,7 +263,9 @@ public final class WriteBack implements AutoCloseable {
     /** Stores and commits; blocks until the command is answered or given up. */
     Committed commit(long ino, Pending pending) {
         Committed done = commit(ino, pending, uploads(pending), false);
-        for (int i = 0; i < STORED_AGAIN && done.cameTooLate(); i++) {
+        // Once is enough, unless the fence overtakes the blocks again, or the file moves again.
+        Patience patience = Patience.of(options.timeout());
+        while (done.cameTooLate() && System.nanoTime() - patience.deadlineNs() < 0) {
             long fenceMs = Objects.requireNonNull(done.answer).reply().getFence();
             LOG.info("inode {}: blocks waited too long for their commit, storing them again", ino);
             blocks.newBlocksNotBefore(fenceMs);

@@ -16,6 +16,7 @@ import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CompactOp;
+import org.globalfs.protocol.wire.CopyRangeOp;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.DecideOp;
 import org.globalfs.protocol.wire.Extent;
@@ -277,6 +278,22 @@ final class MovesTest {
         rings.settle();
         assertThat(rings.state(1).doomed(9)).containsExactly(own);
         assertThat(rings.state(2).refersTo(own)).isFalse();
+    }
+
+    @Test
+    void aCopyOfLentContentStays() {
+        long file = made(home, "f", FILE);
+        written(file, block(1, 1));
+        moved(2, home);
+        long copy = made(home, "copy", FILE);
+        CopyRangeOp all = new CopyRangeOp(copy, 0, file, 0, 100_000);
+        assertThat(run(copy, UpdateOp.copyRange(all)).getDone()).isEqualTo(100_000);
+        assertThat(rings.state(2).withForeignContent(0, 9)).containsExactly(file, copy);
+        assertThat(moved(3, copy).getStayed()).containsExactly(copy);
+        written(file, block(2, 2));
+        written(copy, block(3, 2));
+        rings.settle();
+        assertThat(rings.state(1).doomed(9)).containsExactly(block(1, 1));
     }
 
     @Test

@@ -36,6 +36,9 @@ final class Content {
     /** Embedded bytes that one command may copy. */
     private static final int COPIED_BYTES = 1 << 20;
 
+    /** Of a row that only has to be there. */
+    private static final byte[] PRESENT = {1};
+
     private final MutableRecords records;
     private final Counters counters;
     private final Loans loans;
@@ -84,6 +87,7 @@ final class Content {
     void write(Inode inode, Piece piece) {
         if (piece.block() != null) {
             refer(piece.block(), 1);
+            noteForeign(inode.ino, piece.block());
         }
         if (piece.offset() < inode.size || isReserved(inode)) {
             clear(inode, piece.offset(), piece.end());
@@ -413,6 +417,17 @@ final class Content {
                 records.put(Table.DOOMED, key, Blocks.encode(0, block));
                 counters.doomed++;
             }
+        }
+    }
+
+    /**
+     * Whoever copies a foreign block has foreign content too, which has to follow before it moves.
+     */
+    void noteForeign(long ino, BlockRef block) {
+        byte[] row = Keys.of(ino);
+        if (loans.isForeign(block) && records.get(Table.FOREIGN, row) == null) {
+            counters.foreign++;
+            records.put(Table.FOREIGN, row, PRESENT);
         }
     }
 

@@ -21,9 +21,6 @@ import org.globalfs.replica.state.model.Table;
 /** Carries out what was decided of inodes that move between partitions. */
 final class Migration {
 
-    /** Of a row that only has to be there. */
-    private static final byte[] PRESENT = {1};
-
     private final MutableRecords records;
     private final Counters counters;
     private final Tree tree;
@@ -143,18 +140,13 @@ final class Migration {
     }
 
     private void extents(Cargo.Item item, Map<BlockRef, Integer> blocks) {
-        boolean foreign = false;
         for (Cargo.Extent extent : item.extents()) {
             records.put(Table.EXTENT, Keys.of(item.ino(), extent.offset()), extent.value());
             BlockRef block = Piece.decode(extent.offset(), extent.value()).block();
             if (block != null) {
                 blocks.merge(block, 1, Integer::sum);
-                foreign |= loans.isForeign(block);
+                content.noteForeign(item.ino(), block);
             }
-        }
-        if (foreign) {
-            counters.foreign++;
-            records.put(Table.FOREIGN, Keys.of(item.ino()), PRESENT);
         }
     }
 
