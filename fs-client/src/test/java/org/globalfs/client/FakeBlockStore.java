@@ -30,6 +30,9 @@ public final class FakeBlockStore implements BlockStore {
     /** So many more blocks find room. */
     public final AtomicInteger room = new AtomicInteger(Integer.MAX_VALUE);
 
+    /** So many more blocks are stored for another region than the file lives in by then. */
+    public final AtomicInteger late = new AtomicInteger();
+
     public final AtomicInteger failingGets = new AtomicInteger();
 
     @Override
@@ -45,8 +48,9 @@ public final class FakeBlockStore implements BlockStore {
         content.get(content.position(), bytes);
         long id = ids.incrementAndGet();
         blocks.put(id, bytes);
+        int of = late.getAndUpdate(left -> Math.max(0, left - 1)) > 0 ? region + 1 : region;
         BlockRef ref =
-                new BlockRef(idTime.get() << 16, id, bytes.length, region, (byte) 4, (byte) 2, 1);
+                new BlockRef(idTime.get() << 16, id, bytes.length, of, (byte) 4, (byte) 2, 1);
         refs.put(id, ref);
         return ref;
     }

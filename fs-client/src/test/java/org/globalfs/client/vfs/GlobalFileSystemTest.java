@@ -347,6 +347,19 @@ class GlobalFileSystemTest {
     }
 
     @Test
+    void contentOfAFileThatMovesAgainAndAgainIsStoredAnewAsOften() throws FsException {
+        byte[] content = new byte[100_000];
+        new Random(1).nextBytes(content);
+        blocks.late.set(20);
+        Open file = here.create(home, "file");
+        here.write(file, 0, content);
+        here.close(file);
+        assertThat(blocks.late.get()).as("commits that came too late").isZero();
+        assertThat(here.content(file.ino())).isEqualTo(content);
+        assertThat(there.content(file.ino())).isEqualTo(content);
+    }
+
+    @Test
     void contentWithoutRoomIsLostWholeAndTheFileGoesOn() throws FsException {
         Open file = here.create(home, "file");
         here.write(file, 0, bytes("before"));

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks content maps against inodes and blocks: pieces of a file do not overlap, its counts of
  * them are right, every block has as many references as pieces refer to it, none of these is
- * doomed; and that attributes and locks belong to inodes.
+ * doomed; that files with other regions' blocks are on the list of those, without which they could
+ * move on with them; and that attributes and locks belong to inodes.
  */
 final class ContentCheck {
 
@@ -72,6 +73,7 @@ final class ContentCheck {
         long count;
         long bytes;
         long end;
+        boolean foreign;
 
         void next(long newIno, Piece piece) {
             if (newIno != ino) {
@@ -82,6 +84,7 @@ final class ContentCheck {
                 count = 0;
                 bytes = 0;
                 end = 0;
+                foreign = false;
                 withExtents.add(ino);
             }
             if (piece.offset() < end || piece.length() <= 0) {
@@ -90,6 +93,7 @@ final class ContentCheck {
             count++;
             bytes += piece.length();
             end = piece.end();
+            foreign |= piece.block() != null && piece.block().getRegion() != counters.partition;
             if (inode != null && end > inode.size && !piece.isUnwritten()) {
                 report.fault("file %x: content up to %d beyond its size", ino, end);
             }
@@ -105,6 +109,9 @@ final class ContentCheck {
                 report.fault(
                         "file %x has %d extents of %d bytes, but counts %d of %d",
                         ino, count, bytes, inode.extents, inode.stored);
+            }
+            if (foreign && records.get(Table.FOREIGN, Keys.of(ino)) == null) {
+                report.fault("file %x has content of another region, but is not listed", ino);
             }
         }
     }
