@@ -66,6 +66,7 @@ final class BuildIT {
             bash(
                     cluster.mount("us-west"),
                     "mkdir pristine && tar xzf '" + tarball + "' -C pristine");
+            cluster.awaitSeen("pristine");
             bash(local, "tar xzf '" + tarball + "'");
             String difference =
                     bash(

@@ -57,6 +57,7 @@ final class FsxIT {
     void start(LocalCluster shared) {
         cluster = shared;
         Shell.bash(Duration.ofMinutes(1), cluster.mount("us-west"), "mkdir content").orFail();
+        cluster.awaitSeen("content");
     }
 
     @Test

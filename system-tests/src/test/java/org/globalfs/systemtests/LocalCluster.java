@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -235,6 +236,21 @@ final class LocalCluster implements AutoCloseable {
                     .until(condition::getAsBoolean);
         } catch (org.awaitility.core.ConditionTimeoutException e) {
             throw new AssertionError(otherwise.get(), e);
+        }
+    }
+
+    /**
+     * Waits until every mount shows what was made in one of them. Names in the global partition are
+     * read causally: another region may see them a little later.
+     */
+    void awaitSeen(String... paths) {
+        for (String region : REGIONS) {
+            for (String path : paths) {
+                await(
+                        Duration.ofMinutes(1),
+                        () -> Files.exists(mount(region).resolve(path), LinkOption.NOFOLLOW_LINKS),
+                        () -> path + " is not seen in " + region);
+            }
         }
     }
 

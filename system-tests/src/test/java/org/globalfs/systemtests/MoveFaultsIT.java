@@ -72,6 +72,7 @@ final class MoveFaultsIT {
         scratch = Files.createTempDirectory("globalfs-acknowledged-");
         cluster = LocalCluster.start("movefaults");
         run(cluster.mount(WEST), TREE);
+        cluster.awaitSeen("proj/in/log");
         before = run(cluster.mount(WEST).resolve("proj"), LISTING);
     }
 

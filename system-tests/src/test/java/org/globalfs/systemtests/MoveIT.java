@@ -63,6 +63,7 @@ final class MoveIT {
                 mkfifo pipe; ln -s src/f1 link; ln src/f2 ../outside; setfattr -n user.a -v b src/f3
                 : > log
                 """);
+        cluster.awaitSeen("proj/log");
         String before = run(west.resolve("proj"), LISTING);
         String append =
                 "for i in $(seq 1 300); do echo $i >> log || exit 1; tail -1 log | grep -qx $i || exit 2; done";
@@ -108,6 +109,7 @@ final class MoveIT {
                 mkfifo pipe; ln -s src/f1 link; ln src/f2 src/second; setfattr -n user.a -v b src/f3
                 : > log
                 """);
+        cluster.awaitSeen("atlas/log");
         String before = run(west.resolve("atlas"), LISTING);
         String append =
                 "for i in $(seq 1 200); do echo $i >> log || exit 1; tail -1 log | grep -qx $i || exit 2; done";
@@ -144,6 +146,7 @@ final class MoveIT {
     @Test
     void aDirectorySaysThatItsTreeIsEveryRegions() {
         run(west, "mkdir -p shared/deep && seq 100 > shared/deep/f");
+        cluster.awaitSeen("shared");
         String tree = west.resolve("shared").toString();
         place("set", tree, "region=global").orFail();
         await().atMost(LIMIT)
@@ -217,6 +220,7 @@ final class MoveIT {
     @Test
     void aDirectorySaysItselfWhereItsTreeIsToLive() {
         run(west, "mkdir -p stated/deep && seq 100 > stated/deep/f");
+        cluster.awaitSeen("stated");
         String tree = west.resolve("stated").toString();
         place("set", tree, "region=us-east").orFail();
         await().atMost(LIMIT)

@@ -46,6 +46,9 @@ final class MoveModelIT {
             Files.createDirectory(local(client));
             Shell.bash(LIMIT, cluster.mount(region(client)), "mkdir tree" + client).orFail();
         }
+        for (int client = 0; client < CLIENTS; client++) {
+            cluster.awaitSeen("tree" + client);
+        }
     }
 
     @AfterAll

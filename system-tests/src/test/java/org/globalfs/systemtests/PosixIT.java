@@ -49,6 +49,7 @@ final class PosixIT {
                 setfattr -n user.globalfs.placement -v creator .
                 setfattr -n user.globalfs.placement -v inherit,creator b
                 """);
+        cluster.awaitSeen("r", "g", "b");
     }
 
     private String west(String script) {
@@ -172,6 +173,7 @@ final class PosixIT {
                     [ "$(getcap to/from/program)" = 'to/from/program cap_net_raw=ep' ]
                     """
                             .formatted(folder));
+            cluster.awaitSeen(folder + "/tar/to.list");
             Shell.bash(
                             LIMIT,
                             cluster.mount("us-east").resolve(folder).resolve("tar"),

@@ -45,7 +45,7 @@ final class QuotaIT {
         }
         cluster = LocalCluster.start("quota");
         Shell.bash(LIMIT, cluster.mount(A), "mkdir -p quota/tree quota/old").orFail();
-        Shell.bash(LIMIT, cluster.mount(B), "until [ -d quota/old ]; do sleep 0.1; done").orFail();
+        cluster.awaitSeen("quota/tree", "quota/old");
     }
 
     @AfterAll

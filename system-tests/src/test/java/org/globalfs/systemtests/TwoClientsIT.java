@@ -78,8 +78,7 @@ final class TwoClientsIT {
         }
         cluster.restart("mount-" + A, "mount-" + B);
         Shell.bash(LIMIT, cluster.mount(A), "mkdir two; : > two-global").orFail();
-        Shell.bash(LIMIT, cluster.mount(B), "until [ -d two -a -f two-global ]; do sleep 0.1; done")
-                .orFail();
+        cluster.awaitSeen("two", "two-global");
         inodes = inodes();
         unlinked = begin("unlinked");
         unlinked.awaitLine("open");

@@ -37,7 +37,7 @@ final class TwoRegionsIT {
         Path west = cluster.mount("us-west");
         Path eu = cluster.mount("eu-west");
         run(west, "mkdir shared");
-        run(eu, "for i in $(seq 1 100); do [ -d shared ] && exit 0; sleep 0.1; done; exit 1");
+        cluster.awaitSeen("shared");
         run(
                 Path.of("/"),
                 """
@@ -57,9 +57,7 @@ final class TwoRegionsIT {
     @Test
     void appendsFromTwoRegionsAreTotallyOrdered() throws IOException {
         run(cluster.mount("us-west"), "mkdir appends && : > appends/log");
-        run(
-                cluster.mount("us-east"),
-                "for i in $(seq 1 100); do [ -f appends/log ] && exit 0; sleep 0.1; done; exit 1");
+        cluster.awaitSeen("appends/log");
         String append =
                 "for i in $(seq 1 200); do echo \"%s $i ..............................\" >> appends/log; done";
         List<CompletableFuture<Shell.Outcome>> writers = new ArrayList<>();
@@ -86,12 +84,7 @@ final class TwoRegionsIT {
     @Test
     void exclusiveCreateHasOneWinner() {
         run(cluster.mount("us-west"), "mkdir race");
-        run(
-                cluster.mount("eu-west"),
-                "for i in $(seq 1 100); do [ -d race ] && exit 0; sleep 0.1; done; exit 1");
-        run(
-                cluster.mount("us-east"),
-                "for i in $(seq 1 100); do [ -d race ] && exit 0; sleep 0.1; done; exit 1");
+        cluster.awaitSeen("race");
         String racer =
                 "n=0; for i in $(seq 1 60); do if mkdir race/d$i 2>/dev/null; then n=$((n+1)); fi; done; echo $n";
         List<CompletableFuture<String>> racers = new ArrayList<>();
