@@ -8,12 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What is done in a region's own trees involves nobody outside the region. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
+@Isolated("compares what is sent while it works with what was sent while it did not")
 final class LocalityIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final int ROUNDS = 150;
