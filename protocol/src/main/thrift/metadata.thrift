@@ -375,7 +375,7 @@ struct UpdateReply {
   27: optional bool cutOff;              // the replica hears of no coordinator: another one may do better
   29: optional map<i64, i32> homes;     // inodes that live elsewhere than where they were born: in which partition, as far as is known here
   30: optional list<i64> rest;          // move: what goes along and is still where it was
-  31: optional list<i64> stayed;        // move: what cannot go now: locked, in a quota, content that has not followed yet, or too large
+  31: optional list<i64> stayed;        // move: what cannot go now: locked, in a quota whose directory stays, content that has not followed yet, or too large
 }
 
 /** waitMs bounds how long the replica may wait before it answers RETRY (default 5 s); a caller's own time-out should be longer. */

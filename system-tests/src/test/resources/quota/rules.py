@@ -248,5 +248,35 @@ def counted():
     print(count)
 
 
-rules = [inodes, space, everybody, countsRoot, fill, grow, counted]
+def moved():
+    """What a quota counts at its new home is all that is there, and it is used up from both regions."""
+    until = time.monotonic() + 60
+    for mount in (A, B):
+        used, found = None, None
+        while not used or used["counting"] or (used["used_inodes"], used["used_bytes"]) != found:
+            assert time.monotonic() < until, (used, found)
+            time.sleep(0.2)
+            used, found = usage(f"{mount}/moving")[0], allocated(f"{mount}/moving")
+        assert (used["inodes"], used["bytes"]) == (40, 4 * MIB), used
+    count = found[0]
+    made = []
+
+    def create(mount, name):
+        for i in range(60):
+            path = f"{mount}/moving/src/{name}{i}"
+            if refused(os.mknod, path):
+                return
+            made.append(path)
+
+    both(create)
+    assert len(made) == 40 - count, (len(made), count)
+    for mount in (A, B):
+        assert refused(os.mkdir, f"{mount}/moving/one-more")
+        assert usage(f"{mount}/moving")[0]["used_inodes"] == 40
+        assert refused(write, f"{mount}/moving/src/f1", 5 * MIB)
+    for path in made:
+        os.unlink(path)
+
+
+rules = [inodes, space, everybody, countsRoot, fill, grow, counted, moved]
 {rule.__name__: rule for rule in rules}[sys.argv[1]]()

@@ -131,7 +131,7 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
             monitor.moved(ino, choice.to());
             if (!stayed.isEmpty()) {
                 LOG.info(
-                        "{} had to stay: locked, in a quota, too large or on the way",
+                        "{} had to stay: locked, in a quota that stays, too large or on the way",
                         stayed.size());
                 rest(ino, REST_MS);
                 stayed.forEach(left -> rest(left, REST_MS));

@@ -246,16 +246,18 @@ final class MoveIT {
     }
 
     @Test
-    void whatAQuotaCountsStays() {
+    void whatAQuotaCountsStaysWithItsDirectory() {
         run(west, "mkdir -p limited/tree && echo 1 > limited/tree/f");
-        String tree = west.resolve("limited/tree").toString();
-        globalfs("quota", "set", tree, "--bytes", "1G").orFail();
-        Shell.Outcome outcome = place("move", west.resolve("limited").toString(), "us-east");
+        String limited = west.resolve("limited").toString();
+        globalfs("quota", "set", limited, "--bytes", "1G").orFail();
+        Shell.Outcome outcome = place("move", limited + "/tree", "us-east");
         assertThat(outcome.exitCode()).isEqualTo(1);
-        assertThat(outcome.output()).contains("1 inodes moved", "2 had to stay", "quota");
+        assertThat(outcome.output()).contains("0 inodes moved", "2 had to stay", "quota");
         run(east, "cat limited/tree/f && echo 2 >> limited/tree/f");
-        globalfs("quota", "clear", tree).orFail();
-        place("move", west.resolve("limited").toString(), "us-east").orFail();
+        assertThat(place("move", limited, "us-east").orFail()).contains("3 inodes moved");
+        assertThat(globalfs("quota", "show", limited + "/tree").orFail()).contains("1.0 GiB");
+        globalfs("quota", "clear", limited).orFail();
+        assertThat(place("move", limited + "/tree", "us-west").orFail()).contains("2 inodes moved");
         run(west, "[ $(wc -l < limited/tree/f) = 2 ] && rm -r limited");
     }
 

@@ -1,6 +1,7 @@
 package org.globalfs.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 /**
  * A quota is exact whoever uses it up, from whichever region, in a region's partition and in the
  * global one; a full one hinders no removal; what was there before it, or comes from another
- * partition, is counted, whatever happens meanwhile.
+ * partition, is counted, whatever happens meanwhile; it moves with its directory.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -152,6 +153,45 @@ final class QuotaIT {
 
     @Test
     @Order(6)
+    void aQuotaMovesAlongWithItsDirectory() {
+        Path root = cluster.mount(A);
+        Shell.bash(LIMIT, root, "mkdir -p moving/src && touch moving/src/f{1..20} moving/g")
+                .orFail();
+        Shell.bash(
+                        LIMIT,
+                        root,
+                        "head -c 300000 /dev/urandom > moving/src/large; sync moving/src/large")
+                .orFail();
+        String tree = root.resolve("moving").toString();
+        quota("set", tree, "--bytes", "4M", "--inodes", "40").orFail();
+        rule("moved");
+        for (String to : List.of(B, "global", A)) {
+            move(to);
+            rule("moved");
+            for (String from : List.of(A, B)) {
+                assertThat(
+                                quota("show", cluster.mount(from).resolve("moving/src").toString())
+                                        .orFail())
+                        .as("in %s, from %s", to, from)
+                        .contains("4.0 MiB", "/moving");
+            }
+        }
+        assertThat(quota("list", root.toString()).orFail()).containsOnlyOnce(" /moving");
+        assertThat(cluster.globalfs(LIMIT, "fsck").orFail()).contains("clean");
+        Shell.bash(LIMIT, root, "rm -r moving").orFail();
+        assertThat(quota("list", root.toString()).orFail()).doesNotContain(" /moving");
+    }
+
+    /** What the move before took along has to have followed. */
+    private void move(String to) {
+        Path mount = cluster.mount(to.equals(B) ? B : A);
+        List<String> command = new ArrayList<>(LocalCluster.launcher());
+        command.addAll(List.of("place", "move", mount.resolve("moving").toString(), to));
+        await().atMost(LIMIT).untilAsserted(() -> Shell.run(LIMIT, Path.of("/"), command).orFail());
+    }
+
+    @Test
+    @Order(7)
     void aTreeThatIsInUseIsCountedWhenTheCoordinatorDies() {
         rule("fill");
         CompletableFuture<String> load = Shell.meanwhile(() -> rule("grow"));

@@ -116,7 +116,8 @@ final class Placements {
      *
      * @param to the partition of a region, or 0
      * @param moved told how many more were moved
-     * @return how many could not be moved: they are locked, in a quota or too large
+     * @return how many could not be moved: they are locked, too large, or a quota counts them whose
+     *     directory does not move
      */
     long move(Caller caller, long ino, int to, LongConsumer moved) throws FsException {
         TreeMove<FsException> move =

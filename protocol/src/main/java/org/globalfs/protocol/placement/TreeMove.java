@@ -105,8 +105,8 @@ public final class TreeMove<E extends Exception> {
     /**
      * Moves what it meets on its way through the tree; most of it goes along with the root.
      *
-     * @return inodes that could not be moved now: they are locked, counted by a quota, too large,
-     *     or have content on its way
+     * @return inodes that could not be moved now: they are locked, counted by a quota whose
+     *     directory does not move, too large, or have content on its way
      */
     public Set<Long> pass(long root) throws E {
         this.root = root;

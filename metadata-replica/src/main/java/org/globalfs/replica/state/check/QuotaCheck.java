@@ -1,18 +1,25 @@
 package org.globalfs.replica.state.check;
 
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Quota;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.operations.AdoptQuota;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Checks quotas against inodes: usage is what the inodes add up to, quotas lie in each other
- * without a circle, and what lies in a directory counts in its tree, unless that is being counted.
+ * without a circle, and what lies in a directory counts in its tree, unless it is still to be met
+ * by the walk that counts what was there before.
  */
 final class QuotaCheck {
 
@@ -24,7 +31,14 @@ final class QuotaCheck {
     private final Map<Long, long[]> sums = new TreeMap<>();
 
     private final Map<Long, Long> children = new TreeMap<>();
-    private boolean counting;
+
+    /** By directory and quota: the last entry that the quota has counted of it. */
+    private final Map<Walk, Long> walks = new HashMap<>();
+
+    /** Those met: the inodes behind that entry. */
+    private final Map<Walk, Set<Long>> ahead = new HashMap<>();
+
+    private record Walk(long directory, long quota) {}
 
     QuotaCheck(Records records, CheckReport report) {
         this.records = records;
@@ -41,7 +55,8 @@ final class QuotaCheck {
                         Quota quota = Quota.decode(Keys.getLong(key, 0), value);
                         quotas.put(quota.id, quota);
                     } else {
-                        counting = true;
+                        Walk walk = new Walk(Keys.getLong(key, 16), Keys.getLong(key, 8));
+                        walks.put(walk, AdoptQuota.cookie(value));
                     }
                     return true;
                 });
@@ -102,7 +117,7 @@ final class QuotaCheck {
                 at = quotas.get(at.parent);
             }
         }
-        if (inode.isDirectory() && inode.nlink > 0 && !counting && !quotas.isEmpty()) {
+        if (inode.isDirectory() && inode.nlink > 0 && !quotas.isEmpty()) {
             lies(inode);
         }
     }
@@ -117,11 +132,43 @@ final class QuotaCheck {
         long around = own != null && own.isOf(directory) ? own.parent : live(directory.quota);
         Inode parent = directory.ino == Partitions.ROOT ? null : inode(directory.parent);
         long there = parent == null ? 0 : live(parent.quota);
-        if (there != around) {
+        if (there != around && !isToBeCounted(directory, around, there)) {
             report.fault(
                     "directory %x counts in quota %x, but lies in a directory of %x",
                     directory.ino, around, there);
         }
+    }
+
+    /** Whether the walk through the parent's entries is still to come by, and will count it. */
+    private boolean isToBeCounted(Inode directory, long around, long there) {
+        Walk walk = new Walk(directory.parent, there);
+        Long done = walks.get(walk);
+        return done != null
+                && isWithin(there, around)
+                && ahead.computeIfAbsent(walk, at -> ahead(at.directory, done))
+                        .contains(directory.ino);
+    }
+
+    private boolean isWithin(long id, long outer) {
+        long at = id;
+        while (at != 0 && at != outer) {
+            Quota quota = quotas.get(at);
+            at = quota == null ? 0 : quota.parent;
+        }
+        return at == outer;
+    }
+
+    private Set<Long> ahead(long directory, long done) {
+        Set<Long> inodes = new HashSet<>();
+        records.scan(
+                Table.COOKIE,
+                Keys.of(directory),
+                Keys.of(directory, done + 1),
+                (key, value) -> {
+                    Dentry dentry = Dentry.decodeByCookie(Keys.getLong(key, 8), value).dentry();
+                    return dentry.type() != Mode.DIRECTORY || inodes.add(dentry.ino());
+                });
+        return inodes;
     }
 
     private void totals(Quota quota) {

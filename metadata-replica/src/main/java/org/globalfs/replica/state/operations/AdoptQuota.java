@@ -17,7 +17,7 @@ import org.globalfs.replica.state.model.Unpacker;
  * that is counted names the quota, so that what is new in it is counted from the start, and no
  * rename takes anything uncounted to where the walk came by. Limits do not stop it.
  */
-final class AdoptQuota {
+public final class AdoptQuota {
 
     private static final int FORMAT = 1;
 
@@ -39,6 +39,11 @@ final class AdoptQuota {
     /** The value of a row. */
     static byte[] position(long cookie) {
         return new Packer(10).u8(FORMAT).varint(cookie).done();
+    }
+
+    /** The last entry done, by the value of a row. */
+    public static long cookie(byte[] value) {
+        return new Unpacker(value).version(FORMAT, "position of a count").varint();
     }
 
     private record Row(byte[] key, long cookie) {
@@ -75,8 +80,7 @@ final class AdoptQuota {
                 Keys.of(0),
                 Keys.of(0),
                 (key, value) -> {
-                    Unpacker in = new Unpacker(value).version(FORMAT, "position of a count");
-                    rows.add(new Row(key, in.varint()));
+                    rows.add(new Row(key, cookie(value)));
                     return rows.size() < ROWS;
                 });
         return rows;

@@ -10,10 +10,14 @@ import org.globalfs.replica.state.model.Unpacker;
  *
  * @param rest inodes that go along and did not fit
  * @param stayed inodes that were to go and cannot now
+ * @param limits of those directories that go that have a quota of their own
  */
-record Cargo(List<Item> items, List<Long> rest, List<Long> stayed) {
+record Cargo(List<Item> items, List<Long> rest, List<Long> stayed, List<Limits> limits) {
 
-    private static final int FORMAT = 1;
+    private static final int PLAIN = 1;
+
+    /** As plain, and limits. */
+    private static final int WITH_LIMITS = 2;
 
     /**
      * One inode: the values of its rows in their tables.
@@ -45,12 +49,16 @@ record Cargo(List<Item> items, List<Long> rest, List<Long> stayed) {
 
     record Named(byte[] name, byte[] value) {}
 
+    /** What a directory's quota allows; 0: no limit. */
+    record Limits(long directory, long bytes, long inodes) {}
+
     List<Long> inodes() {
         return items.stream().map(Item::ino).toList();
     }
 
     byte[] encode() {
-        Packer out = new Packer(4096).u8(FORMAT).varint(items.size());
+        Packer out = new Packer(4096).u8(limits.isEmpty() ? PLAIN : WITH_LIMITS);
+        out.varint(items.size());
         for (Item item : items) {
             out.i64(item.ino).blob(item.inode).varint(item.extents.size());
             item.extents.forEach(extent -> out.varint(extent.offset).blob(extent.value));
@@ -61,6 +69,10 @@ record Cargo(List<Item> items, List<Long> rest, List<Long> stayed) {
         rest.forEach(out::i64);
         out.varint(stayed.size());
         stayed.forEach(out::i64);
+        if (!limits.isEmpty()) {
+            out.varint(limits.size());
+            limits.forEach(each -> out.i64(each.directory).varint(each.bytes).varint(each.inodes));
+        }
         return out.done();
     }
 
@@ -70,12 +82,14 @@ record Cargo(List<Item> items, List<Long> rest, List<Long> stayed) {
     }
 
     static Cargo decode(byte[] value) {
-        Unpacker in = new Unpacker(value).version(FORMAT, "cargo");
+        Unpacker in = new Unpacker(value);
+        int format = in.version(PLAIN, WITH_LIMITS, "cargo");
         List<Item> items = new ArrayList<>();
         for (long left = in.varint(); left > 0; left--) {
             items.add(new Item(in.i64(), in.blob(), extents(in), named(in), named(in)));
         }
-        return new Cargo(items, inodes(in), inodes(in));
+        return new Cargo(
+                items, inodes(in), inodes(in), format == WITH_LIMITS ? limits(in) : List.of());
     }
 
     private static List<Extent> extents(Unpacker in) {
@@ -92,6 +106,14 @@ record Cargo(List<Item> items, List<Long> rest, List<Long> stayed) {
             rows.add(new Named(in.blob(), in.blob()));
         }
         return rows;
+    }
+
+    private static List<Limits> limits(Unpacker in) {
+        List<Limits> limits = new ArrayList<>();
+        for (long left = in.varint(); left > 0; left--) {
+            limits.add(new Limits(in.i64(), in.varint(), in.varint()));
+        }
+        return limits;
     }
 
     private static List<Long> inodes(Unpacker in) {

@@ -3,15 +3,18 @@ package org.globalfs.replica.state.operations;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.replica.state.model.Dentry;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.model.Quota;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.operations.Locks.DirectoryMoves;
@@ -25,8 +28,12 @@ import org.globalfs.replica.state.operations.Locks.Lock;
  *
  * <p>Of a tree, directories that have a policy of their own do not go along. What cannot go now
  * stays, and below it everything: the root, what another operation holds, what has locks (they are
- * tied to sessions' leases here), what a quota counts, what has content that other regions lent
- * (the loan would have to be handed on), and directories too large for one command.
+ * tied to sessions' leases here), what has content that other regions lent (the loan would have to
+ * be handed on), and directories too large for one command.
+ *
+ * <p>What a quota counts goes only with the quota's directory, or after it: the quota ends here
+ * then, and begins anew there. Otherwise it would leave its limit behind. The same holds of all
+ * quotas around, so that a tree with a quota stays as long as another counts it, too.
  */
 final class Departure {
 
@@ -43,7 +50,13 @@ final class Departure {
     private final Intents intents;
     private final Deque<Long> next = new ArrayDeque<>();
     private final Set<Long> seen = new HashSet<>();
+    private final Set<Long> going = new HashSet<>();
+
+    /** By directory: whether what lies in it is to be counted by a quota that stays. */
+    private final Map<Long, Boolean> countedBelow = new HashMap<>();
+
     private final List<Cargo.Item> items = new ArrayList<>();
+    private final List<Cargo.Limits> limits = new ArrayList<>();
     private final List<Long> rest = new ArrayList<>();
     private final List<Long> stayed = new ArrayList<>();
     private final MoveOp op;
@@ -101,10 +114,11 @@ final class Departure {
                 load(inode);
             }
         }
-        return new Cargo(items, rest, stayed);
+        return new Cargo(items, rest, stayed, limits);
     }
 
     private void load(Inode inode) {
+        Quota own = tree.quotas().ownOf(inode);
         Cargo.Item item = item(inode);
         long size = item.size();
         if (size > LARGEST) {
@@ -117,6 +131,10 @@ final class Departure {
             return;
         }
         items.add(item);
+        going.add(inode.ino);
+        if (own != null) {
+            limits.add(new Cargo.Limits(inode.ino, own.limitBytes, own.limitInodes));
+        }
         bytes += size;
         full = items.size() >= limit || bytes >= BYTES;
         for (Cargo.Named entry : item.entries().reversed()) {
@@ -135,18 +153,44 @@ final class Departure {
 
     private boolean stays(Inode inode) {
         return inode.ino == Partitions.ROOT
-                || tree.quotas().live(inode.quota) != 0
+                || isCounted(inode)
                 || intents.touches(inode.ino)
-                || inode.isDirectory() && isHeld(inode)
+                || inode.isDirectory() && intents.locks().directoryMoves()
                 || hasRow(Table.FILE_LOCK, inode.ino)
                 || records.get(Table.FOREIGN, Keys.of(inode.ino)) != null;
     }
 
-    /** Or has a parent that a quota counts: its turn to be counted is still to come. */
-    private boolean isHeld(Inode directory) {
-        Inode parent = tree.isHere(directory.parent) ? tree.inode(directory.parent) : null;
-        return intents.locks().directoryMoves()
-                || parent != null && tree.quotas().live(parent.quota) != 0;
+    /** Whether a quota that stays counts it, or will: a directory's turn may be still to come. */
+    private boolean isCounted(Inode inode) {
+        return isCountedIn(inode.quota, inode.ino)
+                || inode.isDirectory()
+                        && Quotas.isAnyCounting(records)
+                        && countedBelow.computeIfAbsent(inode.parent, this::isCountedBelow);
+    }
+
+    /** Whether a quota or one around it is of a directory that does not go with that inode. */
+    private boolean isCountedIn(long quota, long ino) {
+        return tree.quotas()
+                .anyAround(quota, each -> each.root != ino && !going.contains(each.root));
+    }
+
+    /** Those above that go were asked themselves. */
+    private boolean isCountedBelow(long directory) {
+        long at = directory;
+        while (tree.isHere(at) && !going.contains(at)) {
+            Inode inode = tree.inode(at);
+            if (inode == null || inode.nlink == 0) {
+                return false;
+            }
+            if (isCountedIn(inode.quota, 0)) {
+                return true;
+            }
+            if (at == Partitions.ROOT) {
+                return false;
+            }
+            at = inode.parent;
+        }
+        return false;
     }
 
     private boolean hasRow(Table table, long ino) {

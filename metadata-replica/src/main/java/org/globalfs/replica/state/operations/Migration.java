@@ -2,6 +2,7 @@ package org.globalfs.replica.state.operations;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Piece;
 import org.globalfs.replica.state.model.Table;
+import org.jspecify.annotations.Nullable;
 
 /** Carries out what was decided of inodes that move between partitions. */
 final class Migration {
@@ -45,6 +47,7 @@ final class Migration {
             counters.inodes--;
             counters.bytes -= inode.stored;
             tree.quotas().forget(inode);
+            tree.quotas().end(inode);
             if (inode.extents > 0) {
                 pieces(ino, blocks);
                 erase(Table.EXTENT, ino);
@@ -95,7 +98,10 @@ final class Migration {
     /** Adds what departed elsewhere. */
     void arrive(byte[] bytes) {
         Map<BlockRef, Integer> blocks = blocks();
-        List<Cargo.Item> items = Cargo.decode(bytes).items();
+        Cargo cargo = Cargo.decode(bytes);
+        List<Cargo.Item> items = cargo.items();
+        Map<Long, Cargo.Limits> limits = new HashMap<>();
+        cargo.limits().forEach(each -> limits.put(each.directory(), each));
         for (Cargo.Item item : items) {
             Inode inode = Inode.decode(item.ino(), item.inode());
             counters.inodes++;
@@ -105,7 +111,7 @@ final class Migration {
             }
             forward(inode.ino, counters.partition, false);
             if (inode.isDirectory()) {
-                tree.quotas().arrive(inode, tree.inode(inode.parent));
+                arrive(inode, limits.get(inode.ino));
             }
             tree.store(inode);
             extents(item, blocks);
@@ -124,6 +130,17 @@ final class Migration {
         loans.borrow(content, blocks);
         if (isAnyFoundElsewhere(items)) {
             tree.quotas().countAllAgain();
+        }
+    }
+
+    /** What counts a directory here; a quota of its own begins as on any that is not empty. */
+    private void arrive(Inode directory, Cargo.@Nullable Limits own) {
+        Quotas quotas = tree.quotas();
+        quotas.arrive(directory, tree.inode(directory.parent));
+        if (own == null) {
+            quotas.countEntries(directory);
+        } else {
+            quotas.begin(tree.newIno(), directory, own.bytes(), own.inodes());
         }
     }
 

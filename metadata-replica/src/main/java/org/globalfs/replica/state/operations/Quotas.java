@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.replica.state.model.Inode;
@@ -33,9 +34,12 @@ import org.jspecify.annotations.Nullable;
  * partition: a directory of another one is where its tree ends. So no partition needs another's
  * usage, and what lives elsewhere may be given any name without a question here. What of a
  * coordinated operation changes usage is changed at its decision; from the vote on, the inode is
- * held, so that it stays what the vote was about, a whole that can change trees. Room is found at
- * the decision, in partition 0, which decides; a region would have to keep it free from its vote to
- * the import, and refuses with EXDEV instead what would grow a quota of its own.
+ * held, so that it stays what the vote was about, a whole that can change trees. A quota moves to
+ * another partition with its directory ({@link Departure}): it ends in the one, so that what is
+ * left of its tree counts for nothing there, and begins in the other as on a tree that is full
+ * already ({@link Migration}). Room is found at the decision, in partition 0, which decides; a
+ * region would have to keep it free from its vote to the import, and refuses with EXDEV instead
+ * what would grow a quota of its own.
  */
 public final class Quotas {
 
@@ -77,6 +81,30 @@ public final class Quotas {
 
     boolean isCounting(long id) {
         return isCounting(records, id);
+    }
+
+    /** Whether a quota or one in it has entries that are not counted yet. */
+    private boolean isAnyCountingIn(long outer) {
+        for (long id = nextCounting(0); id != 0; id = nextCounting(id + 1)) {
+            if (find(id) != null && isWithin(id, outer)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The first one from an id on that is being counted; 0: none. */
+    private long nextCounting(long from) {
+        long[] found = {0};
+        records.scan(
+                Table.QUOTA,
+                PENDING,
+                Keys.of(0, from),
+                (key, value) -> {
+                    found[0] = Keys.getLong(key, 8);
+                    return false;
+                });
+        return found[0];
     }
 
     private static boolean hasRow(Records records, byte[] prefix) {
@@ -190,6 +218,18 @@ public final class Quotas {
         return own == null ? live(inode.quota) : own.parent;
     }
 
+    /** Whether a quota, or one around it, is like that; cleared ones are none. */
+    boolean anyAround(long id, Predicate<Quota> like) {
+        for (long at = live(id); at != 0; ) {
+            Quota quota = existing(at);
+            if (like.test(quota)) {
+                return true;
+            }
+            at = quota.parent;
+        }
+        return false;
+    }
+
     /** Whether one quota is another or around it; 0 is around all. */
     boolean isWithin(long id, long outer) {
         long at = id;
@@ -264,13 +304,17 @@ public final class Quotas {
         return exchange || !sameTree && !isWhole(inode) ? Errno.EXDEV : unlessFits(inode, there);
     }
 
-    /** Whether all that would count elsewhere if the inode did is known to go along with it. */
+    /**
+     * Whether all that would count elsewhere if the inode did is known to go along with it. What a
+     * quota in its own has still to count names the one that counted it before, and is found only
+     * as long as that is around.
+     */
     private boolean isWhole(Inode inode) {
         if (!inode.isDirectory()) {
             return inode.nlink == 1;
         }
         Quota own = ownOf(inode);
-        return own == null ? inode.entries == 0 : !isCounting(own.id);
+        return own == null ? inode.entries == 0 : !isAnyCountingIn(own.id);
     }
 
     private @Nullable Errno unlessFits(Inode inode, long there) {
@@ -355,9 +399,13 @@ public final class Quotas {
 
     // ---------------------------------------------------------------- arrivals
 
-    /** Before a directory that comes from another partition is stored. */
+    /** Before a directory that comes from another partition is stored; no quota counts it yet. */
     void arrive(Inode directory, @Nullable Inode parent) {
         directory.quota = liveOf(parent);
+    }
+
+    /** What is in a directory is to be counted by what counts the directory. */
+    void countEntries(Inode directory) {
         if (directory.quota != 0 && directory.entries > 0) {
             countLater(directory.quota, directory.ino);
         }
@@ -366,6 +414,21 @@ public final class Quotas {
     /** A directory's entries are to be looked at, from the first on. */
     void countLater(long id, long directory) {
         records.put(Table.QUOTA, Keys.of(0, id, directory), AdoptQuota.position(0));
+    }
+
+    /**
+     * A name that the walk may have come by leads to another inode, which it may not have met: when
+     * that had its name further behind in the same directory.
+     */
+    void lookAgain(Inode directory, long cookie) {
+        if (directory.quota == 0) {
+            return;
+        }
+        byte[] key = Keys.of(0, live(directory.quota), directory.ino);
+        byte[] position = records.get(Table.QUOTA, key);
+        if (position != null && AdoptQuota.cookie(position) >= cookie) {
+            records.put(Table.QUOTA, key, AdoptQuota.position(cookie - 1));
+        }
     }
 
     /** Something came to live here, and nobody knows in which directory. */
@@ -383,6 +446,23 @@ public final class Quotas {
     }
 
     // ---------------------------------------------------------------- changes of quotas
+
+    /**
+     * Gives a directory's tree limits; what is in it already is counted afterwards. The caller
+     * stores the directory.
+     *
+     * @param id of the new quota
+     */
+    void begin(long id, Inode directory, long bytes, long inodes) {
+        Quota quota = new Quota(id, directory.ino);
+        quota.limitBytes = bytes;
+        quota.limitInodes = inodes;
+        quota.parent = live(directory.quota);
+        store(quota);
+        adoptedBy(quota.parent, 1);
+        directory.quota = id;
+        countEntries(directory);
+    }
 
     /** Lets a quota lie in another one. */
     void putInto(Quota quota, long parent) {
@@ -451,8 +531,8 @@ public final class Quotas {
                 });
     }
 
-    /** A directory lost its name: its quota ends. */
-    void removed(Inode directory) {
+    /** A directory lost its name, or lives elsewhere: its quota ends. */
+    void end(Inode directory) {
         Quota own = ownOf(directory);
         if (own != null) {
             clear(own);

@@ -43,7 +43,7 @@ final class SetQuota {
             return Replies.failed(Errno.ENODATA);
         }
         if (own == null) {
-            begin(directory, bytes, inodes);
+            quotas.begin(tree.newIno(), directory, bytes, inodes);
         } else if (none) {
             quotas.clear(own);
         } else {
@@ -70,18 +70,5 @@ final class SetQuota {
             return Errno.ENOENT;
         }
         return op.getBytes() < 0 || op.getInodes() < 0 ? Errno.EINVAL : null;
-    }
-
-    private void begin(Inode directory, long bytes, long inodes) {
-        Quota quota = new Quota(tree.newIno(), directory.ino);
-        quota.limitBytes = bytes;
-        quota.limitInodes = inodes;
-        quota.parent = quotas.live(directory.quota);
-        quotas.store(quota);
-        quotas.adoptedBy(quota.parent, 1);
-        directory.quota = quota.id;
-        if (directory.entries > 0) {
-            quotas.countLater(quota.id, directory.ino);
-        }
     }
 }

@@ -157,6 +157,7 @@ public final class Tree {
     public void repoint(Inode parent, byte[] name, Dentry old, long ino, int type, long nowNs) {
         parent.nlink += (type == Mode.DIRECTORY ? 1 : 0) - (old.type() == Mode.DIRECTORY ? 1 : 0);
         put(parent.ino, name, new Dentry(ino, type, old.cookie()));
+        quotas.lookAgain(parent, old.cookie());
         parent.modified(nowNs);
         store(parent);
     }
@@ -171,7 +172,7 @@ public final class Tree {
         inode.nlink = inode.isDirectory() ? 0 : inode.nlink - 1;
         inode.changed(nowNs);
         if (inode.nlink == 0 && inode.quota != 0) {
-            quotas.removed(inode);
+            quotas.end(inode);
             inode.flags |= Inode.UNCOUNTED;
         }
         store(inode);

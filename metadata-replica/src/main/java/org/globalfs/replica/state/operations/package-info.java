@@ -114,6 +114,9 @@
  *       would make it more than 0 is decided only once every partition with directories has voted
  *       and holds DirectoryMoves, as for a rename; whoever was not asked at first is asked in a
  *       second round, within the instance of the last vote of the first.
+ *   <li>A quota lives where its directory lives, and nothing that one counts goes while its
+ *       directory stays. So whatever an arriving inode was counted by before has ended with its
+ *       departure, and no partition names another's quota.
  *   <li>A block is referred to in its own partition as long as any extent refers to it anywhere.
  * </ul>
  */

@@ -17,6 +17,7 @@ import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Piece;
+import org.globalfs.replica.state.model.Quota;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.operations.Machine;
 import org.globalfs.replica.state.operations.MemoryRecords;
@@ -179,6 +180,37 @@ final class PartitionCheckTest {
                                             .anyMatch(finding -> finding.contains(said));
                                     assertThat(report.faults).isPositive();
                                 }));
+    }
+
+    @Test
+    void aDirectoryIsNotCountedOnlyAsLongAsTheWalkHasNotComeBy() {
+        Quota quota = new Quota(0x99, directory);
+        quota.limitInodes = 9;
+        records.put(Table.QUOTA, Keys.of(quota.id), quota.encode());
+        change(directory, i -> i.quota = quota.id);
+        String fault = "counts in quota 0, but lies in a directory of 99";
+        assertThat(check().findings).singleElement().asString().contains(fault);
+        walked(quota.id, below, 0);
+        walked(0x98, directory, 0);
+        assertThat(check().findings).as("other walks").hasSize(1);
+        walked(quota.id, directory, Tree.FIRST_COOKIE);
+        assertThat(check().findings).as("it came by").hasSize(1);
+        walked(quota.id, directory, Tree.FIRST_COOKIE - 1);
+        assertThat(check().findings).isEmpty();
+        Quota other = new Quota(0x97, below);
+        other.cleared = true;
+        other.parent = 0x96;
+        records.put(Table.QUOTA, Keys.of(0x96), new Quota(0x96, file).encode());
+        records.put(Table.QUOTA, Keys.of(other.id), other.encode());
+        change(below, i -> i.quota = other.id);
+        assertThat(check().findings)
+                .as("the walk leaves what another tree counts")
+                .anyMatch(finding -> finding.contains("counts in quota 96"));
+    }
+
+    private void walked(long quota, long directory, long cookie) {
+        byte[] position = {1, (byte) cookie};
+        records.put(Table.QUOTA, Keys.of(0, quota, directory), position);
     }
 
     @Test
