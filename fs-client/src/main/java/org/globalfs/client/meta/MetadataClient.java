@@ -1,6 +1,5 @@
 package org.globalfs.client.meta;
 
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -228,10 +227,13 @@ public final class MetadataClient {
         }
     }
 
+    /**
+     * Partition 0 finds out itself whose votes it takes: who replied may have named one from which
+     * everything has moved away, and that one may be out of reach.
+     */
     private static Command coordinated(Command command, UpdateReply escalation) {
         Command result = new Command(command);
         result.setCoordinated(true);
-        result.setParticipants(new ArrayList<>(escalation.getParticipants()));
         if (escalation.isSetExpectedSource()) {
             result.setExpectedSource(escalation.getExpectedSource());
         }

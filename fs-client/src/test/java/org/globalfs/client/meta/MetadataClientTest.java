@@ -197,6 +197,9 @@ class MetadataClientTest {
 
         assertThat(reply.getErrno()).isZero();
         assertThat(cluster.executed.getLast().isCoordinated()).isTrue();
+        assertThat(cluster.executed.getLast().isSetParticipants())
+                .as("partition 0 knows whose votes it takes")
+                .isFalse();
         assertThat(cluster.again).endsWith(false, true);
         assertThat(errno(0, ReadOp.lookup(new LookupOp(1, bytes("moved"))))).isZero();
         assertThat(errno(1, ReadOp.lookup(new LookupOp(home, bytes("file")))))

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -62,6 +63,12 @@ public final class TestedCluster implements AutoCloseable {
 
     /** Makes it and starts every process; returns once it serves. */
     public void up() throws IOException {
+        configure();
+        start(everything());
+    }
+
+    /** Makes what it needs, to be changed before it is started. */
+    public void configure() throws IOException {
         List<String> places = new ArrayList<>(REGIONS);
         if (around.lab().isPresent()) {
             places = new ArrayList<>(List.of(REGIONS.getFirst()));
@@ -75,7 +82,14 @@ public final class TestedCluster implements AutoCloseable {
         if (around.disks().isPresent()) {
             around.disks().get().mount(folder.resolve("data"));
         }
-        start(everything());
+    }
+
+    /** Locks of a mount that is silent for so long are dropped; of mounts started later. */
+    public void shortenLeases(Duration lease) throws IOException {
+        for (String region : REGIONS) {
+            String more = "mount:\n  sessionLease: " + lease.toMillis() + "ms\n";
+            Files.writeString(config(mountProcess(region)), more, StandardOpenOption.APPEND);
+        }
     }
 
     /** From soon on the oracles move trees to whoever uses them most at the time. */

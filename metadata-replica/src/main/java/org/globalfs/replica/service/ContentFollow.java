@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.Shutdown;
@@ -64,11 +65,12 @@ final class ContentFollow {
     private final Executor executor;
     private final Shutdown shutdown;
     private final long bytesPerSecond;
+    private final LongSupplier nanoTime;
     private final long session = new SecureRandom().nextLong(1, 1L << 62);
     private final Set<Long> wanted = new LinkedHashSet<>();
     private long sequence;
     private long after;
-    private long restsUntilNs = System.nanoTime();
+    private long restsUntilNs;
 
     ContentFollow(
             HostedPartition partition,
@@ -76,13 +78,16 @@ final class ContentFollow {
             BlockDeleter datastore,
             Executor executor,
             Shutdown shutdown,
-            long bytesPerSecond) {
+            long bytesPerSecond,
+            LongSupplier nanoTime) {
         this.partition = partition;
         this.multicast = multicast;
         this.datastore = datastore;
         this.executor = executor;
         this.shutdown = shutdown;
         this.bytesPerSecond = bytesPerSecond;
+        this.nanoTime = nanoTime;
+        this.restsUntilNs = nanoTime.getAsLong();
     }
 
     /** Somebody opened a file here. */
@@ -99,7 +104,7 @@ final class ContentFollow {
 
     /** Copies what there is to copy; returns after a while, or when nothing is left. */
     void tick() throws InterruptedException {
-        if (!goesOn() || System.nanoTime() - restsUntilNs < 0) {
+        if (!goesOn() || nanoTime.getAsLong() - restsUntilNs < 0) {
             return;
         }
         long from = after;
@@ -118,7 +123,7 @@ final class ContentFollow {
     }
 
     private void rest(long ino, String why) {
-        restsUntilNs = System.nanoTime() + PAUSE_NS;
+        restsUntilNs = nanoTime.getAsLong() + PAUSE_NS;
         LOG.warn(
                 "partition {}: content of files that were moved here stays in other regions for now, such as inode {}'s: {}",
                 partition.partition(),
@@ -210,7 +215,7 @@ final class ContentFollow {
         for (Extent extent : foreign) {
             BlockRef copy = copies.get(extent.getBlock());
             if (copy == null) {
-                long beganNs = System.nanoTime();
+                long beganNs = nanoTime.getAsLong();
                 copy = datastore.copy(extent.getBlock(), partition.partition());
                 copies.put(extent.getBlock(), copy);
                 pace(copy.getLength(), beganNs);
@@ -222,7 +227,7 @@ final class ContentFollow {
 
     private void pace(int bytes, long beganNs) throws InterruptedException {
         long dueNs = beganNs + TimeUnit.SECONDS.toNanos(1) * bytes / bytesPerSecond;
-        var _ = shutdown.await(Math.max(0, dueNs - System.nanoTime()), TimeUnit.NANOSECONDS);
+        var _ = shutdown.await(Math.max(0, dueNs - nanoTime.getAsLong()), TimeUnit.NANOSECONDS);
     }
 
     /** Null: the file refers to these; or, without any, it was found to have none left. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.DecideOp;
@@ -30,6 +31,7 @@ final class CoordinatedDriver {
     private final Multicast multicast;
     private final LongPredicate mayVote;
     private final long voteTimeoutNs;
+    private final LongSupplier nanoTime;
     private final Map<Long, Step> votes = new HashMap<>();
     private final Map<Long, Step> decisions = new HashMap<>();
 
@@ -56,12 +58,14 @@ final class CoordinatedDriver {
             HostedPartition home,
             Multicast multicast,
             LongPredicate mayVote,
-            long voteTimeoutMs) {
+            long voteTimeoutMs,
+            LongSupplier nanoTime) {
         this.mayVote = mayVote;
         this.global = global;
         this.home = home;
         this.multicast = multicast;
         this.voteTimeoutNs = voteTimeoutMs * 1_000_000;
+        this.nanoTime = nanoTime;
     }
 
     /** After an instance of the home ring. */
@@ -89,7 +93,7 @@ final class CoordinatedDriver {
     void proposeVotes() {
         List<VoteOp> pending = home.use(PartitionState::pendingVotes);
         synchronized (votes) {
-            long nowNs = System.nanoTime();
+            long nowNs = nanoTime.getAsLong();
             Set<Long> alive = new HashSet<>();
             for (VoteOp vote : pending) {
                 alive.add(vote.getTransaction());
@@ -107,7 +111,7 @@ final class CoordinatedDriver {
     private void proposeDecisions() {
         List<PendingTransaction> pending = global.use(PartitionState::pendingTransactions);
         synchronized (decisions) {
-            long nowNs = System.nanoTime();
+            long nowNs = nanoTime.getAsLong();
             boolean coordinator = multicast.isCoordinator(0);
             Set<Long> alive = new HashSet<>();
             for (PendingTransaction transaction : pending) {

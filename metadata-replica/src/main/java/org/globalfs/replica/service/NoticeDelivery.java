@@ -2,6 +2,7 @@ package org.globalfs.replica.service;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.wire.NoticesOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -18,12 +19,14 @@ final class NoticeDelivery {
 
     private final HostedPartition partition;
     private final Multicast multicast;
+    private final LongSupplier nanoTime;
     private long sentFirst;
     private long sentNs;
 
-    NoticeDelivery(HostedPartition partition, Multicast multicast) {
+    NoticeDelivery(HostedPartition partition, Multicast multicast, LongSupplier nanoTime) {
         this.partition = partition;
         this.multicast = multicast;
+        this.nanoTime = nanoTime;
     }
 
     void tick() {
@@ -32,7 +35,7 @@ final class NoticeDelivery {
             return;
         }
         PartitionState.Owed owed = partition.use(state -> state.owed(BATCH));
-        boolean waits = owed.first() == sentFirst && System.nanoTime() - sentNs < RESEND_NS;
+        boolean waits = owed.first() == sentFirst && nanoTime.getAsLong() - sentNs < RESEND_NS;
         if (owed.notices().isEmpty() || waits) {
             return;
         }
@@ -40,7 +43,7 @@ final class NoticeDelivery {
         UpdateOp op = UpdateOp.notices(new NoticesOp(ring, owed.first(), notices));
         if (multicast.propose(0, CommandBytes.internal(ring, op), new int[] {0})) {
             sentFirst = owed.first();
-            sentNs = System.nanoTime();
+            sentNs = nanoTime.getAsLong();
         }
     }
 }

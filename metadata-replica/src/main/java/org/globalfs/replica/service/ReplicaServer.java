@@ -124,7 +124,12 @@ public final class ReplicaServer implements AutoCloseable {
         Grants grants = new Grants(own, global, multicast);
         CoordinatedDriver driver =
                 new CoordinatedDriver(
-                        global, own, multicast, grants::cleared, options.voteTimeoutMs());
+                        global,
+                        own,
+                        multicast,
+                        grants::cleared,
+                        options.voteTimeoutMs(),
+                        System::nanoTime);
         grants.onGiven(driver::proposeVotes);
         connectSequels(multicast, driver, grants);
         DiskRoom disk = new DiskRoom(config.id(), config.reserve(), config.folder(), logFolder());
@@ -174,7 +179,8 @@ public final class ReplicaServer implements AutoCloseable {
                             blocks,
                             updates::update,
                             shutdown,
-                            options.followBytesPerSecond());
+                            options.followBytesPerSecond(),
+                            System::nanoTime);
             follows.put(number, follow);
             String thread = "replica-" + config.id() + "-follow-" + number;
             opened.push(new Upkeep(thread, shutdown, fatal).every(500, follow::tick).start());
@@ -308,7 +314,7 @@ public final class ReplicaServer implements AutoCloseable {
                         .every(500, grants::tick)
                         .every(250, () -> flushers.values().forEach(Flusher::tick));
         for (HostedPartition partition : partitions.values()) {
-            local.every(100, new NoticeDelivery(partition, multicast)::tick);
+            local.every(100, new NoticeDelivery(partition, multicast, System::nanoTime)::tick);
             local.every(500, new SessionLeases(partition, multicast)::tick);
             local.every(ORPHAN_PERIOD_MS, new OrphanUpkeep(partition, multicast)::tick);
             local.every(100, new QuotaCounting(partition, multicast)::tick);

@@ -7,7 +7,8 @@ import org.globalfs.protocol.wire.UpdateReply;
 
 /**
  * What to submit where after a reply with status ESCALATE: the same (session, sequence), to another
- * partition.
+ * partition. Partition 0 finds out itself whose votes it takes: who replied may have named one from
+ * which everything has moved away, and that one may be out of reach.
  */
 public record Escalation(int partition, Command command) {
 
@@ -22,7 +23,6 @@ public record Escalation(int partition, Command command) {
         }
         Command coordinated = new Command(command);
         coordinated.setCoordinated(true);
-        coordinated.setParticipants(participants);
         if (reply.isSetExpectedSource()) {
             coordinated.setExpectedSource(reply.getExpectedSource());
         }

@@ -23,16 +23,16 @@ import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 
 /** What fsck would check over all partitions, when nothing is under way. */
-final class Consistency {
+public final class Consistency {
 
-    private final Rings rings;
+    private final PartitionStates states;
     private final int regions;
     private final Map<Long, Integer> names = new HashMap<>();
     private final Map<Long, Attributes> files = new HashMap<>();
     private final Map<Integer, Long> reached = new TreeMap<>();
 
-    private Consistency(Rings rings, int regions) {
-        this.rings = rings;
+    private Consistency(PartitionStates states, int regions) {
+        this.states = states;
         this.regions = regions;
     }
 
@@ -40,8 +40,8 @@ final class Consistency {
      * Every name leads to an inode of its type, every count is right, every inode has a name or is
      * an orphan.
      */
-    static void check(Rings rings, int regions) {
-        Consistency consistency = new Consistency(rings, regions);
+    public static void check(PartitionStates states, int regions) {
+        Consistency consistency = new Consistency(states, regions);
         consistency.directory(Partitions.ROOT, Partitions.ROOT);
         consistency.totals();
         consistency.records();
@@ -52,9 +52,9 @@ final class Consistency {
         Map<Long, Integer> unexplained = new TreeMap<>();
         List<CheckReport.Crossing> hanging = new ArrayList<>();
         List<CheckReport.Crossing> held = new ArrayList<>();
-        long globalBelow = rings.state(0).check().report().globalBelow;
+        long globalBelow = states.state(0).check().report().globalBelow;
         for (int partition = 0; partition <= regions; partition++) {
-            CheckReport report = rings.state(partition).check().report();
+            CheckReport report = states.state(partition).check().report();
             assertThat(report.findings).as("partition %s", partition).isEmpty();
             report.foreign.forEach((ino, links) -> foreign.merge(ino, links, Integer::sum));
             unexplained.putAll(report.unexplained);
@@ -69,14 +69,14 @@ final class Consistency {
         assertThat(Crossings.faults(hanging, held)).isEmpty();
         Map<Integer, Digests> digests = new TreeMap<>();
         for (int partition = 0; partition <= regions; partition++) {
-            digests.put(partition, rings.state(partition).check().report().digests);
+            digests.put(partition, states.state(partition).check().report().digests);
         }
         assertThat(Digests.faults(digests)).isEmpty();
         assertThat(unexplained).isEqualTo(foreign);
     }
 
     private ReadReply read(long ino, ReadOp op) {
-        return rings.readAt(ino, 0, op);
+        return states.readAt(ino, 0, op);
     }
 
     private Attributes attributes(long ino) {
@@ -87,14 +87,14 @@ final class Consistency {
 
     private void directory(long ino, long parent) {
         assertThat(names.merge(ino, 1, Integer::sum)).as("names of directory %x", ino).isEqualTo(1);
-        reached.merge(rings.home(ino), 1L, Long::sum);
+        reached.merge(states.home(ino), 1L, Long::sum);
         ReadReply up =
                 read(ino, ReadOp.lookup(new LookupOp(ino, ByteBuffer.wrap("..".getBytes(UTF_8)))));
         assertThat(up.getIno()).as("parent of %x", ino).isEqualTo(parent);
         int directories = 0;
         ReadReply listed = read(ino, ReadOp.readDirectory(new ReadDirectoryOp(ino, 0, 4000)));
         for (DirectoryEntry entry : listed.getEntries()) {
-            Child child = rings.state(rings.home(ino)).child(ino, entry.getName());
+            Child child = states.state(states.home(ino)).child(ino, entry.getName());
             assertThat(child).isEqualTo(new Child(entry.getIno(), entry.getType()));
             Attributes attributes = attributes(entry.getIno());
             assertThat(Mode.type(attributes.getMode())).isEqualTo(entry.getType());
@@ -103,7 +103,7 @@ final class Consistency {
                 directory(entry.getIno(), ino);
             } else if (names.merge(entry.getIno(), 1, Integer::sum) == 1) {
                 files.put(entry.getIno(), attributes);
-                reached.merge(rings.home(entry.getIno()), 1L, Long::sum);
+                reached.merge(states.home(entry.getIno()), 1L, Long::sum);
             }
         }
         assertThat(attributes(ino).getNlink())
@@ -115,7 +115,7 @@ final class Consistency {
         files.forEach((ino, attributes) ->
                 assertThat(attributes.getNlink()).as("nlink of %x", ino).isEqualTo(names.get(ino)));
         for (int partition = 0; partition <= regions; partition++) {
-            PartitionState state = rings.state(partition);
+            PartitionState state = states.state(partition);
             assertThat(state.statistics().getInodes())
                     .as("inodes of partition %s", partition)
                     .isEqualTo(reached.getOrDefault(partition, 0L) + state.orphans());

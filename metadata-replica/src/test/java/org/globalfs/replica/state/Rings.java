@@ -1,7 +1,5 @@
 package org.globalfs.replica.state;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,17 +13,12 @@ import java.util.TreeMap;
 import org.globalfs.multicast.Entry;
 import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.wire.Command;
-import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.NoticesOp;
-import org.globalfs.protocol.wire.ReadOp;
-import org.globalfs.protocol.wire.ReadReply;
-import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.VoteOp;
-import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.operations.Wire;
 import org.globalfs.replica.state.store.StateOptions;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Partition 0 and regional partitions with their logs, driven by hand: what multicast and the
  * replica do in a process, without threads. Every log is kept, so that a state can be replayed.
  */
-final class Rings implements AutoCloseable {
+final class Rings implements PartitionStates, AutoCloseable {
 
     static final StateOptions SMALL = new StateOptions(4 << 20, 4 << 20);
 
@@ -60,7 +53,8 @@ final class Rings implements AutoCloseable {
         }
     }
 
-    PartitionState state(int partition) {
+    @Override
+    public PartitionState state(int partition) {
         return Objects.requireNonNull(states.get(partition));
     }
 
@@ -191,23 +185,6 @@ final class Rings implements AutoCloseable {
         throw new AssertionError("no end: " + command);
     }
 
-    /** Reads where the inode asked about lives, as a client that knows nothing of it finds it. */
-    ReadReply readAt(long ino, int uid, ReadOp op) {
-        int partition = Partitions.ofBirth(ino);
-        ReadReply reply = read(partition, uid, op);
-        for (int step = 0; step < 2 && reply.getStatus() == Status.ESCALATE; step++) {
-            partition = Objects.requireNonNull(reply.getHomes().get(ino));
-            reply = read(partition, uid, op);
-        }
-        assertThat(reply.getStatus()).as("read of %x", ino).isEqualTo(Status.DONE);
-        return reply;
-    }
-
-    /** Where the inode lives. */
-    int home(long ino) {
-        return state(0).home(ino);
-    }
-
     /** Passes on what a partition owes others; false when that is nothing. */
     boolean deliverNotices(int partition) {
         PartitionState.Owed owed = state(partition).owed(100);
@@ -219,15 +196,6 @@ final class Rings implements AutoCloseable {
         internal(0, UpdateOp.notices(new NoticesOp(partition, owed.first(), notices)));
         internal(0, UpdateOp.notices(new NoticesOp(partition, owed.first(), notices)));
         return true;
-    }
-
-    ReadReply read(int partition, int uid, ReadOp op) {
-        return read(partition, new Credentials(uid, uid), op);
-    }
-
-    ReadReply read(int partition, Credentials credentials, ReadOp op) {
-        return state(partition)
-                .read(new ReadRequest(1, partition, credentials, Consistency.CAUSAL, 0, 0, op));
     }
 
     /**
