@@ -192,7 +192,7 @@ final class BucketUpkeepTest {
         assertThat(said.unmade()).isEqualTo(1);
         assertThat(said.rebuilt()).isZero();
         assertThat(said.problems().getFirst())
-                .contains("block " + name + " is lost", "only 5 of its 9", "region1", "region3");
+                .contains("block " + name + " is lost", "only 5 of its 9", "-03 in bucket", "-08 in bucket", "is damaged");
         assertThat(contents(ref)).containsExactlyEntriesOf(before);
         assertThat(s3.objects(given)).as("no file has it: the sweep's").hasSize(6);
         ScrubProgress read = scrubbed();
@@ -264,6 +264,7 @@ final class BucketUpkeepTest {
         BlockRef ref = put(0, S3Cluster.bytes(1_000, 1));
         Files.delete(s3.objects(ref).get(2));
         owner.leads = false;
+        lookAfter(0, ASKED);
         assertThat(upkeep.beginRepair().state()).isEqualTo(PassState.WAITING);
         assertThat(upkeep.beginScrub(0).state()).isNotEqualTo(PassState.ENDED);
         Awaitility.await().until(() -> upkeep.scrub().state() == PassState.WAITING);
