@@ -192,7 +192,12 @@ final class BucketUpkeepTest {
         assertThat(said.unmade()).isEqualTo(1);
         assertThat(said.rebuilt()).isZero();
         assertThat(said.problems().getFirst())
-                .contains("block " + name + " is lost", "only 5 of its 9", "-03 in bucket", "-08 in bucket", "is damaged");
+                .contains(
+                        "block " + name + " is lost",
+                        "only 5 of its 9",
+                        "-03 in bucket",
+                        "-08 in bucket",
+                        "is damaged");
         assertThat(contents(ref)).containsExactlyEntriesOf(before);
         assertThat(s3.objects(given)).as("no file has it: the sweep's").hasSize(6);
         ScrubProgress read = scrubbed();
