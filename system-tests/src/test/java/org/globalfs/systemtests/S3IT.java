@@ -128,6 +128,7 @@ final class S3IT {
                 .containsPattern("us-east +100 %  pass \\d+: 0 chunks");
         assertThat(globalfs("datastore", "scrub", "global").orFail())
                 .containsPattern("global  100 %  .* read in .*, 2 damaged, 2 mended");
+        assertThat(globalfs("datastore", "repair", "global").orFail()).contains(" 0 made anew");
         assertThat(globalfs("datastore", "status").orFail())
                 .containsPattern("us-west +us-west +up +9 ")
                 .containsPattern("global +\\d .* ago +0 +0 +0 ");

@@ -183,6 +183,7 @@ final class BucketScrub implements AutoCloseable {
         pass.close();
         if (wrapped) {
             slow = null;
+            slowPart = 1; // also where there was nothing to read
             slowFromNs = System.nanoTime() + LATER_NS; // where there is little to read
         } else {
             wrapped = true;
