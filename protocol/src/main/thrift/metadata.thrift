@@ -700,3 +700,51 @@ struct ReleaseRequest {
 
 struct ReleaseReply {
 }
+
+// ---------------------------------------------------------------- content in buckets
+
+enum UpkeepPass {
+  REPAIR = 1   // compares what the buckets have, and makes anew what lacks
+  SCRUB = 2    // reads all objects
+}
+
+/** Asks the coordinator of a partition's ring how it looks after what the partition has in buckets; and has a pass begin. */
+struct UpkeepRequest {
+  1: required i32 partition;
+  2: optional UpkeepPass starts;   // the pass that begins; absent: none
+  3: optional i64 bytesPerSecond;  // with SCRUB; absent: as configured
+}
+
+/** The last pass of a kind. */
+struct PassProgress {
+  1: required i64 number;          // of the pass, counted from 1 since the replica started; 0: there was none
+  2: required i32 state;           // 0 none, 1 begins soon, 2 runs, 3 has ended, 4 switched off
+  3: required i64 elapsedMs;
+  4: required i64 total;           // objects; of SCRUB their bytes
+  5: required i64 done;
+  6: required i64 bytesPerSecond;  // of SCRUB
+  7: required i64 damaged;         // of SCRUB: objects found damaged or missing
+  8: required i64 made;            // objects made anew
+  9: required i64 left;            // objects that should have been
+  10: required i64 unclear;        // of REPAIR: blocks that not all buckets said enough of
+  11: required i64 lost;           // of REPAIR: blocks of which too little is left
+  12: required i64 unreadable;     // of SCRUB: objects that a bucket did not give
+  13: required list<string> problems; // the first of them, for people
+}
+
+struct BucketState {
+  1: required string region;
+  2: required i64 objects;         // of the partition, when the buckets were compared last
+  3: required i64 bytes;
+  4: required string away;         // why it does not answer; empty: it does
+}
+
+struct UpkeepReply {
+  1: required bool leads;          // false: nothing else is set but `coordinator`
+  2: required i32 coordinator;     // replica id, -1 unknown
+  3: optional PassProgress repair;
+  4: optional PassProgress scrub;
+  5: optional list<BucketState> buckets;
+  6: optional i64 comparedMs;      // when the buckets were compared last, ago; absent: not yet
+  7: optional double scrubbed;     // how far the reading of a period is, of 1
+}

@@ -110,6 +110,56 @@ final class S3IT {
         aMountThatBelievesInStorageNodesIsRefused();
     }
 
+    @Test
+    void whatABucketLostIsMadeAnewAndCarriesReadsThen() throws IOException {
+        bash("for i in 1 2 3; do head -c 700000 /dev/urandom > us-west/everywhere$i; done");
+        String sums = bash("cat us-west/everywhere? | sha256sum");
+        List<Path> lost = s3.objects("us-west");
+        assertThat(lost).hasSize(9);
+        for (Path object : lost.subList(0, 6)) { // all that two of the blocks have there
+            Files.delete(object);
+        }
+        for (Path object : lost.subList(6, 8)) {
+            flip(object);
+        }
+        String repair = globalfs("datastore", "repair").orFail();
+        assertThat(repair)
+                .containsPattern("global +100 %  pass \\d+: 27 chunks looked at in .*, 6 made anew")
+                .containsPattern("us-east +100 %  pass \\d+: 0 chunks");
+        assertThat(globalfs("datastore", "scrub", "global").orFail())
+                .containsPattern("global  100 %  .* read in .*, 2 damaged, 2 mended");
+        assertThat(globalfs("datastore", "repair", "global").orFail()).contains(" 0 made anew");
+        assertThat(globalfs("datastore", "status").orFail())
+                .containsPattern("us-west +us-west +up +9 ")
+                .containsPattern("global +\\d .* ago +0 +0 +0 ");
+
+        for (Path object : s3.objects("us-east")) {
+            flip(object);
+        }
+        for (String mount : List.of("mount-us-west", "mount-eu-west")) {
+            globalfs("kill", mount).orFail();
+            globalfs("start", mount).orFail();
+        }
+        assertThat(bash("cat us-west/everywhere? | sha256sum")).isEqualTo(sums);
+        assertThat(bash("cat eu-west/everywhere? | sha256sum")).isEqualTo(sums);
+
+        for (Path object : s3.objects("eu-west").subList(0, 1)) {
+            Files.delete(object);
+        }
+        Shell.Outcome lostOne = globalfs("datastore", "scrub", "global");
+        assertThat(lostOne.exitCode()).isEqualTo(1);
+        assertThat(lostOne.output())
+                .contains("global has 4 damaged chunks left")
+                .containsPattern("global: block [0-9a-f]{32} is lost, only 5 of its 9 objects");
+        assertThat(s3.objects("us-east")).hasSize(9);
+    }
+
+    private static void flip(Path object) throws IOException {
+        byte[] bytes = Files.readAllBytes(object);
+        bytes[bytes.length / 2] ^= 1;
+        Files.write(object, bytes);
+    }
+
     private boolean isEmpty(String bucket) {
         try {
             return s3.objects(bucket).isEmpty();

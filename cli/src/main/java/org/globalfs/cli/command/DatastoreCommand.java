@@ -6,11 +6,19 @@ import java.util.List;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.status.QuotaTable;
+import org.globalfs.cli.storage.BucketPlaces;
+import org.globalfs.cli.storage.BucketTable;
 import org.globalfs.cli.storage.DatastoreOperator;
+import org.globalfs.cli.storage.NodePlaces;
 import org.globalfs.cli.storage.PassOperator;
+import org.globalfs.cli.storage.PassPlaces;
 import org.globalfs.cli.storage.ProgressView;
 import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.BlockCode;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.RecordedStore;
+import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -56,9 +64,18 @@ final class DatastoreCommand implements Runnable {
 
     @Command(
             name = "status",
-            description = "Show each node: what it holds, and what is left to move or to rebuild.",
+            description =
+                    "Show each node, or bucket: what it holds, and what is left to move or to rebuild.",
             mixinStandardHelpOptions = true)
     int status() throws Exception {
+        try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
+            if (isInBuckets(discovery)) {
+                Topology topology = KnownTopology.of(data, config);
+                System.out.println(
+                        BucketTable.of(discovery.recordedStore().orElseThrow(), topology));
+                return ExitCode.OK;
+            }
+        }
         return with(DatastoreOperator::status);
     }
 
@@ -73,7 +90,8 @@ final class DatastoreCommand implements Runnable {
             @Parameters(
                             paramLabel = "NODE",
                             arity = "0..*",
-                            description = "Which (default: all that run).")
+                            description =
+                                    "Which node, or region whose content is in a bucket (default: all).")
                     @Nullable List<String> nodes,
             @Option(
                             names = "--bandwidth",
@@ -105,7 +123,8 @@ final class DatastoreCommand implements Runnable {
             @Parameters(
                             paramLabel = "NODE",
                             arity = "0..*",
-                            description = "Which (default: all that run).")
+                            description =
+                                    "Which node, or region whose content is in a bucket (default: all).")
                     @Nullable List<String> nodes,
             @Option(names = "--no-wait", description = "Return at once; the nodes go on.")
                     boolean noWait)
@@ -174,8 +193,18 @@ final class DatastoreCommand implements Runnable {
         }
     }
 
+    private static boolean isInBuckets(Discovery discovery) throws IOException {
+        return discovery.recordedStore().map(RecordedStore::kind).orElse(StoreKind.DHT)
+                == StoreKind.S3;
+    }
+
     private int with(Work work) throws Failure, ConfigException, IOException {
         try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
+            if (isInBuckets(discovery)) {
+                throw new Failure(
+                        ExitCode.FAILED,
+                        "this cluster keeps its content in buckets, and has no storage nodes");
+            }
             String cluster = KnownTopology.server(data, config).cluster();
             work.on(new DatastoreOperator(cluster, discovery, System.out::println));
         }
@@ -184,11 +213,16 @@ final class DatastoreCommand implements Runnable {
 
     private int passes(Passes passes) throws Failure, ConfigException, IOException {
         try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
+            PassPlaces places =
+                    isInBuckets(discovery)
+                            ? new BucketPlaces(KnownTopology.of(data, config))
+                            : new NodePlaces(
+                                    KnownTopology.server(data, config).cluster(),
+                                    discovery,
+                                    discovery);
             passes.on(
                     new PassOperator(
-                            KnownTopology.server(data, config).cluster(),
-                            discovery,
-                            discovery,
+                            places,
                             System.out::println,
                             ProgressView.of(System.out),
                             PassOperator.Times.DEFAULT));

@@ -2,13 +2,20 @@ package org.globalfs.cli.server;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.ChunkSource;
+import org.globalfs.datastore.s3.BlockOwner;
+import org.globalfs.datastore.s3.BucketUpkeep;
+import org.globalfs.datastore.s3.S3BlockStore;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.protocol.config.BlockStorage;
+import org.globalfs.protocol.config.S3Upkeep;
+import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.replica.service.BlockDeleter;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +25,18 @@ import org.jspecify.annotations.Nullable;
  * needed first: making one warms its erasure code up, which no server should wait for at start.
  */
 final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
+    private final StoreKind kind;
+    private final S3Upkeep upkeep;
     private final Supplier<BlockStore> open;
     private @Nullable BlockStore store;
     private boolean closed;
 
-    LazyBlockStore(Supplier<BlockStore> open) {
+    /**
+     * @param storage what the store will be
+     */
+    LazyBlockStore(BlockStorage storage, Supplier<BlockStore> open) {
+        this.kind = storage.kind();
+        this.upkeep = storage.upkeep();
         this.open = open;
     }
 
@@ -39,6 +53,14 @@ final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
     @Override
     public BlockRef copy(BlockRef block, int region) throws IOException {
         return store().copy(block, region);
+    }
+
+    @Override
+    public Optional<BucketUpkeep> lookAfter(int partition, BlockOwner owner) throws IOException {
+        if (kind != StoreKind.S3 || !(store() instanceof S3BlockStore buckets)) {
+            return Optional.empty();
+        }
+        return Optional.of(buckets.lookAfter(partition, owner, upkeep));
     }
 
     @Override

@@ -129,14 +129,16 @@ public final class ServerProcess implements AutoCloseable {
         open(discovery);
         RecordedStore recorded = record(configs, discovery);
         LazyBlockStore blocks =
-                new LazyBlockStore(() ->
-                        BlockStores.open(
-                                first.cluster(),
-                                first.region(),
-                                recorded,
-                                first.blocks(),
-                                discovery,
-                                discovery));
+                new LazyBlockStore(
+                        first.blocks(),
+                        () ->
+                                BlockStores.open(
+                                        first.cluster(),
+                                        first.region(),
+                                        recorded,
+                                        first.blocks(),
+                                        discovery,
+                                        discovery));
         open(blocks);
         List<Callable<AutoCloseable>> storage = new ArrayList<>();
         for (ServerConfig config : configs) {

@@ -5,19 +5,17 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.wire.OlderNodeException;
-import org.globalfs.datastore.wire.StorageConnection;
-import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
 
-/** A node's pass over its chunks, asked for and followed until it ends. Of one thread at a time. */
+/**
+ * A node's, or partition's, pass over its chunks, asked for and followed until it ends. Of one
+ * thread at a time.
+ */
 abstract class NodePass implements Closeable {
-    private static final int ANSWER_MS = 5_000;
-
-    private final String cluster;
     private final String id;
-    private final StorageNodes nodes;
+    private final PassPlaces places;
     private final long patienceNs;
-    private @Nullable StorageConnection connection;
+    private @Nullable PassTarget connection;
     private @Nullable String failure;
     private boolean silent;
     private long silentSinceNs;
@@ -25,11 +23,15 @@ abstract class NodePass implements Closeable {
     /**
      * @param patienceMs how long the node may be silent, in which it may be started again
      */
-    NodePass(String cluster, String id, StorageNodes nodes, long patienceMs) {
-        this.cluster = cluster;
+    NodePass(String id, PassPlaces places, long patienceMs) {
         this.id = id;
-        this.nodes = nodes;
+        this.places = places;
         this.patienceNs = TimeUnit.MILLISECONDS.toNanos(patienceMs);
+    }
+
+    /** Where it hears of what it does not hold itself. */
+    final String others() {
+        return places.words().others();
     }
 
     String id() {
@@ -58,21 +60,17 @@ abstract class NodePass implements Closeable {
         }
     }
 
-    private StorageConnection connect() throws IOException {
-        StorageConnection open = connection;
+    private PassTarget connect() throws IOException {
+        PassTarget open = connection;
         if (open == null) {
-            HostPort address = nodes.address(id);
-            if (address == null) {
-                throw new IOException("it is down");
-            }
-            open = new StorageConnection(address, cluster, id, ANSWER_MS);
+            open = places.open(id);
             connection = open;
         }
         return open;
     }
 
     /** Null, or why the node will not do it. */
-    abstract @Nullable String ask(StorageConnection open) throws IOException;
+    abstract @Nullable String ask(PassTarget open) throws IOException;
 
     /** Whether the node has taken the request. */
     abstract boolean hasBegun();
@@ -113,7 +111,7 @@ abstract class NodePass implements Closeable {
 
     @Override
     public final void close() {
-        StorageConnection open = connection;
+        PassTarget open = connection;
         connection = null;
         if (open != null) {
             try {

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.RepairProgress;
-import org.globalfs.datastore.wire.StorageConnection;
 import org.jspecify.annotations.Nullable;
 
 /** A node's walk over its chunks in which those that lack are made anew, and others moved. */
@@ -15,12 +14,12 @@ final class NodeRepair extends NodePass {
     /** A pass with this number, or a later one, began after it was asked for; 0: not asked yet. */
     private long awaited;
 
-    NodeRepair(String cluster, String id, StorageNodes nodes, long patienceMs) {
-        super(cluster, id, nodes, patienceMs);
+    NodeRepair(String id, PassPlaces places, long patienceMs) {
+        super(id, places, patienceMs);
     }
 
     @Override
-    @Nullable String ask(StorageConnection open) throws IOException {
+    @Nullable String ask(PassTarget open) throws IOException {
         RepairProgress now = hasBegun() ? open.repair() : open.beginRepair();
         boolean idle = now.state() == PassState.NONE || now.state() == PassState.ENDED;
         if (hasBegun() && idle && now.pass() < awaited) {
@@ -94,7 +93,7 @@ final class NodeRepair extends NodePass {
         note(left, said.toMove(), "could not move ", "chunk", "");
         note(left, said.toRebuild(), "could not make ", "chunk", " anew");
         note(left, said.unmade(), "knows ", "block", " of which too few chunks are there");
-        note(left, said.unclear(), "did not hear enough of ", "block", " from other nodes");
+        note(left, said.unclear(), "did not hear enough of ", "block", " from " + others());
         return left.isEmpty() ? null : String.join(", ", left);
     }
 

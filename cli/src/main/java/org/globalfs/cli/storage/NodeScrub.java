@@ -6,7 +6,6 @@ import java.util.List;
 import org.globalfs.cli.status.Columns;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.ScrubProgress;
-import org.globalfs.datastore.wire.StorageConnection;
 import org.jspecify.annotations.Nullable;
 
 /** A node's reading of all its chunks. */
@@ -18,17 +17,22 @@ final class NodeScrub extends NodePass {
     /**
      * @param bytesPerSecond 0: what the node is configured with
      */
-    NodeScrub(String cluster, String id, StorageNodes nodes, long patienceMs, long bytesPerSecond) {
-        super(cluster, id, nodes, patienceMs);
+    NodeScrub(String id, PassPlaces places, long patienceMs, long bytesPerSecond) {
+        super(id, places, patienceMs);
         this.bytesPerSecond = bytesPerSecond;
     }
 
     @Override
-    @Nullable String ask(StorageConnection open) throws IOException {
+    @Nullable String ask(PassTarget open) throws IOException {
         ScrubProgress now = open.scrub();
         if (!hasBegun() || now.pass() < said.pass()) {
             joined = now.state() == PassState.RUNNING;
             now = open.beginScrub(bytesPerSecond); // the first time, or the node was restarted
+        } else if (now.state() == PassState.WAITING) {
+            now = open.beginScrub(bytesPerSecond); // it did not get through
+        }
+        if (now.state() == PassState.OFF) {
+            return "does not scrub: its repairBandwidth is 0";
         }
         said = now;
         return null;

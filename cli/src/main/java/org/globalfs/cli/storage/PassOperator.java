@@ -12,15 +12,14 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
-import org.globalfs.cli.storage.StorageNodes.Node;
 import org.globalfs.datastore.wire.RepairProgress;
-import org.globalfs.protocol.discovery.Discovery;
-import org.globalfs.protocol.discovery.PlacementEpochs;
 
-/** Has storage nodes go through their chunks now, and shows how far they are. */
+/**
+ * Has storage nodes, or who looks after buckets, go through their chunks now, and shows how far
+ * they are.
+ */
 public final class PassOperator {
-    private final String cluster;
-    private final StorageNodes nodes;
+    private final PassPlaces places;
     private final Consumer<String> out;
     private final ProgressView view;
     private final Times times;
@@ -38,15 +37,8 @@ public final class PassOperator {
     /**
      * @param out told what comes of it, a line each
      */
-    public PassOperator(
-            String cluster,
-            Discovery discovery,
-            PlacementEpochs epochs,
-            Consumer<String> out,
-            ProgressView view,
-            Times times) {
-        this.cluster = cluster;
-        this.nodes = new StorageNodes(discovery, epochs);
+    public PassOperator(PassPlaces places, Consumer<String> out, ProgressView view, Times times) {
+        this.places = places;
         this.out = out;
         this.view = view;
         this.times = times;
@@ -61,14 +53,8 @@ public final class PassOperator {
      */
     public void scrub(List<String> ids, long bytesPerSecond, boolean waits) throws Failure {
         List<NodeScrub> passes =
-                begin(
-                        ids,
-                        id -> new NodeScrub(cluster, id, nodes, times.patienceMs, bytesPerSecond));
-        finish(
-                passes,
-                waits,
-                "start nodes that are down and replace disks that fail, see 'globalfs datastore"
-                        + " status' and the nodes' logs, then scrub again");
+                begin(ids, id -> new NodeScrub(id, places, times.patienceMs, bytesPerSecond));
+        finish(passes, waits, places.words().scrubAdvice());
     }
 
     /**
@@ -78,14 +64,9 @@ public final class PassOperator {
      * @param waits until they are through
      */
     public void repair(List<String> ids, boolean waits) throws Failure {
-        List<NodeRepair> passes =
-                begin(ids, id -> new NodeRepair(cluster, id, nodes, times.patienceMs));
+        List<NodeRepair> passes = begin(ids, id -> new NodeRepair(id, places, times.patienceMs));
         try {
-            finish(
-                    passes,
-                    waits,
-                    "are nodes down, silent or full? See 'globalfs datastore status'; what can be"
-                            + " done later is tried again by itself");
+            finish(passes, waits, places.words().repairAdvice());
         } finally {
             tellAway(passes);
         }
@@ -95,22 +76,22 @@ public final class PassOperator {
             throws Failure {
         List<P> passes = new ArrayList<>();
         for (String id : ids.stream().distinct().toList()) {
-            if (nodes.node(id).address() == null) {
+            if (!places.place(id).up()) {
                 throw new Failure(ExitCode.FAILED, id + " is down: start it first");
             }
             passes.add(kind.apply(id));
         }
         if (ids.isEmpty()) {
-            for (Node node : nodes.all().values()) {
-                if (node.address() != null) {
+            for (PassPlaces.Place node : places.all()) {
+                if (node.up()) {
                     passes.add(kind.apply(node.id()));
-                } else if (node.placed()) {
+                } else if (node.missed()) {
                     out.accept(node.id() + " is down, and left out");
                 }
             }
         }
         if (passes.isEmpty()) {
-            throw new Failure(ExitCode.FAILED, "no storage node runs");
+            throw new Failure(ExitCode.FAILED, places.words().none());
         }
         return passes;
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
  * Makes several chunks at a time: each is read from several nodes' disks and synced on another, and
  * alone it would leave all of them waiting for one another.
  */
-final class Makers implements AutoCloseable {
+public final class Makers implements AutoCloseable {
     /** Each has a block in memory. */
     private static final int AT_ONCE = 4;
 
@@ -21,7 +21,7 @@ final class Makers implements AutoCloseable {
     /**
      * Returns when all has been done, or the caller's thread is interrupted; throws what one threw.
      */
-    void run(List<Runnable> work) {
+    public void run(List<Runnable> work) {
         if (work.size() == 1) {
             work.getFirst().run();
             return;

@@ -30,6 +30,7 @@ import software.amazon.awssdk.services.s3.LegacyMd5Plugin;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.S3Error;
 import software.amazon.awssdk.services.s3.model.S3Exception;
@@ -159,6 +160,42 @@ final class Bucket implements AutoCloseable {
         } catch (SdkException e) {
             throw failed("listing", e);
         }
+    }
+
+    /** An object as a listing has it. */
+    record Listed(String key, long bytes) {}
+
+    /**
+     * The next objects of a listing.
+     *
+     * @param last there are no more behind them
+     */
+    record Page(List<Listed> objects, boolean last) {}
+
+    /**
+     * Objects whose names begin so and come behind a name, in order; {@link #MOST_KEYS} at most.
+     */
+    Page list(String prefix, String behind, int most) throws BlockStoreException {
+        try {
+            ListObjectsV2Response page =
+                    client().listObjectsV2(request ->
+                            request.bucket(place.bucket())
+                                    .prefix(prefix)
+                                    .startAfter(behind)
+                                    .maxKeys(most));
+            return new Page(
+                    page.contents().stream()
+                            .map(object -> new Listed(object.key(), object.size()))
+                            .toList(),
+                    !page.isTruncated());
+        } catch (SdkException e) {
+            throw failed("listing", e);
+        }
+    }
+
+    /** The region whose bucket it is. */
+    String region() {
+        return place.region();
     }
 
     /**

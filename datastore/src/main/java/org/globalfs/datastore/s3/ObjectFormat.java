@@ -1,6 +1,7 @@
 package org.globalfs.datastore.s3;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -36,20 +37,7 @@ final class ObjectFormat {
 
     static byte[] encode(Piece piece, byte[] payload, int at) {
         ByteBuffer object = ByteBuffer.allocate(objectBytes(piece.payloadBytes()));
-        object.putLong(MAGIC)
-                .putShort((short) VERSION)
-                .put((byte) piece.chunk())
-                .put((byte) piece.dataChunks())
-                .put((byte) piece.parityChunks())
-                .position(16);
-        object.putLong(piece.idHigh())
-                .putLong(piece.idLow())
-                .putInt(piece.blockBytes())
-                .putInt(piece.region())
-                .putInt(piece.payloadBytes())
-                .putInt(PAGE_BYTES);
-        object.putInt(HEADER_BYTES - CRC_BYTES, headerCrc(object.array()));
-        object.position(HEADER_BYTES);
+        object.put(header(piece));
         for (int page = 0; page < pages(piece.payloadBytes()); page++) {
             int from = page * PAGE_BYTES;
             int bytes = Math.min(PAGE_BYTES, piece.payloadBytes() - from);
@@ -57,6 +45,30 @@ final class ObjectFormat {
                     .put(payload, at + from, bytes);
         }
         return object.array();
+    }
+
+    /** Whether an object, or its beginning, has the header that belongs to the piece. */
+    static boolean hasHeader(Piece piece, byte[] object) {
+        return object.length >= HEADER_BYTES
+                && Arrays.equals(header(piece), 0, HEADER_BYTES, object, 0, HEADER_BYTES);
+    }
+
+    private static byte[] header(Piece piece) {
+        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+        header.putLong(MAGIC)
+                .putShort((short) VERSION)
+                .put((byte) piece.chunk())
+                .put((byte) piece.dataChunks())
+                .put((byte) piece.parityChunks())
+                .position(16);
+        header.putLong(piece.idHigh())
+                .putLong(piece.idLow())
+                .putInt(piece.blockBytes())
+                .putInt(piece.region())
+                .putInt(piece.payloadBytes())
+                .putInt(PAGE_BYTES);
+        header.putInt(HEADER_BYTES - CRC_BYTES, headerCrc(header.array()));
+        return header.array();
     }
 
     /** What to fetch for a range of the payload that is not empty. */

@@ -2,6 +2,7 @@ package org.globalfs.datastore.s3;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ record Piece(
     private static final Pattern NAME =
             Pattern.compile(
                     "([0-9a-f]{16})([0-9a-f]{16})-([0-9a-f]{1,6})-(\\d{1,2})-(\\d{1,2})-(\\d{1,5})-\\d{2}");
+
+    private static final int CHUNK_DIGITS = 2;
+    private static final int MOST_CHUNKS = 32;
 
     static Piece of(BlockRef ref, int chunk) {
         int k = ref.getDataChunks();
@@ -64,6 +68,28 @@ record Piece(
                         parityChunks,
                         buckets,
                         chunk);
+    }
+
+    /** Whether a block that an object's name gives can be one. */
+    static boolean isSound(BlockRef ref) {
+        int k = ref.getDataChunks();
+        int m = ref.getParityChunks();
+        boolean whole = k == 1 && m == 0 && ref.getRegion() != 0;
+        boolean coded = k >= 1 && m >= 1 && k + m <= MOST_CHUNKS && ref.getRegion() == 0;
+        return (whole || coded)
+                && ref.getEpoch() >= 1
+                && ref.getLength() >= 1
+                && ref.getLength() <= BlockStore.MAX_BLOCK_BYTES;
+    }
+
+    /** Which chunk of its block an object holds, whose name gives a block. */
+    static int chunk(String key) {
+        return Integer.parseInt(key.substring(key.length() - CHUNK_DIGITS));
+    }
+
+    /** A name without the chunk: the same of all chunks of a block, and no other's. */
+    static String stem(String key) {
+        return key.substring(0, key.length() - CHUNK_DIGITS - 1);
     }
 
     /** The block that an object of a partition is of; null: its name is not one of ours. */

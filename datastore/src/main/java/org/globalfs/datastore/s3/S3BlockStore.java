@@ -20,10 +20,9 @@ import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.config.BlockStorage;
-import org.globalfs.protocol.config.S3Bucket;
+import org.globalfs.protocol.config.S3Upkeep;
 import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.wire.BlockRef;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,12 +58,10 @@ public final class S3BlockStore implements BlockStore {
         }
     }
 
-    private final String cluster;
     private final Options options;
     private final BlockIds ids = new BlockIds();
     private final Transfers.Threads threads;
-    private final List<Bucket> buckets = new ArrayList<>();
-    private final Map<Integer, Bucket> byPartition = new HashMap<>();
+    private final Buckets buckets;
     private final AtomicLong warnedNs = new AtomicLong(System.nanoTime() - WARN_NS);
 
     /**
@@ -76,18 +73,9 @@ public final class S3BlockStore implements BlockStore {
 
     public S3BlockStore(
             String cluster, RecordedStore recorded, BlockStorage storage, Options options) {
-        this.cluster = cluster;
         this.options = options;
         threads = new Transfers.Threads(options.transfers());
-        for (RecordedStore.Bucket each : recorded.buckets()) {
-            S3Bucket place = storage.bucket(each.region());
-            if (place == null) {
-                throw new IllegalArgumentException("no way to the bucket of " + each.region());
-            }
-            Bucket bucket = new Bucket(place, options);
-            buckets.add(bucket);
-            byPartition.put(each.partition(), bucket);
-        }
+        buckets = new Buckets(cluster, recorded, storage, options);
     }
 
     @Override
@@ -107,7 +95,7 @@ public final class S3BlockStore implements BlockStore {
     private BlockRef putWhole(
             BlockIds.Id id, int region, ByteBuffer content, int length, long deadline)
             throws IOException {
-        Bucket bucket = bucket(region);
+        Bucket bucket = buckets.of(region);
         byte[] bytes = new byte[length];
         content.get(content.position(), bytes);
         BlockRef ref =
@@ -156,7 +144,7 @@ public final class S3BlockStore implements BlockStore {
         try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
             for (int c = 0; c < code.chunks(); c++) {
                 int chunk = c;
-                Bucket bucket = bucket(ref, chunk);
+                Bucket bucket = buckets.of(ref, chunk);
                 transfers.start(
                         chunk, () -> put(bucket, Piece.of(ref, chunk), chunks, chunk * chunkBytes));
             }
@@ -169,7 +157,7 @@ public final class S3BlockStore implements BlockStore {
     }
 
     private boolean put(Bucket bucket, Piece piece, byte[] payload, int at) throws IOException {
-        bucket.put(piece.key(cluster), ObjectFormat.encode(piece, payload, at));
+        bucket.put(buckets.key(piece), ObjectFormat.encode(piece, payload, at));
         return true;
     }
 
@@ -244,8 +232,8 @@ public final class S3BlockStore implements BlockStore {
         long deadline = deadline();
         try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
             if (ref.getParityChunks() == 0) {
-                Bucket bucket = bucket(ref.getRegion());
-                transfers.start(0, () -> read(bucket, Piece.of(ref, 0), offset, length));
+                Bucket bucket = buckets.of(ref.getRegion());
+                transfers.start(0, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
                 var outcome = transfers.next(deadline);
                 if (outcome == null) {
                     throw late("reading", bucket);
@@ -269,8 +257,8 @@ public final class S3BlockStore implements BlockStore {
             int length,
             long deadline)
             throws IOException {
-        if (!knowsSpread(ref)) {
-            throw unknownBucket("bucket " + ref.getEpoch());
+        if (!buckets.know(ref)) {
+            throw Buckets.unknown("bucket " + ref.getEpoch());
         }
         ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
         SpreadRead read =
@@ -279,9 +267,11 @@ public final class S3BlockStore implements BlockStore {
                         ref.getLength(),
                         chunk -> {
                             Piece piece = Piece.of(ref, chunk);
-                            return read(bucket(ref, chunk), piece, 0, piece.payloadBytes());
+                            return buckets.read(
+                                    buckets.of(ref, chunk), piece, 0, piece.payloadBytes());
                         });
-        boolean suspect = buckets.subList(0, ref.getEpoch()).stream().anyMatch(Bucket::isSuspect);
+        boolean suspect =
+                buckets.all().subList(0, ref.getEpoch()).stream().anyMatch(Bucket::isSuspect);
         long late = System.nanoTime() + (suspect ? 0 : LATE_NS);
         read.run(transfers, offset, into, at, length, late, deadline);
         if (!read.failures().isEmpty()) {
@@ -298,46 +288,33 @@ public final class S3BlockStore implements BlockStore {
         }
     }
 
-    /** A range of a piece, verified; what a network garbled is better the second time. */
-    private byte[] read(Bucket bucket, Piece piece, int offset, int length) throws IOException {
-        String key = piece.key(cluster);
-        ObjectFormat.Span span = ObjectFormat.span(piece.payloadBytes(), offset, length);
-        byte[] range = new byte[length];
-        for (int attempt = 0; attempt < 2; attempt++) {
-            byte[] fetched = bucket.get(key, span);
-            if (fetched == null) {
-                throw new BlockStoreException(
-                        Reason.LOST, "object " + key + " is not in " + bucket);
-            }
-            if (ObjectFormat.decode(piece, fetched, offset, length, range, 0)) {
-                return range;
-            }
-        }
-        int version =
-                ObjectFormat.version(
-                        bucket.get(key, new ObjectFormat.Span(0, ObjectFormat.HEADER_BYTES)));
-        if (version > ObjectFormat.VERSION) {
-            throw new BlockStoreException(
-                    Reason.UNREACHABLE,
-                    "object "
-                            + key
-                            + " in "
-                            + bucket
-                            + " has format "
-                            + version
-                            + "; this program knows up to "
-                            + ObjectFormat.VERSION
-                            + ": upgrade it");
-        }
-        throw new BlockStoreException(
-                Reason.LOST, "object " + key + " in " + bucket + " is damaged");
-    }
-
     private static BlockStoreException failure(Transfers.Outcome<?> outcome) {
         BlockStoreException failure = outcome.failure();
         return failure != null
                 ? failure
                 : new BlockStoreException(Reason.UNREACHABLE, "S3 answered with nothing");
+    }
+
+    /**
+     * Begins to look after what a partition has in buckets, while the owner leads.
+     *
+     * @param region the partition; 0: blocks of all regions
+     */
+    public BucketUpkeep lookAfter(int region, BlockOwner owner, S3Upkeep upkeep) {
+        return lookAfter(region, owner, upkeep, BucketUpkeep.Times.DEFAULT, ref -> {});
+    }
+
+    /**
+     * @param beforeWrite told of each block that lacks something, before that is written
+     */
+    BucketUpkeep lookAfter(
+            int region,
+            BlockOwner owner,
+            S3Upkeep upkeep,
+            BucketUpkeep.Times times,
+            Consumer<BlockRef> beforeWrite) {
+        return new BucketUpkeep(region, buckets, threads, owner, upkeep, times, beforeWrite)
+                .start();
     }
 
     @Override
@@ -347,12 +324,12 @@ public final class S3BlockStore implements BlockStore {
 
     @Override
     public void list(int region, Consumer<BlockRef> each) throws IOException {
-        for (Bucket bucket : region == 0 ? buckets : List.of(bucket(region))) {
+        for (Bucket bucket : buckets.ofBlocksOf(region)) {
             try {
                 // Chunks of one block follow each other.
                 BlockRef[] last = new BlockRef[1];
                 bucket.list(
-                        Piece.prefix(cluster, region),
+                        buckets.prefix(region),
                         key -> {
                             BlockRef ref = Piece.block(region, key);
                             if (ref != null && !ref.equals(last[0])) {
@@ -375,12 +352,12 @@ public final class S3BlockStore implements BlockStore {
         Map<Bucket, Map<String, BlockRef>> work = new LinkedHashMap<>();
         for (BlockRef ref : refs) {
             for (int c = 0; c < ref.getDataChunks() + ref.getParityChunks(); c++) {
-                Bucket bucket = bucketOrNull(ref, c);
+                Bucket bucket = buckets.ofOrNull(ref, c);
                 if (bucket == null) {
                     left.add(ref);
                 } else {
                     work.computeIfAbsent(bucket, b -> new LinkedHashMap<>())
-                            .put(Piece.of(ref, c).key(cluster), ref);
+                            .put(buckets.key(Piece.of(ref, c)), ref);
                 }
             }
         }
@@ -433,37 +410,6 @@ public final class S3BlockStore implements BlockStore {
         silent.forEach(i -> left.addAll(batches.get(i).values()));
     }
 
-    private Bucket bucket(int partition) throws BlockStoreException {
-        Bucket bucket = byPartition.get(partition);
-        if (bucket == null) {
-            throw unknownBucket("the region of partition " + partition);
-        }
-        return bucket;
-    }
-
-    private boolean knowsSpread(BlockRef ref) {
-        return ref.getEpoch() >= 1 && ref.getEpoch() <= buckets.size();
-    }
-
-    private Bucket bucket(BlockRef ref, int chunk) {
-        return buckets.get(Spread.bucket(ref.getIdLow(), chunk, ref.getEpoch()));
-    }
-
-    private @Nullable Bucket bucketOrNull(BlockRef ref, int chunk) {
-        if (ref.getParityChunks() == 0) {
-            return byPartition.get(ref.getRegion());
-        }
-        return knowsSpread(ref) ? bucket(ref, chunk) : null;
-    }
-
-    private static BlockStoreException unknownBucket(String of) {
-        return new BlockStoreException(
-                Reason.UNPLACEABLE,
-                of
-                        + " was added after this process started: add its bucket to 'blocks.s3' and"
-                        + " start it again");
-    }
-
     private static BlockStoreException late(String doing, Bucket bucket) {
         return new BlockStoreException(
                 Reason.UNREACHABLE, doing + " " + bucket + " took longer than its deadline");
@@ -472,6 +418,6 @@ public final class S3BlockStore implements BlockStore {
     @Override
     public void close() {
         threads.close();
-        buckets.forEach(Bucket::close);
+        buckets.close();
     }
 }

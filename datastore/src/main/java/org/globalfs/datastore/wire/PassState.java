@@ -22,11 +22,11 @@ public enum PassState {
         this.code = code;
     }
 
-    int code() {
+    public int code() {
         return code;
     }
 
-    static PassState of(int code) throws IOException {
+    public static PassState of(int code) throws IOException {
         if (code < 0 || code >= BY_CODE.length) {
             throw new IOException("the storage node is of a newer version: it is in state " + code);
         }

@@ -2,7 +2,10 @@ package org.globalfs.replica.service;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import org.globalfs.datastore.s3.BlockOwner;
+import org.globalfs.datastore.s3.BucketUpkeep;
 import org.globalfs.protocol.wire.BlockRef;
 
 /** The datastore, as far as the replica uses it. */
@@ -20,6 +23,14 @@ public interface BlockDeleter {
      * now; with some several times. One that does not look finds none.
      */
     default void list(int partition, Consumer<BlockRef> each) throws IOException {}
+
+    /**
+     * Begins to look after what a partition has in buckets; empty: the content is not in buckets,
+     * or looked after by others.
+     */
+    default Optional<BucketUpkeep> lookAfter(int partition, BlockOwner owner) throws IOException {
+        return Optional.empty();
+    }
 
     /** Stores a block's content once more, in another region; returns the new block. */
     default BlockRef copy(BlockRef block, int region) throws IOException {

@@ -57,6 +57,7 @@ final class ReplicaCalls {
             Grants grants,
             CheckpointSource checkpoints,
             RingChanges changes,
+            BucketCare buckets,
             FatalError fatal) {
         return new RpcServer.Calls()
                 .on(MetadataCalls.UPDATE, fatal.guard(updates::update))
@@ -66,6 +67,7 @@ final class ReplicaCalls {
                 .on(MetadataCalls.CHANGE_RING, fatal.guard(changes::change))
                 .on(MetadataCalls.STATE_HASH, fatal.guard(this::stateHash))
                 .on(MetadataCalls.CHECK, fatal.guard(this::check))
+                .on(MetadataCalls.UPKEEP, fatal.guard(buckets::upkeep))
                 .on(MetadataCalls.CHECKPOINT, fatal.guard(checkpoints::checkpoint))
                 .on(MetadataCalls.CHECKPOINT_PIECE, fatal.guard(checkpoints::piece))
                 .on(MetadataCalls.RELEASE_CHECKPOINT, fatal.guard(checkpoints::release));

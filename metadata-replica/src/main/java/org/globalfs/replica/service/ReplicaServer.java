@@ -150,6 +150,8 @@ public final class ReplicaServer implements AutoCloseable {
         Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow);
         ReplicaCalls calls =
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk);
+        BucketCare buckets = new BucketCare(partitions, multicast, blocks);
+        opened.push(buckets);
         String name = "metadata replica " + config.id();
         opened.push(
                 RpcServer.start(
@@ -162,6 +164,7 @@ public final class ReplicaServer implements AutoCloseable {
                                 grants,
                                 checkpoints,
                                 new RingChanges(home, multicast),
+                                buckets,
                                 fatal)));
         String peerThread = "replica-" + config.id() + "-peers";
         opened.push(new Upkeep(peerThread, shutdown, fatal).every(1_000, peerRoom::tick).start());

@@ -504,6 +504,13 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                 || store.newest().get(Table.DOOMED, key) != null;
     }
 
+    /** Whether some file has the block. Once it is doomed, none will have it again. */
+    public boolean isInUse(BlockRef block) {
+        byte[] key = Blocks.key(block);
+        return store.newest().get(Table.BLOCK, key) != null
+                && store.newest().get(Table.DOOMED, key) == null;
+    }
+
     /**
      * Unlinked inodes not yet collected; when above 0, the coordinator proposes CollectOrphansOp
      * now and then.

@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param buckets one a region, where content is in S3
  * @param cacheBeyondMs a round trip: content that is nearer is not read through a cache
+ * @param upkeep how servers look after what is in buckets
  */
-public record BlockStorage(StoreKind kind, List<S3Bucket> buckets, long cacheBeyondMs) {
+public record BlockStorage(
+        StoreKind kind, List<S3Bucket> buckets, long cacheBeyondMs, S3Upkeep upkeep) {
     /** Asking a cache takes about as long. */
     public static final long DEFAULT_CACHE_BEYOND_MS = 2;
 
@@ -29,7 +31,7 @@ public record BlockStorage(StoreKind kind, List<S3Bucket> buckets, long cacheBey
     }
 
     public BlockStorage(StoreKind kind, List<S3Bucket> buckets) {
-        this(kind, buckets, DEFAULT_CACHE_BEYOND_MS);
+        this(kind, buckets, DEFAULT_CACHE_BEYOND_MS, S3Upkeep.DEFAULT);
     }
 
     static BlockStorage read(Yaml parent) throws ConfigException {
@@ -63,8 +65,12 @@ public record BlockStorage(StoreKind kind, List<S3Bucket> buckets, long cacheBey
             throw yaml.error("cacheBeyond", "goes with 'store: dht': remove it");
         }
         long cacheBeyondMs = yaml.durationMs("cacheBeyond", DEFAULT_CACHE_BEYOND_MS);
+        if (kind == StoreKind.DHT) {
+            S3Upkeep.refuse(yaml);
+        }
+        S3Upkeep upkeep = S3Upkeep.read(yaml);
         yaml.finish();
-        return new BlockStorage(kind, buckets, cacheBeyondMs);
+        return new BlockStorage(kind, buckets, cacheBeyondMs, upkeep);
     }
 
     /** Whether a server that has these roles, in a cluster of these regions, can use it. */

@@ -20,6 +20,8 @@ import org.globalfs.protocol.wire.RingChangeRequest;
 import org.globalfs.protocol.wire.StatusRequest;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.UpdateRequest;
+import org.globalfs.protocol.wire.UpkeepReply;
+import org.globalfs.protocol.wire.UpkeepRequest;
 
 /** The calls of {@code MetadataService}. */
 public final class MetadataCalls {
@@ -38,6 +40,8 @@ public final class MetadataCalls {
             new RpcMethod<>("stateHash", HashRequest::new, HashReply::new);
     public static final RpcMethod<CheckRequest, CheckReply> CHECK =
             new RpcMethod<>("check", CheckRequest::new, CheckReply::new);
+    public static final RpcMethod<UpkeepRequest, UpkeepReply> UPKEEP =
+            new RpcMethod<>("upkeep", UpkeepRequest::new, UpkeepReply::new);
 
     public static final RpcMethod<CheckpointRequest, CheckpointReply> CHECKPOINT =
             new RpcMethod<>("checkpoint", CheckpointRequest::new, CheckpointReply::new);

@@ -63,6 +63,28 @@ class BlockStorageTest {
                                 true));
     }
 
+    @Test
+    void readsHowBucketsAreLookedAfter() throws ConfigException {
+        assertThat(read(GOOD).upkeep())
+                .isEqualTo(new S3Upkeep(86_400_000, 604_800_000, 32 << 20, 64 << 20));
+        String said =
+                GOOD
+                        + "  checkPeriod: 2h\n"
+                        + "  scrubPeriod: 0s\n"
+                        + "  scrubBandwidth: 8MiB\n"
+                        + "  repairBandwidth: 0\n";
+        assertThat(read(said).upkeep()).isEqualTo(new S3Upkeep(7_200_000, 0, 8 << 20, 0));
+        for (String key : List.of("checkPeriod", "scrubPeriod")) {
+            assertThatThrownBy(() -> read(GOOD + "  " + key + ": 59s\n"))
+                    .hasMessageContaining(
+                            "blocks." + key + ": must be 0s, for never, or at least 1m");
+        }
+        assertThatThrownBy(() -> read(GOOD + "  scrubBandwidth: fast\n"))
+                .hasMessageContaining("blocks.scrubBandwidth");
+        assertThatThrownBy(() -> read("blocks: {scrubPeriod: 1h}\n"))
+                .hasMessageContaining("blocks.scrubPeriod: goes with 'store: s3'");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

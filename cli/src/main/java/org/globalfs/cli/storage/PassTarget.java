@@ -1,0 +1,21 @@
+package org.globalfs.cli.storage;
+
+import java.io.Closeable;
+import java.io.IOException;
+import org.globalfs.datastore.wire.RepairProgress;
+import org.globalfs.datastore.wire.ScrubProgress;
+
+/** Who does passes, and says how far it is. Of one thread at a time. */
+interface PassTarget extends Closeable {
+
+    ScrubProgress scrub() throws IOException;
+
+    /**
+     * @param bytesPerSecond 0: as configured
+     */
+    ScrubProgress beginScrub(long bytesPerSecond) throws IOException;
+
+    RepairProgress repair() throws IOException;
+
+    RepairProgress beginRepair() throws IOException;
+}
