@@ -31,7 +31,7 @@ public final class TreeMove<E extends Exception> {
     private static final long ROOT_INO = 1;
     private static final int HAS_POLICY = 8;
     private static final int PAGE_ENTRIES = 1000;
-    private static final int INODES_A_COMMAND = 4096;
+    private static final int INODES_A_COMMAND = 1024;
 
     /** The tree's records, as root. */
     public interface Access<E extends Exception> {
