@@ -122,16 +122,7 @@ public final class ReplicaServer implements AutoCloseable {
         discovery.recordServing(config.id());
         partitions.forEach((number, p) -> flushers.put(number, new Flusher(p, multicast, options)));
         Grants grants = new Grants(own, global, multicast);
-        CoordinatedDriver driver =
-                new CoordinatedDriver(
-                        global,
-                        own,
-                        multicast,
-                        grants::cleared,
-                        options.voteTimeoutMs(),
-                        System::nanoTime);
-        grants.onGiven(driver::proposeVotes);
-        connectSequels(multicast, driver, grants);
+        CoordinatedDriver driver = driveCoordinated(global, own, multicast, grants);
         DiskRoom disk = new DiskRoom(config.id(), config.reserve(), config.folder(), logFolder());
         PeerRoom peerRoom = new PeerRoom(home, disk, peers, multicast);
 
@@ -169,6 +160,21 @@ public final class ReplicaServer implements AutoCloseable {
         String peerThread = "replica-" + config.id() + "-peers";
         opened.push(new Upkeep(peerThread, shutdown, fatal).every(1_000, peerRoom::tick).start());
         startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
+    }
+
+    private CoordinatedDriver driveCoordinated(
+            HostedPartition global, HostedPartition own, Multicast multicast, Grants grants) {
+        CoordinatedDriver driver =
+                new CoordinatedDriver(
+                        global,
+                        own,
+                        multicast,
+                        grants::cleared,
+                        options.voteTimeoutMs(),
+                        System::nanoTime);
+        grants.onGiven(driver::proposeVotes);
+        connectSequels(multicast, driver, grants);
+        return driver;
     }
 
     /** Begins it in all partitions; returns who is to hear of opened files. */
