@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -18,7 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
  * uses what fsx does not; from two regions at once, and with O_DIRECT. {@code
  * -Dglobalfs.fsx.operations=1000000} makes each fsx a long one.
  */
-@InSharedCluster
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
 final class FsxIT {
     private static final String OPERATIONS = System.getProperty("globalfs.fsx.operations", "1500");
     private static final Duration LIMIT = Duration.ofHours(OPERATIONS.length() > 5 ? 12 : 1);

@@ -8,11 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What is done in a region's own trees involves nobody outside the region. */
-@InSharedCluster
-@Isolated("compares what is sent while it works with what was sent while it did not")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
 final class LocalityIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final int ROUNDS = 150;

@@ -8,13 +8,16 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Programs that people run every day, on the mount of one region. {@code
  * -Dglobalfs.programs.seconds=30} makes pgbench run for so long, and runs more of Python's tests.
  */
-@InSharedCluster
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(SharedCluster.class)
 final class ProgramsIT {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final int SECONDS = Integer.getInteger("globalfs.programs.seconds", 5);
