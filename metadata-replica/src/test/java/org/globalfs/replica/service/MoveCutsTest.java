@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.Consistency;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,8 +56,22 @@ final class MoveCutsTest {
      *     who asked is dead
      */
     @ParameterizedTest
-    @CsvSource({"1, 2, 3, 3, false", "1, 2, 1, 2, true", "0, 2, 2, 1, false", "1, 0, 3, 1, true"})
+    @CsvSource({"1, 2, 3, 3, false", "1, 0, 3, 1, true"})
     void theMoveIsDoneOrUndone(int from, int to, int asker, int coordinator, boolean lost)
+            throws IOException {
+        cutAtEachStep(from, to, asker, coordinator, lost);
+    }
+
+    /** They take another minute: {@code -Dglobalfs.cuts=all}. */
+    @EnabledIfSystemProperty(named = "globalfs.cuts", matches = "all")
+    @ParameterizedTest
+    @CsvSource({"1, 2, 1, 2, true", "0, 2, 2, 1, false"})
+    void theMoveIsDoneOrUndoneByOthersToo(
+            int from, int to, int asker, int coordinator, boolean lost) throws IOException {
+        cutAtEachStep(from, to, asker, coordinator, lost);
+    }
+
+    private void cutAtEachStep(int from, int to, int asker, int coordinator, boolean lost)
             throws IOException {
         try (CutRegions all = new CutRegions(folder)) {
             all.lose(lost);
