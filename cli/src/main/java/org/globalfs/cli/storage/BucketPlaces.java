@@ -17,6 +17,7 @@ import org.globalfs.protocol.wire.PassProgress;
 import org.globalfs.protocol.wire.UpkeepPass;
 import org.globalfs.protocol.wire.UpkeepReply;
 import org.globalfs.protocol.wire.UpkeepRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What partitions have in buckets: content of all regions, and of each; its coordinator is asked.
@@ -103,8 +104,7 @@ public final class BucketPlaces implements PassPlaces {
         /**
          * @param starts null: none
          */
-        UpkeepReply ask(@org.jspecify.annotations.Nullable UpkeepPass starts, long bytesPerSecond)
-                throws IOException {
+        UpkeepReply ask(@Nullable UpkeepPass starts, long bytesPerSecond) throws IOException {
             UpkeepRequest request = new UpkeepRequest(partition);
             if (starts != null) {
                 request.setStarts(starts).setBytesPerSecond(bytesPerSecond);

@@ -2,6 +2,7 @@ package org.globalfs.datastore.erasure;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** The code RS(k, m): any k of the k + m chunks of a block give all of them. Thread-safe. */
 public final class ReedSolomon {
@@ -89,6 +90,34 @@ public final class ReedSolomon {
             outputAt[r] = (dataChunks + r) * chunkBytes;
         }
         coder.multiply(parityRows, input, inputAt, output, outputAt, chunkBytes);
+    }
+
+    /**
+     * Computes whole chunks from the first k that are there.
+     *
+     * @param chunks of a block, by index: at least k of them; null: not there
+     */
+    public byte[][] rebuild(byte[] @Nullable [] chunks, int[] wanted, int chunkBytes) {
+        int[] available = new int[dataChunks];
+        byte[][] input = new byte[dataChunks][];
+        int found = 0;
+        for (int chunk = 0; chunk < chunks.length && found < dataChunks; chunk++) {
+            byte[] there = chunks[chunk];
+            if (there != null) {
+                available[found] = chunk;
+                input[found++] = there;
+            }
+        }
+        byte[][] output = new byte[wanted.length][chunkBytes];
+        rebuild(
+                available,
+                input,
+                new int[dataChunks],
+                wanted,
+                output,
+                new int[wanted.length],
+                chunkBytes);
+        return output;
     }
 
     /**

@@ -13,6 +13,7 @@ import org.globalfs.datastore.node.Makers;
 import org.globalfs.datastore.node.Pace;
 import org.globalfs.datastore.s3.Buckets.Look;
 import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -243,27 +244,12 @@ final class BlockMender {
             return payloads;
         }
         ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
-        int chunkBytes = code.chunkBytes(ref.getLength());
-        int[] available = new int[code.dataChunks()];
-        byte[][] input = new byte[code.dataChunks()][];
-        int found = 0;
-        for (int chunk = 0; chunk < looks.length && found < input.length; chunk++) {
-            byte[] payload = looks[chunk] == null ? null : looks[chunk].payload();
-            if (payload != null) {
-                available[found] = chunk;
-                input[found++] = payload;
-            }
+        byte[] @Nullable [] usable = new byte[looks.length][];
+        for (int chunk = 0; chunk < looks.length; chunk++) {
+            usable[chunk] = looks[chunk] == null ? null : looks[chunk].payload();
         }
         int[] wanted = toDecode.stream().mapToInt(bad::get).toArray();
-        byte[][] output = new byte[wanted.length][chunkBytes];
-        code.rebuild(
-                available,
-                input,
-                new int[input.length],
-                wanted,
-                output,
-                new int[output.length],
-                chunkBytes);
+        byte[][] output = code.rebuild(usable, wanted, code.chunkBytes(ref.getLength()));
         for (int i = 0; i < wanted.length; i++) {
             payloads[toDecode.get(i)] = output[i];
         }

@@ -3,6 +3,7 @@ package org.globalfs.datastore.s3;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.erasure.ReedSolomon;
@@ -97,29 +98,8 @@ final class SpreadRead {
         if (has(first, last)) {
             return;
         }
-        int[] available = new int[code.dataChunks()];
-        byte[][] input = new byte[code.dataChunks()][];
-        int found = 0;
-        List<Integer> missing = new ArrayList<>();
-        for (int c = 0; c < code.chunks(); c++) {
-            byte[] chunk = chunks[c];
-            if (chunk != null && found < available.length) {
-                available[found] = c;
-                input[found++] = chunk;
-            } else if (chunk == null && c >= first && c <= last) {
-                missing.add(c);
-            }
-        }
-        int[] wanted = missing.stream().mapToInt(Integer::intValue).toArray();
-        byte[][] output = new byte[wanted.length][chunkBytes];
-        code.rebuild(
-                available,
-                input,
-                new int[input.length],
-                wanted,
-                output,
-                new int[output.length],
-                chunkBytes);
+        int[] wanted = IntStream.rangeClosed(first, last).filter(c -> chunks[c] == null).toArray();
+        byte[][] output = code.rebuild(chunks, wanted, chunkBytes);
         for (int i = 0; i < wanted.length; i++) {
             chunks[wanted[i]] = output[i];
         }
