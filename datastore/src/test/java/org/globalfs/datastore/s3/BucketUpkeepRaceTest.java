@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -124,6 +125,17 @@ final class BucketUpkeepRaceTest {
                     }
                 });
         assertThat(store.deleteAll(found)).hasSameSizeAs(found);
+    }
+
+    /** What a deletion has not come to yet is not made whole first. */
+    @Test
+    void whatNoFileHasIsNotWritten() throws IOException {
+        BlockRef ref = lacking(2);
+        owner.inUse.remove(ref);
+        List<BlockRef> written = Collections.synchronizedList(new ArrayList<>());
+        repair(owner, written::add);
+        assertThat(written).isEmpty();
+        assertThat(s3.objects(ref)).hasSize(8);
     }
 
     @Test
