@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Links between regions carry nothing for a while in the middle of a move: who is not cut off goes
@@ -154,12 +155,14 @@ final class MoveLinksIT {
         round(WEST, EAST, EU, List.of(EU), CUT_MS, new Link(WEST, EAST));
     }
 
+    @EnabledIfSystemProperty(named = "globalfs.links", matches = "all")
     @Test
     @Order(2)
     void sourceAndTheThirdAreCutApart() throws Exception {
         round(EAST, WEST, WEST, List.of(WEST), CUT_MS, new Link(EAST, EU));
     }
 
+    @EnabledIfSystemProperty(named = "globalfs.links", matches = "all")
     @Test
     @Order(3)
     void theMountThatAsksIsCutOff() throws Exception {

@@ -162,6 +162,7 @@ final class QuotaIT {
                         root,
                         "head -c 300000 /dev/urandom > moving/src/large; sync moving/src/large")
                 .orFail();
+        cluster.awaitSeen("moving/src/large");
         String tree = root.resolve("moving").toString();
         quota("set", tree, "--bytes", "4M", "--inodes", "40").orFail();
         rule("moved");
