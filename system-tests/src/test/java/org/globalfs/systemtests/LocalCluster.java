@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -148,38 +149,42 @@ final class LocalCluster implements AutoCloseable {
 
     /** The name of the process of the replica that coordinates ring 0. */
     String globalCoordinatorProcess() {
-        Map<?, ?> status = status();
-        for (Map<?, ?> region : maps(status, "regions")) {
-            List<Map<?, ?>> replicas = maps(region, "replicas");
-            for (Map<?, ?> replica : replicas) {
-                for (Map<?, ?> ring : maps(replica, "rings")) {
-                    if (number(ring, "ring") == 0
-                            && number(ring, "coordinator") == number(replica, "id")) {
-                        return region.get("name") + "-" + "abc".charAt(replicas.indexOf(replica));
-                    }
-                }
-            }
-        }
-        throw new AssertionError("ring 0 has no coordinator: " + status);
+        return coordinator(0, region -> true);
     }
 
     /** The name of the process (`us-west-a`) of the replica that coordinates a region's ring. */
     String coordinatorProcess(String region) {
-        for (Map<?, ?> each : maps(status(), "regions")) {
-            if (region.equals(each.get("name"))) {
-                int partition = ((Number) Objects.requireNonNull(each.get("partition"))).intValue();
-                List<Map<?, ?>> replicas = maps(each, "replicas");
-                for (Map<?, ?> replica : replicas) {
-                    for (Map<?, ?> ring : maps(replica, "rings")) {
-                        if (number(ring, "ring") == partition
-                                && number(ring, "coordinator") == number(replica, "id")) {
-                            return region + "-" + "abc".charAt(replicas.indexOf(replica));
+        return coordinator(1 + REGIONS.indexOf(region), region::equals);
+    }
+
+    /** Waits for it: an election may be under way. */
+    private String coordinator(int ring, Predicate<Object> region) {
+        List<String> found = new ArrayList<>();
+        await(
+                Duration.ofMinutes(1),
+                () -> {
+                    for (Map<?, ?> each : maps(status(), "regions")) {
+                        List<Map<?, ?>> replicas = maps(each, "replicas");
+                        for (Map<?, ?> replica : replicas) {
+                            if (region.test(each.get("name")) && coordinates(replica, ring)) {
+                                found.add(
+                                        each.get("name")
+                                                + "-"
+                                                + "abc".charAt(replicas.indexOf(replica)));
+                            }
                         }
                     }
-                }
-            }
-        }
-        throw new AssertionError("no coordinator in " + region + ": " + status());
+                    return !found.isEmpty();
+                },
+                () -> "ring " + ring + " has no coordinator: " + status());
+        return found.getFirst();
+    }
+
+    private static boolean coordinates(Map<?, ?> replica, int ring) {
+        return maps(replica, "rings").stream()
+                .anyMatch(state ->
+                        number(state, "ring") == ring
+                                && number(state, "coordinator") == number(replica, "id"));
     }
 
     static int number(Map<?, ?> map, String key) {
