@@ -7,7 +7,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        int code = GlobalFsCommand.commandLine().execute(args);
+        int code = GlobalFsCommand.commandLine(args).execute(args);
         System.out.flush();
         System.exit(code);
     }

@@ -169,7 +169,7 @@ class CommandErrorsTest {
         PrintStream before = System.err;
         System.setErr(new PrintStream(bytes, true, UTF_8));
         try {
-            int code = GlobalFsCommand.commandLine().execute(arguments);
+            int code = GlobalFsCommand.commandLine(arguments).execute(arguments);
             return new Ended(code, bytes.toString(UTF_8));
         } finally {
             System.setErr(before);

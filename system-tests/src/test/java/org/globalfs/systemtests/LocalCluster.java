@@ -27,6 +27,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 final class LocalCluster implements AutoCloseable {
     static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
     private static final Duration START = Duration.ofMinutes(5);
+    private static final String FLAGS = "GLOBALFS_JVM_FLAGS";
     private final Path data;
 
     private LocalCluster(Path data) {
@@ -64,10 +65,21 @@ final class LocalCluster implements AutoCloseable {
 
     /** `globalfs COMMAND --data DATA OPTIONS…`. */
     Shell.Outcome globalfs(Duration deadline, String command, String... options) {
-        List<String> line = new ArrayList<>(launcher());
+        List<String> line = new ArrayList<>(List.of("env", FLAGS + "=" + flags()));
+        line.addAll(launcher());
         line.addAll(List.of(command, "--data", data.toString()));
         line.addAll(Arrays.asList(options));
         return Shell.run(deadline, Path.of("."), line);
+    }
+
+    /**
+     * Processes that live for a minute spend half of it in the optimising compiler, so they do
+     * without, and without the vector coders, which need it. QuickstartIT and HistoriesIT have all
+     * as users have it.
+     */
+    private static String flags() {
+        return System.getenv()
+                .getOrDefault(FLAGS, "-XX:TieredStopAtLevel=1 -Dglobalfs.coder=table");
     }
 
     static List<String> launcher() {

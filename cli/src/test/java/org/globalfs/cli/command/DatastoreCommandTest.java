@@ -158,7 +158,7 @@ class DatastoreCommandTest {
         System.setOut(new PrintStream(out, true, UTF_8));
         System.setErr(new PrintStream(error, true, UTF_8));
         try {
-            int code = GlobalFsCommand.commandLine().execute(all);
+            int code = GlobalFsCommand.commandLine(all).execute(all);
             return new Ended(code, out.toString(UTF_8), error.toString(UTF_8));
         } finally {
             System.setOut(outBefore);

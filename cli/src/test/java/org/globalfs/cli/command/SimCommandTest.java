@@ -66,7 +66,7 @@ class SimCommandTest {
         try (PrintStream to = new PrintStream(captured, true, UTF_8)) {
             System.setOut(to);
             System.setErr(to);
-            int code = GlobalFsCommand.commandLine().execute(args);
+            int code = GlobalFsCommand.commandLine(args).execute(args);
             return new Ended(code, captured.toString(UTF_8));
         } finally {
             System.setOut(out);

@@ -25,8 +25,8 @@ final class CoderChoice {
      */
     private static final int LOOKUP_GAIN = 4;
 
-    /** Starting a cluster is busy enough: warming up waits until that is over. */
-    private static final long DELAY_NS = 3_000_000_000L;
+    /** Starting a cluster is busy enough: warming up waits until that is over, or for work. */
+    private static final long DELAY_NS = 20_000_000_000L;
 
     private static volatile boolean hurried;
     private static volatile Coder coder = new TableCoder();
@@ -35,10 +35,16 @@ final class CoderChoice {
     private CoderChoice() {}
 
     static Coder current() {
-        if (!STARTED.get()) {
+        if (!hurried) {
             begin();
+            hurry();
         }
         return coder;
+    }
+
+    private static void hurry() {
+        hurried = true;
+        LockSupport.unpark(warmUp);
     }
 
     /** Starts the choice; returns at once. */
@@ -133,10 +139,9 @@ final class CoderChoice {
     /** Waits until the choice is final, for tests and benchmarks. */
     static Coder settled() throws InterruptedException {
         begin();
-        hurried = true;
+        hurry();
         Thread thread = warmUp;
         if (thread != null) {
-            LockSupport.unpark(thread);
             thread.join();
         }
         return coder;
