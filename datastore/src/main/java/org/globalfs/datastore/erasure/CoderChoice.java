@@ -1,5 +1,6 @@
 package org.globalfs.datastore.erasure;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,9 @@ final class CoderChoice {
 
     /** Starting a cluster is busy enough: warming up waits until that is over, or for work. */
     private static final long DELAY_NS = 20_000_000_000L;
+
+    /** Of a JVM's processor time, which compiles vectors after a quarter of it, or not at all. */
+    private static final long WARM_UP_LIMIT_NS = 4_000_000_000L;
 
     private static volatile boolean hurried;
     private static volatile Coder coder = new TableCoder();
@@ -100,7 +104,7 @@ final class CoderChoice {
             LockSupport.parkNanos(DELAY_NS);
         }
         long startNs = System.nanoTime();
-        Coder chosen = choose(new CoderTrial());
+        Coder chosen = choose(new CoderTrial(WARM_UP_LIMIT_NS));
         if (chosen != null) {
             coder = chosen;
             LOG.debug(
@@ -110,30 +114,31 @@ final class CoderChoice {
         }
     }
 
-    /** Null: neither is right here. */
+    /** Null: no vector coder is right here, or none is faster. */
     private static @Nullable Coder choose(CoderTrial trial) {
         Coder table = new TableCoder();
-        Coder lookup = new LookupCoder();
-        if (!wanted().equals("vector") && right(trial, lookup, table)) {
-            trial.warmUp(table);
-            boolean fast = trial.bestNs(lookup) * LOOKUP_GAIN <= trial.bestNs(table);
-            if (fast || wanted().equals("lookup")) {
-                return lookup;
+        trial.warmUp(table);
+        for (Coder candidate : List.of(new LookupCoder(), new VectorCoder())) {
+            boolean forced = wanted().equals(candidate.name());
+            if (!wanted().isEmpty() && !forced) {
+                continue;
+            }
+            if (!trial.warmUp(candidate) && !forced) {
+                LOG.info("erasure coder: table (this JVM does not compile vectors)");
+                return null;
+            }
+            if (!trial.same(candidate, table)) {
+                LOG.error(
+                        "the {} coder's result is wrong on this processor or JVM: it is not used",
+                        candidate.name());
+                continue;
+            }
+            int gain = candidate instanceof LookupCoder ? LOOKUP_GAIN : 1;
+            if (forced || trial.bestNs(candidate) * gain <= trial.bestNs(table)) {
+                return candidate;
             }
         }
-        Coder vector = new VectorCoder();
-        return right(trial, vector, table) ? vector : null;
-    }
-
-    private static boolean right(CoderTrial trial, Coder candidate, Coder table) {
-        trial.warmUp(candidate);
-        if (trial.same(candidate, table)) {
-            return true;
-        }
-        LOG.error(
-                "the {} coder's result is wrong on this processor or JVM: it is not used",
-                candidate.name());
-        return false;
+        return null;
     }
 
     /** Waits until the choice is final, for tests and benchmarks. */

@@ -1,5 +1,7 @@
 package org.globalfs.datastore.erasure;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 
 /** Has coders do the same work over and over, to warm them up and to compare them. One thread. */
@@ -9,6 +11,7 @@ final class CoderTrial {
     private static final int CHUNK_BYTES = 8 << 10;
     private static final int MOST_CHUNKS = 12;
 
+    private final long warmUpLimitNs;
     private final byte[] data = new byte[MOST_CHUNKS * CHUNK_BYTES];
     private final Work twoRows = new Work(4, 2);
     private final Work threeRows = new Work(9, 3);
@@ -47,14 +50,21 @@ final class CoderTrial {
         }
     }
 
-    CoderTrial() {
+    /** With the processor time that a warm-up may take. */
+    CoderTrial(long warmUpLimitNs) {
+        this.warmUpLimitNs = warmUpLimitNs;
         for (int i = 0; i < data.length; i++) {
             data[i] = (byte) (i * 31 + (i >> 8));
         }
     }
 
-    /** Afterwards the JIT has compiled what the coder consists of. */
-    void warmUp(Coder coder) {
+    /**
+     * Afterwards the JIT has compiled what the coder consists of; false: it does not, as this took
+     * the processor far longer than it should.
+     */
+    boolean warmUp(Coder coder) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long endNs = threads.getCurrentThreadCpuTime() + warmUpLimitNs;
         byte[][] in = {data, data, data, data};
         int[] inAt = {0, CHUNK_BYTES, 2 * CHUNK_BYTES, 3 * CHUNK_BYTES};
         for (int round = 0; round < ROUNDS; round++) {
@@ -67,7 +77,11 @@ final class CoderTrial {
                     new byte[][] {data},
                     new int[] {4 * CHUNK_BYTES},
                     CHUNK_BYTES);
+            if (threads.getCurrentThreadCpuTime() > endNs) {
+                return false;
+            }
         }
+        return true;
     }
 
     /** Whether both give the same bytes. */

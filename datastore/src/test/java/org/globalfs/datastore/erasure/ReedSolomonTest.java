@@ -9,6 +9,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class ReedSolomonTest {
+    private static final long NO_LIMIT = Long.MAX_VALUE / 2;
     private static final long SEED = 20261121;
     private static final Coder TABLE = new TableCoder();
     private static final Coder VECTOR = new VectorCoder();
@@ -143,7 +144,7 @@ class ReedSolomonTest {
 
     @Test
     void trialTellsRightFromWrong() {
-        CoderTrial trial = new CoderTrial();
+        CoderTrial trial = new CoderTrial(NO_LIMIT);
         for (Coder coder : List.of(VECTOR, LOOKUP)) {
             assertThat(trial.same(coder, TABLE)).as(coder.name()).isTrue();
         }
@@ -169,6 +170,13 @@ class ReedSolomonTest {
             int last = rows.count() - 1;
             output[last][outputAt[last] + length - 1] ^= 1;
         }
+    }
+
+    /** As vector coders are where the JVM has no optimising compiler. */
+    @Test
+    void warmingUpGivesUpOnACoderThatDoesNotGetFast() {
+        assertThat(new CoderTrial(1).warmUp(new TableCoder())).isFalse();
+        assertThat(new CoderTrial(NO_LIMIT).warmUp(new TableCoder())).isTrue();
     }
 
     @Test
