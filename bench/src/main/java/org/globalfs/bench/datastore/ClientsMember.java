@@ -39,7 +39,7 @@ final class ClientsMember implements BenchMember {
     /** So much of what was written is read through the cache. */
     private static final int CACHED_BLOCKS = 32;
 
-    private static final long PATIENCE_NS = TimeUnit.MINUTES.toNanos(5);
+    private static final long PATIENCE_NS = TimeUnit.MINUTES.toNanos(20);
 
     private final ZooKeeperDiscovery discovery;
     private final List<DistributedBlockStore> near = new ArrayList<>();

@@ -25,7 +25,7 @@ final class JavaLauncher {
                     "-XX:-UsePerfData",
                     "-Xshare:auto",
                     // What runs often only while a process starts is not worth the JVM's optimising
-                    // compiler: with its own thresholds that took 40 % of a cluster's start.
+                    // compiler: with its own thresholds that took a quarter of a cluster's start.
                     "-XX:Tier4InvocationThreshold=20000",
                     "-XX:Tier4MinInvocationThreshold=2400",
                     "-XX:Tier4CompileThreshold=60000",

@@ -54,7 +54,7 @@ public final class GlobalFsCommand implements Runnable {
 
     /**
      * The command line of one call. It has only the command that the call names, when it names one:
-     * reading what all of them say of themselves is a third of a short call's time.
+     * reading what all of them say of themselves is nearly half of a short call's time.
      */
     public static CommandLine commandLine(String... arguments) {
         CommandLine line = new CommandLine(new GlobalFsCommand());

@@ -124,7 +124,7 @@ final class CoderChoice {
                 continue;
             }
             if (!trial.warmUp(candidate) && !forced) {
-                LOG.info("erasure coder: table (this JVM does not compile vectors)");
+                LOG.info("erasure coder: table (vector coders do not get fast on this JVM)");
                 return null;
             }
             if (!trial.same(candidate, table)) {
