@@ -9,6 +9,6 @@ package org.globalfs.replica.state.store;
 public record StateOptions(long blockCacheBytes, long writeBufferBytes) {
 
     public static StateOptions defaults() {
-        return new StateOptions(16L << 20, 16L << 20);
+        return new StateOptions(32L << 20, 16L << 20);
     }
 }

@@ -26,6 +26,7 @@ import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
 import org.rocksdb.FlushOptions;
+import org.rocksdb.IndexType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
@@ -57,6 +58,15 @@ public final class Store implements AutoCloseable {
     private static final String DAMAGE_REMEDY =
             ". Start this process again: it sets the damaged state aside and takes another replica's";
 
+    /** Shards of the block cache, so that each has room for blocks of any kind. */
+    private static final int CACHE_SHARD_BITS = 2;
+
+    /**
+     * Indexes and filters are read in pieces. Whole ones, of files with a million records, do not
+     * fit into a shard of the cache: each record looked up would read and check a megabyte.
+     */
+    private static final int METADATA_BLOCK_BYTES = 8 << 10;
+
     private final Path folder;
     private final RocksDB db;
     private final DBOptions dbOptions;
@@ -70,7 +80,7 @@ public final class Store implements AutoCloseable {
 
     private Store(Path folder, StateOptions options) throws RocksDBException {
         this.folder = folder;
-        cache = new LRUCache(options.blockCacheBytes());
+        cache = new LRUCache(options.blockCacheBytes(), CACHE_SHARD_BITS);
         bloom = new BloomFilter(10, false);
         tableOptions =
                 new ColumnFamilyOptions()
@@ -78,7 +88,12 @@ public final class Store implements AutoCloseable {
                                 new BlockBasedTableConfig()
                                         .setBlockCache(cache)
                                         .setFilterPolicy(bloom)
+                                        .setIndexType(IndexType.kTwoLevelIndexSearch)
+                                        .setPartitionFilters(true)
+                                        .setMetadataBlockSize(METADATA_BLOCK_BYTES)
                                         .setCacheIndexAndFilterBlocks(true)
+                                        .setCacheIndexAndFilterBlocksWithHighPriority(true)
+                                        .setPinTopLevelIndexAndFilter(true)
                                         .setPinL0FilterAndIndexBlocksInCache(true)
                                         .setBlockSize(8 << 10)
                                         .setFormatVersion(5))
