@@ -288,6 +288,16 @@ struct MoveOp {
   2: required i32 to;               // partition
   3: optional i32 limit;            // inodes at most; fewer when they do not fit into one command
   4: optional i64 tree;             // directories with a policy of their own stay, with all below them, but for this one
+  5: optional i32 bytes;            // of records, at most about 1 MiB; a directory that has more goes in several commands
+}
+
+/**
+ * Ends the copying ahead of directories that nobody goes on with, and erases so many records that were left behind by
+ * it at most. Proposed by the coordinator only.
+ */
+struct TidyCopiesOp {
+  1: required i32 limit;
+  2: required map<i64, i64> idle;   // by the copy: the part that it came to long ago
 }
 
 /** What one partition owes others, in its order `first`, `first` + 1, …: delivered once, by ring global. Proposed by the coordinator only. */
@@ -321,6 +331,7 @@ union UpdateOp {
   21: FenceBlocksOp fenceBlocks;
   22: MoveOp move;
   23: NoticesOp notices;
+  24: TidyCopiesOp tidyCopies;
 }
 
 /**

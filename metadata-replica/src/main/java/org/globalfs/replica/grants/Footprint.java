@@ -61,6 +61,7 @@ public record Footprint(List<Long> inodes, List<Name> names) {
                     ADOPT_QUOTA,
                     MOVE,
                     NOTICES,
+                    TIDY_COPIES,
                     LOCK,
                     COLLECT_ORPHANS,
                     BLOCKS_DELETED,

@@ -103,6 +103,7 @@ final class DiskRoom {
                     DECIDE,
                     CONFIRM_IMPORTS,
                     NOTICES,
+                    TIDY_COPIES,
                     ADOPT_QUOTA ->
                     false;
         };

@@ -355,7 +355,9 @@ final class Grants {
                         Effect.Forward _,
                         Effect.Forget _,
                         Effect.TakeBack _,
-                        Effect.Delivered _ -> {}
+                        Effect.Delivered _,
+                        Effect.Copied _,
+                        Effect.Discard _ -> {}
                 case Effect.CreateDirectory e -> inodes.addAll(List.of(e.ino(), e.parent()));
             }
         }

@@ -327,6 +327,7 @@ public final class ReplicaServer implements AutoCloseable {
             local.every(500, new SessionLeases(partition, multicast)::tick);
             local.every(ORPHAN_PERIOD_MS, new OrphanUpkeep(partition, multicast)::tick);
             local.every(100, new QuotaCounting(partition, multicast)::tick);
+            local.every(100, new CopyUpkeep(partition, multicast, System::nanoTime)::tick);
         }
         Upkeep remote = new Upkeep(name + "-remote", shutdown, fatal);
         for (HostedPartition partition : partitions.values()) {

@@ -120,6 +120,7 @@ final class Updates {
                     VOTE,
                     DECIDE,
                     NOTICES,
+                    TIDY_COPIES,
                     ADOPT_QUOTA ->
                     false;
         };

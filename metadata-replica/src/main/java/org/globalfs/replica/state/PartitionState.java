@@ -27,12 +27,14 @@ import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.model.Verdict;
 import org.globalfs.replica.state.model.VerdictCodec;
+import org.globalfs.replica.state.operations.Copies;
 import org.globalfs.replica.state.operations.Held;
 import org.globalfs.replica.state.operations.Homes;
 import org.globalfs.replica.state.operations.Machine;
 import org.globalfs.replica.state.operations.Quotas;
 import org.globalfs.replica.state.operations.Reads;
 import org.globalfs.replica.state.operations.Sessions;
+import org.globalfs.replica.state.operations.Staging;
 import org.globalfs.replica.state.operations.Tree;
 import org.globalfs.replica.state.store.Overlay;
 import org.globalfs.replica.state.store.StateException;
@@ -525,6 +527,21 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      */
     public boolean isCounting() {
         return Quotas.isAnyCounting(store.newest());
+    }
+
+    /**
+     * Directories whose entries are being copied ahead of them.
+     *
+     * @param untidy whether something waits to be ended or erased; then the coordinator proposes
+     *     TidyCopiesOp now and then, and when nobody goes on with one of them
+     */
+    public record Copying(List<Copies.Copy> copies, boolean untidy) {}
+
+    public Copying copying() {
+        StoreView newest = store.newest();
+        List<Copies.Copy> copies = Copies.all(newest);
+        boolean untidy = copies.stream().anyMatch(copy -> Copies.isUntidy(newest, copy));
+        return new Copying(copies, untidy || Staging.isUntidy(newest));
     }
 
     /**

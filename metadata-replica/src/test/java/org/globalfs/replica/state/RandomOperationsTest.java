@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,7 @@ import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.TidyCopiesOp;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -38,6 +40,7 @@ import org.globalfs.protocol.wire.WriteOp;
 import org.globalfs.replica.state.ModelFileSystem.Node;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
+import org.globalfs.replica.state.operations.Copies;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +65,7 @@ final class RandomOperationsTest {
     private @Nullable Rings opened;
     private int regions;
     private long moved;
+    private long parts;
     private long copies;
 
     private Rings rings() {
@@ -87,7 +91,7 @@ final class RandomOperationsTest {
             }
             removeEverything();
         }
-        System.out.println(moved + " inodes moved");
+        System.out.println(moved + " inodes moved, and " + parts + " parts of directories");
         assertThat(moved > operations / 20).isEqualTo(regions > 1);
     }
 
@@ -147,6 +151,9 @@ final class RandomOperationsTest {
         if (regions > 1 && random.nextInt(20) == 0) {
             follow(random.nextInt(regions + 1));
         }
+        if (regions > 1 && random.nextInt(10) == 0) {
+            tidy(1 + random.nextInt(regions), 1 + random.nextInt(5), false);
+        }
         int uid = USERS[random.nextInt(USERS.length)];
         switch (random.nextInt(12)) {
             case 0, 1, 2 -> create(uid);
@@ -167,19 +174,50 @@ final class RandomOperationsTest {
             inodes.add(anyNode().ino);
         }
         MoveOp op = new MoveOp(inodes, to).setLimit(1 + random.nextInt(20));
+        if (random.nextBoolean()) {
+            op.setBytes(1 + random.nextInt(30));
+        }
+        goOn(op);
         UpdateReply reply =
                 rings().run(
                                 random.nextInt(regions + 1),
                                 rings().command(9, 0, to, UpdateOp.move(op)));
         assertThat(reply.getErrno()).isZero();
         moved += reply.getDone();
+        inodes = op.getInodes();
+        parts += op.isSetBytes() && reply.getDone() == 0 && reply.getRestSize() > 0 ? 1 : 0;
         for (long ino : inodes) {
             boolean gone = !reply.getRest().contains(ino) && !reply.getStayed().contains(ino);
             boolean named = Objects.requireNonNull(model.all.get(ino)).links > 0;
             if (gone && named) {
-                assertThat(rings().home(ino)).as("home of %x", ino).isEqualTo(to);
+                assertThat(rings().home(ino)).as("home of %x", ino).isEqualTo(op.getTo());
             }
         }
+    }
+
+    /** Often with a directory that some entries of have been copied already. */
+    private void goOn(MoveOp op) {
+        for (int partition = 1; partition <= regions; partition++) {
+            for (Copies.Copy copy : rings().state(partition).copying().copies()) {
+                if (random.nextInt(3) > 0) {
+                    op.getInodes().clear();
+                    op.getInodes().add(copy.ino());
+                    op.setTo(copy.to());
+                }
+            }
+        }
+    }
+
+    /** What moves leave behind is erased; copying may be given up at any time. */
+    private void tidy(int partition, int limit, boolean all) {
+        Map<Long, Long> idle = new HashMap<>();
+        for (Copies.Copy copy : rings().state(partition).copying().copies()) {
+            if (all || random.nextInt(20) == 0) {
+                idle.put(copy.number(), copy.part());
+            }
+        }
+        rings().internal(partition, UpdateOp.tidyCopies(new TidyCopiesOp(limit, idle)));
+        rings().settle();
     }
 
     /** Content follows a file: the same bytes in a block of its new region. */
@@ -460,8 +498,16 @@ final class RandomOperationsTest {
             }
         }
         rings().settle();
+        for (int round = 0; round < 2; round++) {
+            for (int partition = 1; partition <= regions; partition++) {
+                tidy(partition, 100_000, true);
+            }
+        }
         for (int partition = 0; partition <= regions; partition++) {
             assertThat(rings().state(partition).forwards()).isZero();
+            assertThat(rings().state(partition).copying())
+                    .isEqualTo(new PartitionState.Copying(List.of(), false));
+            assertThat(rings().state(partition).check().report().staged).isZero();
             PartitionState state = rings().state(partition);
             assertThat(state.statistics().getBytes()).isZero();
             assertThat(state.statistics().getInodes()).isEqualTo(partition == 0 ? 1 : 0);

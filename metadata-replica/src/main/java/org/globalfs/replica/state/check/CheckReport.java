@@ -21,6 +21,9 @@ public final class CheckReport {
     public long extents;
     public long blocks;
 
+    /** Directories that do not live here, and have entries here for a while. */
+    public long staged;
+
     /** Faults, one line each, the first of them. */
     public final List<String> findings = new ArrayList<>();
 

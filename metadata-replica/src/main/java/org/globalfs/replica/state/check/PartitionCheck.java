@@ -13,6 +13,7 @@ import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
 import org.globalfs.replica.state.operations.Homes;
+import org.globalfs.replica.state.operations.Staging;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,9 @@ public final class PartitionCheck {
     private final InodeSet directories = new InodeSet();
     private final InodeSet withEntries = new InodeSet();
     private final InodeSet named = new InodeSet();
+
+    /** Live elsewhere, or will live here. */
+    private final InodeSet staged = new InodeSet();
 
     /** Names beyond the first of an inode. */
     private final Map<Long, Integer> moreNames = new HashMap<>();
@@ -54,6 +58,7 @@ public final class PartitionCheck {
     public static CheckReport run(Records records, Counters counters) {
         PartitionCheck check = new PartitionCheck(records, counters);
         check.listInodes();
+        check.staged();
         check.names();
         check.cookies();
         check.inodes();
@@ -135,6 +140,21 @@ public final class PartitionCheck {
                 });
     }
 
+    /** Entries of directories that are not here: see {@link Staging}. */
+    private void staged() {
+        scan(
+                Table.STAGED,
+                (key, value) -> {
+                    long ino = Keys.getLong(key, 0);
+                    staged.add(ino);
+                    report.staged++;
+                    if (exists.contains(ino)) {
+                        report.fault("directory %x is here, and its entries are staged", ino);
+                    }
+                    return true;
+                });
+    }
+
     /** One directory's entries, which lie together. */
     private final class Listing {
         long parent = -1;
@@ -185,6 +205,9 @@ public final class PartitionCheck {
                 Table.DENTRY,
                 (key, value) -> {
                     long parent = Keys.getLong(key, 0);
+                    if (staged.contains(parent)) {
+                        return true;
+                    }
                     byte[] name = Keys.tail(key);
                     Dentry dentry = Dentry.decode(value);
                     report.names++;
@@ -285,7 +308,7 @@ public final class PartitionCheck {
         scan(
                 Table.COOKIE,
                 (key, value) -> {
-                    places[0]++;
+                    places[0] += staged.contains(Keys.getLong(key, 0)) ? 0 : 1;
                     return true;
                 });
         total("places in the orders of readdir", places[0], report.names);

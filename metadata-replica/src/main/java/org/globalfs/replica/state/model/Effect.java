@@ -49,6 +49,12 @@ public sealed interface Effect {
     /** This partition's notices up to that one were delivered. */
     record Delivered(int partition, long through) implements Effect {}
 
+    /** That part of a directory's entries is where the directory is to go. */
+    record Copied(int partition, long ino, long part) implements Effect {}
+
+    /** The directory does not come after all: what was copied of it is not needed. */
+    record Discard(int partition, long ino, long copy) implements Effect {}
+
     /** A new directory whose entry stands in partition 0. Empty lists: none. */
     record CreateDirectory(
             int partition,

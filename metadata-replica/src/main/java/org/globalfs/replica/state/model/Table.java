@@ -44,5 +44,12 @@ public enum Table {
     /** ino → nothing; some of its content is in blocks of another region. */
     FOREIGN,
     /** number → what other partitions are owed, until it is delivered. */
-    NOTICE
+    NOTICE,
+    /**
+     * directory → how far its entries were copied ahead to where it moves; directory, name →
+     * changed since.
+     */
+    COPY,
+    /** directory that does not live here → why entries of it are here nevertheless. */
+    STAGED
 }

@@ -25,6 +25,8 @@ public final class VerdictCodec {
     private static final int FORGET = 12;
     private static final int TAKE_BACK = 13;
     private static final int DELIVERED = 14;
+    private static final int COPIED = 15;
+    private static final int DISCARD = 16;
     private static final byte[] NO_ACL = {};
 
     private VerdictCodec() {}
@@ -127,6 +129,10 @@ public final class VerdictCodec {
                 Blocks.pack(out, e.block());
             }
             case Effect.Delivered e -> out.u8(DELIVERED).varint(e.partition()).varint(e.through());
+            case Effect.Copied e ->
+                    out.u8(COPIED).varint(e.partition()).i64(e.ino()).varint(e.part());
+            case Effect.Discard e ->
+                    out.u8(DISCARD).varint(e.partition()).i64(e.ino()).i64(e.copy());
             case Effect.CreateDirectory e -> {
                 out.u8(e.hasAcls() ? CREATE_DIRECTORY_WITH_ACLS : CREATE_DIRECTORY);
                 out.varint(e.partition()).i64(e.ino()).varint(e.mode());
@@ -178,6 +184,8 @@ public final class VerdictCodec {
                 yield new Effect.TakeBack(partition, from, Blocks.unpack(in), loans);
             }
             case DELIVERED -> new Effect.Delivered(partition, in.varint());
+            case COPIED -> new Effect.Copied(partition, in.i64(), in.varint());
+            case DISCARD -> new Effect.Discard(partition, in.i64(), in.i64());
             case CREATE_DIRECTORY, CREATE_DIRECTORY_WITH_ACLS ->
                     new Effect.CreateDirectory(
                             partition,

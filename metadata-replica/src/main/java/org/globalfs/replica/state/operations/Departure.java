@@ -17,9 +17,11 @@ import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Quota;
 import org.globalfs.replica.state.model.Records;
 import org.globalfs.replica.state.model.Table;
+import org.globalfs.replica.state.operations.Locks.Copying;
 import org.globalfs.replica.state.operations.Locks.DirectoryMoves;
 import org.globalfs.replica.state.operations.Locks.Leaving;
 import org.globalfs.replica.state.operations.Locks.Lock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The share of the partition that inodes move away from: says what goes, and holds it still until
@@ -29,7 +31,8 @@ import org.globalfs.replica.state.operations.Locks.Lock;
  * <p>Of a tree, directories that have a policy of their own do not go along. What cannot go now
  * stays, and below it everything: the root, what another operation holds, what has locks (they are
  * tied to sessions' leases here), what has content that other regions lent (the loan would have to
- * be handed on), and directories too large for one command.
+ * be handed on), and files with too many extents for one command. A directory with too many entries
+ * goes in several: see {@link Copies}; to partition 0 and from it, it stays.
  *
  * <p>What a quota counts goes only with the quota's directory, or after it: the quota ends here
  * then, and begins anew there. Otherwise it would leave its limit behind. The same holds of all
@@ -38,7 +41,7 @@ import org.globalfs.replica.state.operations.Locks.Lock;
 final class Departure {
 
     /** Of a cargo; one that is larger consists of a single inode. */
-    private static final long BYTES = 1 << 20;
+    private static final int BYTES = 1 << 20;
 
     /** Of one inode. */
     private static final long LARGEST = 3 << 20;
@@ -57,16 +60,19 @@ final class Departure {
 
     private final List<Cargo.Item> items = new ArrayList<>();
     private final List<Cargo.Limits> limits = new ArrayList<>();
+    private final List<Cargo.Part> parts = new ArrayList<>();
     private final List<Long> rest = new ArrayList<>();
     private final List<Long> stayed = new ArrayList<>();
     private final MoveOp op;
     private final int limit;
+    private final int room;
     private long bytes;
     private boolean full;
 
     private Departure(Records records, Tree tree, Intents intents, MoveOp op) {
         this.op = op;
         this.limit = op.isSetLimit() ? Math.clamp(op.getLimit(), 1, INODES) : INODES;
+        this.room = op.isSetBytes() ? Math.clamp(op.getBytes(), 1, BYTES) : BYTES;
         this.records = records;
         this.tree = tree;
         this.intents = intents;
@@ -91,6 +97,11 @@ final class Departure {
         Cargo cargo = new Departure(records, tree, intents, op).load();
         Set<Lock> locks = new LinkedHashSet<>();
         cargo.inodes().forEach(ino -> locks.add(new Leaving(ino)));
+        for (Cargo.Part part : cargo.parts()) {
+            if (!part.last()) {
+                locks.add(new Copying(part.ino()));
+            }
+        }
         return new Prepared(Facts.NONE.carrying(cargo.encode()), locks);
     }
 
@@ -114,34 +125,71 @@ final class Departure {
                 load(inode);
             }
         }
-        return new Cargo(items, rest, stayed, limits);
+        return new Cargo(items, rest, stayed, limits, parts);
     }
 
     private void load(Inode inode) {
         Quota own = tree.quotas().ownOf(inode);
-        Cargo.Item item = item(inode);
+        boolean begun = inode.isDirectory() && tree.copies().isBegun(inode.ino);
+        Cargo.Item item = item(inode, !begun);
         long size = item.size();
+        if (begun || isToBeCopiedAhead(inode, size)) {
+            loadPart(inode, begun ? item : item(inode, false), own);
+            return;
+        }
         if (size > LARGEST) {
             stayed.add(inode.ino);
             return;
         }
-        if (!items.isEmpty() && bytes + size > BYTES) {
+        if (!items.isEmpty() && bytes + size > room) {
             full = true;
             rest.add(inode.ino);
             return;
         }
-        items.add(item);
-        going.add(inode.ino);
-        if (own != null) {
-            limits.add(new Cargo.Limits(inode.ino, own.limitBytes, own.limitInodes));
-        }
+        add(item, own);
         bytes += size;
-        full = items.size() >= limit || bytes >= BYTES;
+        full = items.size() >= limit || bytes >= room;
         for (Cargo.Named entry : item.entries().reversed()) {
             long child = Dentry.decode(entry.value()).ino();
             if (tree.isHere(child)) {
                 next.addFirst(child);
             }
+        }
+    }
+
+    private void add(Cargo.Item item, @Nullable Quota own) {
+        items.add(item);
+        going.add(item.ino());
+        if (own != null) {
+            limits.add(new Cargo.Limits(item.ino(), own.limitBytes, own.limitInodes));
+        }
+    }
+
+    /**
+     * Partition 0 counts what lies in a directory that comes or goes, so it has to see all of it.
+     */
+    private boolean isToBeCopiedAhead(Inode inode, long size) {
+        return inode.isDirectory() && size > room && tree.partition() != 0 && op.getTo() != 0;
+    }
+
+    /** Nothing else goes with a part; what the directory names comes after it. */
+    private void loadPart(Inode directory, Cargo.Item bare, @Nullable Quota own) {
+        if (!items.isEmpty()) {
+            full = true;
+            rest.add(directory.ino);
+            return;
+        }
+        Cargo.Part part = tree.copies().next(directory.ino, tree::newIno, op.getTo(), room);
+        if (part == null) {
+            stayed.add(directory.ino);
+            return;
+        }
+        parts.add(part);
+        full = true;
+        if (part.last()) {
+            add(bare, own);
+        } else {
+            rest.add(directory.ino);
         }
     }
 
@@ -155,6 +203,7 @@ final class Departure {
         return inode.ino == Partitions.ROOT
                 || isCounted(inode)
                 || intents.touches(inode.ino)
+                || intents.locks().copying(inode.ino)
                 || inode.isDirectory() && intents.locks().directoryMoves()
                 || hasRow(Table.FILE_LOCK, inode.ino)
                 || records.get(Table.FOREIGN, Keys.of(inode.ino)) != null;
@@ -206,7 +255,7 @@ final class Departure {
         return found[0];
     }
 
-    private Cargo.Item item(Inode inode) {
+    private Cargo.Item item(Inode inode, boolean withEntries) {
         byte[] prefix = Keys.of(inode.ino);
         // Of one that was taken away: its number means nothing elsewhere.
         inode.quota = 0;
@@ -229,7 +278,7 @@ final class Departure {
                 inode.encode(),
                 extents,
                 inode.xattrNames > 0 ? named(Table.XATTR, prefix) : List.of(),
-                inode.isDirectory() ? named(Table.DENTRY, prefix) : List.of());
+                withEntries && inode.isDirectory() ? named(Table.DENTRY, prefix) : List.of());
     }
 
     /** Stops when it is more than may go. */

@@ -89,6 +89,8 @@ final class Effects {
             case Effect.Forget e -> migration.unforward(e.ino());
             case Effect.TakeBack e -> migration.takeBack(e);
             case Effect.Delivered e -> migration.delivered(e.through());
+            case Effect.Copied e -> tree.copies().copied(e.ino(), e.part());
+            case Effect.Discard e -> tree.staging().discard(e.ino(), e.copy());
         }
     }
 

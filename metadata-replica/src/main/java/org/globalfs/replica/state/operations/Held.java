@@ -35,7 +35,7 @@ public record Held(Set<Long> inodes, Set<EntryLock> entries, Set<Long> leaving) 
                     inodes.add(gone.ino());
                     leaving.add(gone.ino());
                 }
-                case Locks.DirectoryMoves _ -> {}
+                case Locks.DirectoryMoves _, Locks.Copying _ -> {}
             }
         }
         if (facts.source() != null) {

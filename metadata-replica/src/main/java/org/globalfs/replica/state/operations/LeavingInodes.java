@@ -55,7 +55,8 @@ final class LeavingInodes {
                     VOTE,
                     DECIDE,
                     MOVE,
-                    NOTICES -> {}
+                    NOTICES,
+                    TIDY_COPIES -> {}
         }
         return inodes;
     }

@@ -32,6 +32,9 @@ public final class Locks {
     /** An inode is about to live in another partition: nothing of it may change. */
     public record Leaving(long ino) implements Lock {}
 
+    /** A part of a directory's entries is being copied ahead: everything may change. */
+    public record Copying(long ino) implements Lock {}
+
     /** No directory of this partition may change its parent. */
     public record DirectoryMoves() implements Lock {}
 
@@ -67,6 +70,10 @@ public final class Locks {
         return leaving > 0 && holders.containsKey(new Leaving(ino));
     }
 
+    public boolean copying(long ino) {
+        return !holders.isEmpty() && holders.containsKey(new Copying(ino));
+    }
+
     public boolean directoryMoves() {
         return !holders.isEmpty() && holders.containsKey(MOVES);
     }
@@ -99,7 +106,7 @@ public final class Locks {
                             change,
                             (count, one) -> count + one == 0 ? null : count + one);
             case Leaving _ -> leaving += change;
-            case InodeLock _, DirectoryMoves _ -> {}
+            case InodeLock _, DirectoryMoves _, Copying _ -> {}
         }
     }
 }

@@ -17,6 +17,7 @@ import org.globalfs.protocol.wire.NoticesOp;
 import org.globalfs.protocol.wire.Position;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.TidyCopiesOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.VoteOp;
@@ -266,6 +267,7 @@ public final class Machine {
                     DECIDE,
                     CONFIRM_IMPORTS,
                     NOTICES,
+                    TIDY_COPIES,
                     ADOPT_QUOTA ->
                     Replies.failed(Errno.EPERM);
         };
@@ -323,11 +325,18 @@ public final class Machine {
             case ADOPT_QUOTA -> adoptQuota.execute(op.getAdoptQuota().getLimit());
             case CONFIRM_IMPORTS -> confirm(instance, op.getConfirmImports());
             case NOTICES -> deliver(op.getNotices());
+            case TIDY_COPIES -> tidyCopies(op.getTidyCopies());
             default -> {
                 return Replies.failed(Errno.EPERM);
             }
         }
         return Replies.done();
+    }
+
+    private void tidyCopies(TidyCopiesOp op) {
+        tree.copies().tidy(intents.locks(), op.getIdle());
+        int left = tree.copies().erase(op.getLimit());
+        tree.staging().erase(left);
     }
 
     private void deliver(NoticesOp op) {

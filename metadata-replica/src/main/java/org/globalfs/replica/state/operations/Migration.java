@@ -56,8 +56,12 @@ final class Migration {
                 erase(Table.XATTR, ino);
             }
             if (inode.isDirectory()) {
-                erase(Table.DENTRY, ino);
-                erase(Table.COOKIE, ino);
+                if (tree.copies().finish(ino)) {
+                    tree.staging().leave(ino);
+                } else {
+                    erase(Table.DENTRY, ino);
+                    erase(Table.COOKIE, ino);
+                }
             }
             records.delete(Table.INODE, Keys.of(ino));
             if (Partitions.ofBirth(ino) != counters.partition) {
@@ -102,6 +106,8 @@ final class Migration {
         List<Cargo.Item> items = cargo.items();
         Map<Long, Cargo.Limits> limits = new HashMap<>();
         cargo.limits().forEach(each -> limits.put(each.directory(), each));
+        Staging staging = tree.staging();
+        cargo.parts().forEach(staging::take);
         for (Cargo.Item item : items) {
             Inode inode = Inode.decode(item.ino(), item.inode());
             counters.inodes++;
@@ -111,6 +117,7 @@ final class Migration {
             }
             forward(inode.ino, counters.partition, false);
             if (inode.isDirectory()) {
+                staging.settle(inode.ino, cargo.brings(inode.ino));
                 arrive(inode, limits.get(inode.ino));
             }
             tree.store(inode);

@@ -25,6 +25,7 @@ final class Notices {
     private static final int FORMAT = 1;
     private static final int FORGET = 1;
     private static final int GIVE_BACK = 2;
+    private static final int DISCARD = 3;
 
     private final MutableRecords records;
     private final Counters counters;
@@ -44,6 +45,11 @@ final class Notices {
         Packer out = new Packer(40).u8(FORMAT).u8(GIVE_BACK).varint(loans);
         Blocks.pack(out, block);
         add(out.done());
+    }
+
+    /** What was copied of a directory to another partition is not needed. */
+    void discard(long ino, int to, long copy) {
+        add(new Packer(30).u8(FORMAT).u8(DISCARD).i64(ino).varint(to).i64(copy).done());
     }
 
     private void add(byte[] notice) {
@@ -114,6 +120,11 @@ final class Notices {
                 long loans = in.varint();
                 BlockRef block = Blocks.unpack(in);
                 yield List.of(new Effect.TakeBack(block.getRegion(), from, block, loans));
+            }
+            case DISCARD -> {
+                long ino = in.i64();
+                int to = in.varint32();
+                yield List.of(new Effect.Discard(to, ino, in.i64()));
             }
             default -> throw new CorruptRecordException("notice of unknown kind");
         };

@@ -6,6 +6,7 @@ import java.util.Set;
 import org.globalfs.replica.state.model.CorruptRecordException;
 import org.globalfs.replica.state.model.Packer;
 import org.globalfs.replica.state.model.Unpacker;
+import org.globalfs.replica.state.operations.Locks.Copying;
 import org.globalfs.replica.state.operations.Locks.DirectoryMoves;
 import org.globalfs.replica.state.operations.Locks.EntryLock;
 import org.globalfs.replica.state.operations.Locks.InodeLock;
@@ -23,6 +24,7 @@ record Prepared(Facts facts, Set<Lock> locks) {
     private static final int INODE = 2;
     private static final int MOVES = 3;
     private static final int LEAVING = 4;
+    private static final int COPYING = 5;
 
     /** Together with another share of the same partition; nothing is held when one refuses. */
     Prepared and(Prepared other) {
@@ -44,6 +46,7 @@ record Prepared(Facts facts, Set<Lock> locks) {
                 case InodeLock inode -> out.u8(INODE).i64(inode.ino());
                 case DirectoryMoves _ -> out.u8(MOVES);
                 case Leaving leaving -> out.u8(LEAVING).i64(leaving.ino());
+                case Copying copying -> out.u8(COPYING).i64(copying.ino());
             }
         }
         return out.done();
@@ -60,6 +63,7 @@ record Prepared(Facts facts, Set<Lock> locks) {
                         case INODE -> new InodeLock(in.i64());
                         case MOVES -> new DirectoryMoves();
                         case LEAVING -> new Leaving(in.i64());
+                        case COPYING -> new Copying(in.i64());
                         default -> throw new CorruptRecordException("lock of unknown kind");
                     });
         }

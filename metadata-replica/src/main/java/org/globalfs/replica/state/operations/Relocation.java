@@ -74,7 +74,7 @@ record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
                         .setDone(cargo.items().size())
                         .setRest(rest)
                         .setStayed(cargo.stayed());
-        if (cargo.items().isEmpty()) {
+        if (cargo.items().isEmpty() && cargo.parts().isEmpty()) {
             return new Relocation(List.of(), reply, false);
         }
         cargo.inodes().stream().limit(op.getInodesSize()).forEach(ino -> reply.putToHomes(ino, to));
@@ -89,10 +89,17 @@ record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
             Tree tree, int from, int to, Cargo cargo, byte[] bytes, long moreBelow) {
         List<Long> inodes = cargo.inodes();
         List<Effect> effects = new ArrayList<>();
-        if (from != 0 && to != 0) {
+        if (from != 0 && to != 0 && !inodes.isEmpty()) {
             effects.add(new Effect.Forward(0, inodes, to));
         }
-        effects.add(new Effect.Depart(from, inodes, to));
+        if (!inodes.isEmpty()) {
+            effects.add(new Effect.Depart(from, inodes, to));
+        }
+        for (Cargo.Part part : cargo.parts()) {
+            if (!part.last()) {
+                effects.add(new Effect.Copied(from, part.ino(), part.number()));
+            }
+        }
         effects.add(new Effect.Arrive(to, bytes));
         effects.addAll(globalBelow(tree, to, tree.globalBelow() + moreBelow));
         Map<Integer, List<Long>> bornElsewhere = new TreeMap<>();

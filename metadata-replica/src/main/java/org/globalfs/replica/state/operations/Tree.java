@@ -31,16 +31,28 @@ public final class Tree {
     private final Counters counters;
     private final Quotas quotas;
     private final Homes homes;
+    private final Copies copies;
+    private final Staging staging;
 
     public Tree(MutableRecords records, Counters counters) {
         this.records = records;
         this.counters = counters;
         this.quotas = new Quotas(records);
         this.homes = new Homes(records, counters);
+        this.copies = new Copies(records, counters);
+        this.staging = new Staging(records);
     }
 
     public Quotas quotas() {
         return quotas;
+    }
+
+    Copies copies() {
+        return copies;
+    }
+
+    Staging staging() {
+        return staging;
     }
 
     public int partition() {
@@ -144,6 +156,7 @@ public final class Tree {
         if (dentry.type() == Mode.DIRECTORY) {
             parent.nlink--;
         }
+        copies.changed(parent.ino, name);
         records.delete(Table.DENTRY, Keys.of(parent.ino, name));
         records.delete(Table.COOKIE, Keys.of(parent.ino, dentry.cookie()));
         parent.modified(nowNs);
@@ -163,6 +176,7 @@ public final class Tree {
     }
 
     private void put(long parent, byte[] name, Dentry dentry) {
+        copies.changed(parent, name);
         records.put(Table.DENTRY, Keys.of(parent, name), dentry.encode());
         records.put(Table.COOKIE, Keys.of(parent, dentry.cookie()), dentry.encodeByCookie(name));
     }

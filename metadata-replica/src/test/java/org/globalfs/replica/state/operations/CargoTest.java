@@ -51,7 +51,7 @@ final class CargoTest {
                         List.of(new Cargo.Extent(4096, bytes("07"))),
                         List.of(),
                         List.of(new Cargo.Named("f".getBytes(UTF_8), bytes("0809"))));
-        return new Cargo(List.of(item), List.of(ino + 1), List.of(ino + 2), limits);
+        return new Cargo(List.of(item), List.of(ino + 1), List.of(ino + 2), limits, List.of());
     }
 
     @Test
@@ -72,9 +72,40 @@ final class CargoTest {
     }
 
     @Test
+    void partsComeLast() {
+        Cargo.Part part =
+                new Cargo.Part(
+                        0x0001_0000_0000_0009L,
+                        0x0001_0000_0000_000aL,
+                        300,
+                        true,
+                        List.of(new Cargo.Named("g".getBytes(UTF_8), new byte[0])));
+        Cargo plain = cargo(List.of());
+        Cargo cargo =
+                new Cargo(plain.items(), plain.rest(), plain.stayed(), List.of(), List.of(part));
+        String expected =
+                "03"
+                        + RECORDS
+                        + "00" // limits
+                        + "01" // parts
+                        + "0001000000000009" // directory
+                        + "000100000000000a" // copying
+                        + "ac02" // number
+                        + "01" // the last
+                        + "01" // entries
+                        + "0167"
+                        + "00"; // no such name any more
+        assertThat(cargo.encode()).isEqualTo(bytes(expected));
+        Cargo read = Cargo.decode(bytes(expected));
+        assertThat(read.encode()).isEqualTo(bytes(expected));
+        assertThat(read.brings(0x0001_0000_0000_0009L)).isTrue();
+        assertThat(read.brings(0x0001_0000_0000_0005L)).isFalse();
+    }
+
+    @Test
     void aNewerOneIsRefused() {
-        assertThatThrownBy(() -> Cargo.decode(bytes("03" + RECORDS)))
+        assertThatThrownBy(() -> Cargo.decode(bytes("04" + RECORDS)))
                 .isInstanceOf(CorruptRecordException.class)
-                .hasMessageContaining("cargo has format version 3");
+                .hasMessageContaining("cargo has format version 4");
     }
 }
