@@ -35,6 +35,7 @@ final class CutRegion implements AutoCloseable, BlockDeleter {
     private final Multicast multicast;
     private final CoordinatedDriver driver;
     private final List<NoticeDelivery> notices = new ArrayList<>();
+    private final CopyUpkeep copies;
     private final List<ContentFollow> follows = new ArrayList<>();
     private final Map<Integer, Map<String, UpdateReply>> replies = new HashMap<>();
     private long confirmed;
@@ -54,6 +55,7 @@ final class CutRegion implements AutoCloseable, BlockDeleter {
                         transaction -> true,
                         CutRegions.VOTE_TIMEOUT_MS,
                         all::nowNs);
+        copies = new CopyUpkeep(own, multicast, all::nowNs);
         for (HostedPartition each : List.of(global, own)) {
             notices.add(new NoticeDelivery(each, multicast, all::nowNs));
             follows.add(
@@ -124,6 +126,7 @@ final class CutRegion implements AutoCloseable, BlockDeleter {
     void tick() {
         driver.tick();
         notices.forEach(NoticeDelivery::tick);
+        copies.tick();
         try {
             for (ContentFollow follow : follows) {
                 follow.tick();
@@ -185,6 +188,8 @@ final class CutRegion implements AutoCloseable, BlockDeleter {
         add(left, "to be voted", own.use(PartitionState::pendingVotes));
         add(left, "locks", List.copyOf(own.use(PartitionState::held).keySet()));
         add(left, "to be imported", toImport() < 0 ? List.of() : List.of(toImport()));
+        boolean untidy = own.use(PartitionState::copying).untidy();
+        add(left, "to be erased", untidy ? List.of(region) : List.of());
         for (HostedPartition each : List.of(global, own)) {
             add(left, "owed", each.use(state -> state.owed(1)).notices());
             add(left, "foreign", each.use(state -> state.withForeignContent(0, 1)));

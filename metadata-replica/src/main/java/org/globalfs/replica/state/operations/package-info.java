@@ -102,6 +102,10 @@
  *   <li>From the vote to the import of the decision nothing of what may leave changes, no grant on
  *       it is given, and strong reads of it wait. What another operation holds does not leave. So
  *       the records that arrive are those that left, and nobody reads old ones.
+ *   <li>Entries of a directory may be in a partition that it does not live in only as {@link
+ *       org.globalfs.replica.state.operations.Staging} says, where nobody reads them; a directory
+ *       with too many for one command moves as {@link org.globalfs.replica.state.operations.Copies}
+ *       says.
  *   <li>A partition that declines a command because the inode is elsewhere records that: the
  *       command never takes effect there.
  *   <li>What is said above of chains of parents holds while directories move, because a chain that
