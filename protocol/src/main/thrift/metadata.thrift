@@ -289,6 +289,7 @@ struct MoveOp {
   3: optional i32 limit;            // inodes at most; fewer when they do not fit into one command
   4: optional i64 tree;             // directories with a policy of their own stay, with all below them, but for this one
   5: optional i32 bytes;            // of records, at most about 1 MiB; a directory that has more goes in several commands
+  6: optional i32 source;           // only those that live in that partition
 }
 
 /**

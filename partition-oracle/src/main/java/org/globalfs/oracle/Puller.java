@@ -148,7 +148,8 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
         long ino = choice.ino();
         rest(ino, Math.max(REST_MS, choice.rule().residenceMs()));
         int to = choice.to();
-        TreeMove<IOException> move = new TreeMove<>(this, to, charge, monitor.scope(ino, to));
+        TreeMove<IOException> move =
+                new TreeMove<>(this, to, charge, monitor.scope(ino, TreeMove.Scope.ANY));
         int stayed = move.files(ino).size();
         LOG.info(
                 "{} files of directory {} live in {} now, too; {} had to stay",

@@ -120,12 +120,12 @@ final class UseMonitor {
      * What goes along when the tree at {@code ino} moves: neither what has a rule of its own, nor
      * what has found another home.
      *
-     * @param home where it has lived
+     * @param home where it has lived: or {@link TreeMove.Scope#ANY}
      */
     synchronized TreeMove.Scope scope(long ino, int home) {
         Set<Long> apart = new HashSet<>(rules.byDirectory().keySet());
         apart.remove(ino);
-        return new TreeMove.Scope(from -> from == home, apart, rules.above(), true);
+        return new TreeMove.Scope(home, apart, rules.above(), true);
     }
 
     synchronized void moved(long ino, int partition) {

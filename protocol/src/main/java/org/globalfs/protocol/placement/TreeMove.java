@@ -6,7 +6,6 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.IntPredicate;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.GetAttributesOp;
@@ -70,18 +69,25 @@ public final class TreeMove<E extends Exception> {
     /**
      * What goes along.
      *
-     * @param from partitions that inodes are taken from; subtrees that live in others stay
+     * @param from the partition that inodes are taken from: subtrees that live in others stay; or
+     *     {@link #ANY}
      * @param apart directories that stay with all below them
      * @param above directories on the way to those
      * @param policies whether those that have a {@link MoveRule#ATTRIBUTE} stay, too
      */
-    public record Scope(IntPredicate from, Set<Long> apart, Set<Long> above, boolean policies) {
+    public record Scope(int from, Set<Long> apart, Set<Long> above, boolean policies) {
+        public static final int ANY = -1;
+
         /** All that can. */
-        public static final Scope ALL = new Scope(_ -> true, Set.of(), Set.of(), false);
+        public static final Scope ALL = new Scope(ANY, Set.of(), Set.of(), false);
 
         public Scope {
             apart = Set.copyOf(apart);
             above = Set.copyOf(above);
+        }
+
+        boolean takesFrom(int partition) {
+            return from == ANY || from == partition;
         }
     }
 
@@ -121,31 +127,72 @@ public final class TreeMove<E extends Exception> {
             directories.add(root);
         }
         while (!directories.isEmpty() && progress.goesOn()) {
-            List<Long> astray = new ArrayList<>();
-            list(
-                    access,
-                    directories.poll(),
-                    (entry, home, attributes) -> {
-                        long ino = entry.getIno();
-                        boolean another = home != to && !scope.from.test(home);
-                        if (another || scope.apart.contains(ino) || hasOwnPolicy(attributes)) {
-                            return;
-                        }
-                        if (home != to && !stayed.contains(ino)) {
-                            astray.add(ino);
-                        }
-                        boolean first = seen.add(ino);
-                        if (entry.getType() == DIRECTORY) {
-                            if (first) {
-                                directories.add(ino);
-                            }
-                        } else if (first && home == to && attributes != null) {
-                            progress.content(attributes.getAllocated());
-                        }
-                    });
-            move(astray);
+            directory(directories.poll(), seen, directories);
         }
         return Set.copyOf(stayed);
+    }
+
+    /** Moves what a directory names, a page at a time, and looks at it at its new home. */
+    private void directory(long directory, Set<Long> seen, Deque<Long> directories) throws E {
+        long cookie = 0;
+        boolean last = false;
+        while (!last && progress.goesOn()) {
+            Answer page = page(access, directory, cookie);
+            List<Long> astray = astray(page);
+            if (!astray.isEmpty()) {
+                move(astray);
+                page = page(access, directory, cookie);
+            }
+            for (DirectoryEntry entry : page.reply.getEntries()) {
+                cookie = entry.getCookie();
+                look(entry, page.partition, seen, directories);
+            }
+            last = page.reply.isLast() || page.reply.getEntries().isEmpty();
+        }
+    }
+
+    /**
+     * What a page names and may have to move. Who decides that knows where inodes live that are not
+     * with their directory: to ask for each takes a round trip.
+     */
+    private List<Long> astray(Answer page) {
+        List<Long> astray = new ArrayList<>();
+        for (DirectoryEntry entry : page.reply.getEntries()) {
+            long ino = entry.getIno();
+            boolean known = entry.isSetAttributes();
+            boolean here = known && page.partition == to;
+            boolean another = known && !scope.takesFrom(page.partition);
+            boolean apart =
+                    scope.apart.contains(ino) || hasOwnPolicy(known ? entry.getAttributes() : null);
+            if (!here && !another && !apart && !stayed.contains(ino)) {
+                astray.add(ino);
+            }
+        }
+        return astray;
+    }
+
+    private void look(DirectoryEntry entry, int partition, Set<Long> seen, Deque<Long> directories)
+            throws E {
+        long ino = entry.getIno();
+        boolean isDirectory = entry.getType() == DIRECTORY;
+        if (!seen.add(ino) || scope.apart.contains(ino)) {
+            return;
+        }
+        Attributes attributes = entry.isSetAttributes() ? entry.getAttributes() : null;
+        int home = partition;
+        if (attributes == null && (isDirectory || partition != to)) {
+            Answer elsewhere = access.attributes(ino);
+            home = elsewhere.partition;
+            attributes = elsewhere.reply.getAttributes();
+        }
+        if (isDirectory) {
+            boolean inScope = home == to || scope.takesFrom(home);
+            if (inScope && !hasOwnPolicy(attributes)) {
+                directories.add(ino);
+            }
+        } else if (home == to && attributes != null) {
+            progress.content(attributes.getAllocated());
+        }
     }
 
     /**
@@ -209,6 +256,9 @@ public final class TreeMove<E extends Exception> {
         if (scope.policies) {
             op.setTree(root);
         }
+        if (scope.from != Scope.ANY) {
+            op.setSource(scope.from);
+        }
         UpdateReply reply = access.move(op);
         progress.moved(reply.getDone());
         stayed.addAll(reply.getStayed());
@@ -230,9 +280,7 @@ public final class TreeMove<E extends Exception> {
         long cookie = 0;
         boolean last = false;
         while (!last) {
-            ReadDirectoryOp op =
-                    new ReadDirectoryOp(directory, cookie, PAGE_ENTRIES).setAttributes(true);
-            Answer answer = access.read(directory, ReadOp.readDirectory(op));
+            Answer answer = page(access, directory, cookie);
             ReadReply page = answer.reply();
             for (DirectoryEntry entry : page.getEntries()) {
                 cookie = entry.getCookie();
@@ -245,5 +293,12 @@ public final class TreeMove<E extends Exception> {
             }
             last = page.isLast() || page.getEntries().isEmpty();
         }
+    }
+
+    private static <E extends Exception> Answer page(Access<E> access, long directory, long cookie)
+            throws E {
+        ReadDirectoryOp op =
+                new ReadDirectoryOp(directory, cookie, PAGE_ENTRIES).setAttributes(true);
+        return access.read(directory, ReadOp.readDirectory(op));
     }
 }

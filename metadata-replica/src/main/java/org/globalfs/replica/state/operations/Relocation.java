@@ -50,8 +50,12 @@ record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
     static OptionalInt source(Homes homes, MoveOp op) {
         return op.getInodes().stream()
                 .mapToInt(homes::of)
-                .filter(home -> home != op.getTo())
+                .filter(home -> home != op.getTo() && isWanted(op, home))
                 .findFirst();
+    }
+
+    private static boolean isWanted(MoveOp op, int home) {
+        return !op.isSetSource() || op.getSource() == home;
     }
 
     /** Nothing is to be done. */
@@ -65,7 +69,7 @@ record Relocation(List<Effect> effects, UpdateReply reply, boolean firstBelow) {
         List<Long> rest = new ArrayList<>(cargo.rest());
         for (long ino : op.getInodes()) {
             int home = tree.home(ino);
-            if (home != from && home != to) {
+            if (home != from && home != to && isWanted(op, home)) {
                 rest.add(ino);
             }
         }

@@ -1,0 +1,178 @@
+package org.globalfs.protocol.placement;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.globalfs.protocol.placement.TreeMove.Answer;
+import org.globalfs.protocol.placement.TreeMove.Scope;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryEntry;
+import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.protocol.wire.ReadDirectoryOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.junit.jupiter.api.Test;
+
+/** How a tree is walked that moves: by few commands and questions, and no further than asked. */
+final class TreeMoveTest {
+
+    private static final int FILE = 0100000;
+    private static final int DIRECTORY = 0040000;
+    private static final long TOP = 2;
+
+    private final Partitions partitions = new Partitions();
+
+    /** Partitions whose commands take along what is named, and nothing below it. */
+    private static final class Partitions implements TreeMove.Access<RuntimeException> {
+        final Map<Long, List<Long>> names = new HashMap<>();
+        final Map<Long, Integer> homes = new HashMap<>();
+        final Set<Long> locked = new HashSet<>();
+        final Set<Long> withPolicy = new HashSet<>();
+        int commands;
+        int questions;
+        private long next = TOP;
+
+        long made(long parent, int home, boolean directory) {
+            long ino = next++;
+            homes.put(ino, home);
+            if (directory) {
+                names.put(ino, new ArrayList<>());
+            }
+            if (parent != 0) {
+                Objects.requireNonNull(names.get(parent)).add(ino);
+            }
+            return ino;
+        }
+
+        int home(long ino) {
+            return Objects.requireNonNull(homes.get(ino));
+        }
+
+        private Attributes attributesOf(long ino) {
+            Attributes attributes = new Attributes();
+            attributes.setIno(ino);
+            attributes.setMode(names.containsKey(ino) ? DIRECTORY : FILE);
+            attributes.setAllocated(1);
+            attributes.setExtended((byte) (withPolicy.contains(ino) ? 8 : 0));
+            return attributes;
+        }
+
+        @Override
+        public Answer read(long ino, ReadOp op) {
+            ReadReply reply = new ReadReply().setStatus(Status.DONE);
+            reply.setAttributes(attributesOf(ino));
+            if (op.isSetReadDirectory()) {
+                list(ino, op.getReadDirectory(), reply);
+            }
+            return new Answer(home(ino), reply);
+        }
+
+        private void list(long ino, ReadDirectoryOp op, ReadReply reply) {
+            List<Long> all = Objects.requireNonNull(names.get(ino));
+            int from = (int) op.getCookie();
+            int to = Math.min(all.size(), from + op.getLimit());
+            List<DirectoryEntry> entries = new ArrayList<>();
+            for (int i = from; i < to; i++) {
+                long child = all.get(i);
+                DirectoryEntry entry = new DirectoryEntry();
+                entry.setIno(child).setType(names.containsKey(child) ? DIRECTORY : FILE);
+                entry.setName(Long.toString(child).getBytes(UTF_8)).setCookie(i + 1);
+                if (home(child) == home(ino)) {
+                    entry.setAttributes(attributesOf(child));
+                }
+                entries.add(entry);
+            }
+            reply.setEntries(entries).setLast(to == all.size());
+        }
+
+        @Override
+        public Answer attributes(long ino) {
+            questions++;
+            return new Answer(home(ino), new ReadReply().setAttributes(attributesOf(ino)));
+        }
+
+        @Override
+        public UpdateReply move(MoveOp op) {
+            commands++;
+            long done = 0;
+            List<Long> stayed = new ArrayList<>();
+            for (long ino : op.getInodes()) {
+                int home = home(ino);
+                boolean apart = op.isSetTree() && ino != op.getTree() && withPolicy.contains(ino);
+                if (home == op.getTo() || op.isSetSource() && home != op.getSource() || apart) {
+                    continue;
+                }
+                if (locked.contains(ino)) {
+                    stayed.add(ino);
+                } else {
+                    homes.put(ino, op.getTo());
+                    done++;
+                }
+            }
+            return new UpdateReply().setDone(done).setRest(List.of()).setStayed(stayed);
+        }
+    }
+
+    private Set<Long> pass(Scope scope) {
+        return new TreeMove<>(partitions, 2, more -> {}, scope).pass(TOP);
+    }
+
+    private List<Integer> homes(List<Long> inodes) {
+        return inodes.stream().map(partitions::home).distinct().toList();
+    }
+
+    /** As after it was copied ahead, and only then moved itself. */
+    @Test
+    void whatALargeDirectoryNamesIsNotAskedForOneByOne() {
+        partitions.made(0, 1, true);
+        List<Long> files = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+            files.add(partitions.made(TOP, 1, false));
+        }
+        assertThat(pass(Scope.ALL)).isEmpty();
+        assertThat(homes(files)).containsExactly(2);
+        assertThat(partitions.questions).isZero();
+        assertThat(partitions.commands).isLessThanOrEqualTo(1 + 5);
+        assertThat(pass(Scope.ALL)).isEmpty();
+        assertThat(partitions.commands).as("nothing to do").isLessThanOrEqualTo(1 + 5 + 1);
+    }
+
+    @Test
+    void whatStaysIsToldOnce() {
+        partitions.made(0, 1, true);
+        long file = partitions.made(TOP, 1, false);
+        long below = partitions.made(TOP, 1, true);
+        long deep = partitions.made(below, 1, false);
+        partitions.locked.add(file);
+        partitions.locked.add(below);
+        assertThat(pass(Scope.ALL)).containsExactlyInAnyOrder(file, below);
+        assertThat(partitions.home(deep)).as("below one that stays").isEqualTo(2);
+    }
+
+    @Test
+    void onlyWhatIsInScopeMoves() {
+        partitions.made(0, 1, true);
+        long apart = partitions.made(TOP, 1, true);
+        long belowApart = partitions.made(apart, 1, false);
+        long own = partitions.made(TOP, 1, true);
+        long belowOwn = partitions.made(own, 1, false);
+        partitions.withPolicy.add(own);
+        long third = partitions.made(TOP, 3, true);
+        long belowThird = partitions.made(third, 1, false);
+        long file = partitions.made(TOP, 3, false);
+        long goes = partitions.made(TOP, 1, false);
+        assertThat(pass(new Scope(1, Set.of(apart), Set.of(), true))).isEmpty();
+        assertThat(homes(List.of(TOP, goes))).containsExactly(2);
+        assertThat(homes(List.of(apart, belowApart, own, belowOwn, belowThird))).containsExactly(1);
+        assertThat(homes(List.of(third, file))).containsExactly(3);
+    }
+}
