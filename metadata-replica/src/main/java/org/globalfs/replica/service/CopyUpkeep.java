@@ -21,7 +21,7 @@ final class CopyUpkeep {
     /** A move that waits for its budget goes on by then, or begins anew. */
     static final long PATIENCE_NS = TimeUnit.MINUTES.toNanos(10);
 
-    private static final int RECORDS_AT_ONCE = 8192;
+    private static final int RECORDS_AT_ONCE = 4096;
     private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final HostedPartition partition;

@@ -46,6 +46,9 @@ final class Departure {
     /** Of one inode. */
     private static final long LARGEST = 3 << 20;
 
+    /** Of a part of a directory: short commands, so that nobody has to wait long for one. */
+    private static final int PART_BYTES = 256 << 10;
+
     private static final int INODES = 4096;
 
     private final Records records;
@@ -179,7 +182,8 @@ final class Departure {
             rest.add(directory.ino);
             return;
         }
-        Cargo.Part part = tree.copies().next(directory.ino, tree::newIno, op.getTo(), room);
+        int most = Math.min(room, PART_BYTES);
+        Cargo.Part part = tree.copies().next(directory.ino, tree::newIno, op.getTo(), most);
         if (part == null) {
             stayed.add(directory.ino);
             return;
