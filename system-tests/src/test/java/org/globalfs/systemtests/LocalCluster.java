@@ -29,18 +29,31 @@ final class LocalCluster implements AutoCloseable {
     private static final Duration START = Duration.ofMinutes(5);
     private static final String FLAGS = "GLOBALFS_JVM_FLAGS";
     private final Path data;
+    private final String more;
 
-    private LocalCluster(Path data) {
+    private LocalCluster(Path data, String more) {
         this.data = data;
+        this.more = more;
     }
 
     static LocalCluster start(String name) throws IOException {
-        return start(Files.createTempDirectory("globalfs-" + name + "-"));
+        return start(name, "");
+    }
+
+    /**
+     * @param more flags of its processes
+     */
+    static LocalCluster start(String name, String more) throws IOException {
+        return start(Files.createTempDirectory("globalfs-" + name + "-"), more);
     }
 
     /** In an empty folder. */
     static LocalCluster start(Path data) throws IOException {
-        LocalCluster cluster = new LocalCluster(data);
+        return start(data, "");
+    }
+
+    private static LocalCluster start(Path data, String more) throws IOException {
+        LocalCluster cluster = new LocalCluster(data, more);
         try {
             cluster.up();
             return cluster;
@@ -65,7 +78,7 @@ final class LocalCluster implements AutoCloseable {
 
     /** `globalfs COMMAND --data DATA OPTIONS…`. */
     Shell.Outcome globalfs(Duration deadline, String command, String... options) {
-        List<String> line = new ArrayList<>(List.of("env", FLAGS + "=" + flags()));
+        List<String> line = new ArrayList<>(List.of("env", FLAGS + "=" + flags() + " " + more));
         line.addAll(launcher());
         line.addAll(List.of(command, "--data", data.toString()));
         line.addAll(Arrays.asList(options));

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Random operations of six clients in three regions, each in a tree of its own beside the same ones
  * on a local file system, while the trees move from region to region, and into the global partition
- * and out of it, and servers are killed: every result and errno is the same. {@code
- * -Dglobalfs.model.moves=1000} makes it a long run, {@code -Dglobalfs.model.seed=N} repeats one's
- * moves and operations.
+ * and out of it, and servers are killed: every result and errno is the same. Directories of ten
+ * names are too large for one command. {@code -Dglobalfs.model.moves=1000} makes it a long run,
+ * {@code -Dglobalfs.model.seed=N} repeats one's moves and operations.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class MoveModelIT {
@@ -41,7 +41,7 @@ final class MoveModelIT {
 
     @BeforeAll
     void start() throws IOException {
-        cluster = LocalCluster.start("movemodel");
+        cluster = LocalCluster.start("movemodel", "-Dglobalfs.move.bytes=400");
         for (int client = 0; client < CLIENTS; client++) {
             Files.createDirectory(local(client));
             Shell.bash(LIMIT, cluster.mount(region(client)), "mkdir tree" + client).orFail();

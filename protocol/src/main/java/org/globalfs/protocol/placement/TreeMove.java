@@ -32,6 +32,9 @@ public final class TreeMove<E extends Exception> {
     private static final int PAGE_ENTRIES = 1000;
     private static final int INODES_A_COMMAND = 1024;
 
+    /** Of records in a command, for trials in which small directories move as large ones do. */
+    private static final int BYTES_A_COMMAND = Integer.getInteger("globalfs.move.bytes", 0);
+
     /** The tree's records, as root. */
     public interface Access<E extends Exception> {
         /** Asks the partition that the inode lives in; an errno is a failure. */
@@ -255,6 +258,9 @@ public final class TreeMove<E extends Exception> {
     private UpdateReply command(MoveOp op) throws E {
         if (scope.policies) {
             op.setTree(root);
+        }
+        if (BYTES_A_COMMAND > 0) {
+            op.setBytes(BYTES_A_COMMAND);
         }
         if (scope.from != Scope.ANY) {
             op.setSource(scope.from);
