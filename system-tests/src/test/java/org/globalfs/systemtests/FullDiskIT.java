@@ -57,7 +57,8 @@ final class FullDiskIT {
                                 + "M image; mkfs.ext4 -q -m 0 image; mount -o loop image disk;"
                                 + " rm -rf disk/lost+found")
                 .orFail();
-        cluster = LocalCluster.start(disk.resolve("cluster"));
+        // Deleted files give their space back after that.
+        cluster = LocalCluster.start(disk.resolve("cluster"), "-Dglobalfs.orphan.grace=10");
     }
 
     @AfterAll

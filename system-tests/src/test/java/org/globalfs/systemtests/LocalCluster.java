@@ -52,7 +52,7 @@ final class LocalCluster implements AutoCloseable {
         return start(data, "");
     }
 
-    private static LocalCluster start(Path data, String more) throws IOException {
+    static LocalCluster start(Path data, String more) throws IOException {
         LocalCluster cluster = new LocalCluster(data, more);
         try {
             cluster.up();

@@ -67,7 +67,7 @@ final class TwoClientsIT {
         try (InputStream in = TwoClientsIT.class.getResourceAsStream("/two-clients/rules.py")) {
             Files.write(rules, Objects.requireNonNull(in).readAllBytes());
         }
-        cluster = LocalCluster.start("clients");
+        cluster = LocalCluster.start("clients", "-Dglobalfs.orphan.grace=" + LEASE.toSeconds());
         for (String region : List.of(A, B)) {
             Files.writeString(
                     cluster.data().resolve("config").resolve("mount-" + region + ".yaml"),

@@ -2,14 +2,18 @@ package org.globalfs.replica.service;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Which commands' times are certainly long past, though those times come from wall clocks, which
  * jump: a time that was the latest when this was told it is past ever since.
  */
 final class Grace {
-    /** A client that opened a file just before its unlink has this long to say so. */
-    static final long NS = 60_000_000_000L;
+    /**
+     * A client that opened a file just before its unlink has this long to say so: a lease, a minute
+     * but in trials whose mounts have shorter ones.
+     */
+    static final long NS = TimeUnit.SECONDS.toNanos(Long.getLong("globalfs.orphan.grace", 60));
 
     private record Told(long atNs, long timeNs) {}
 
