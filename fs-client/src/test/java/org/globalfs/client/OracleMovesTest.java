@@ -116,6 +116,28 @@ class OracleMovesTest {
     }
 
     @Test
+    void whatIsMadeWhereARuleIsStaysWhenTheTreeAroundItMovesAtOnce() throws Exception {
+        policy("  - path: /home\n" + EAGER + "  - path: /home/own\n    move: off\n");
+        oracle(1);
+        oracle(2);
+        plant("/home", 1, 1);
+        eventually()
+                .untilAsserted(() -> {
+                    assertThat(east.paths(0, 0).read("/home/d0/f0")).isNotEmpty();
+                    assertThat(homes(east, "/home")).isEqualTo(Map.of("region2", 3L));
+                });
+        east.paths(0, 0).makeDirectory("/home/own", 0755);
+        eventually()
+                .untilAsserted(() -> {
+                    for (int i = 0; i < 20; i++) {
+                        assertThat(west.paths(0, 0).read("/home/d0/f0")).isNotEmpty();
+                    }
+                    assertThat(homes(west, "/home/d0")).isEqualTo(Map.of("region1", 2L));
+                });
+        assertThat(homes(east, "/home/own")).isEqualTo(Map.of("region2", 1L));
+    }
+
+    @Test
     void anEagerTreeGoesToWhoeverUsesItAndBack() throws Exception {
         policy("  - path: /\n" + EAGER + "  - path: /home/d1\n    move: off\n");
         oracle(1);

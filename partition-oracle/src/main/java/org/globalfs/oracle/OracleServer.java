@@ -78,6 +78,7 @@ public final class OracleServer implements AutoCloseable {
         puller =
                 new Puller(
                         monitor,
+                        this::findRules,
                         tree,
                         new MoveCommands(replicas, own),
                         own,
@@ -147,9 +148,14 @@ public final class OracleServer implements AutoCloseable {
         if (!policy.look() && rulesDueMs > 0) {
             return;
         }
+        rulesDueMs = findRules() ? RULES_PERIOD_MS : 0;
+    }
+
+    /** One at a time: what was found last is what counts. */
+    private synchronized boolean findRules() {
         Optional<RuleFinder.Found> found = finder.find(policy.policy());
         found.ifPresent(monitor::rules);
-        rulesDueMs = found.isPresent() ? RULES_PERIOD_MS : 0;
+        return found.isPresent();
     }
 
     private UseReply reported(UseReport report) {

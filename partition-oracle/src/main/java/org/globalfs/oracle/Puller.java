@@ -35,6 +35,7 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     private static final long FAILURE_REST_MS = 10_000;
 
     private final UseMonitor monitor;
+    private final Runnable rules;
     private final TreeReader tree;
     private final MoveCommands commands;
     private final int own;
@@ -53,15 +54,18 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
 
     /**
      * @param own the partition of {@code region}
+     * @param rules lets the monitor know which directories the rules are about now
      */
     Puller(
             UseMonitor monitor,
+            Runnable rules,
             TreeReader tree,
             MoveCommands commands,
             int own,
             String region,
             LongSupplier clockMs) {
         this.monitor = monitor;
+        this.rules = rules;
         this.tree = tree;
         this.commands = commands;
         this.own = own;
@@ -73,6 +77,10 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     void pull() {
         long nowMs = clockMs.getAsLong();
         resting.values().removeIf(untilMs -> untilMs <= nowMs);
+        if (!closed && !monitor.choices(resting::containsKey).isEmpty()) {
+            // What has come to be at a rule's path since they were looked for must not move along.
+            rules.run();
+        }
         for (Choice choice : monitor.choices(resting::containsKey)) {
             if (closed || clockMs.getAsLong() < pausedUntilMs) {
                 return;

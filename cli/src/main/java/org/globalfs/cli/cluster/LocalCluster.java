@@ -158,7 +158,8 @@ public final class LocalCluster implements AutoCloseable {
         List<String> dead = new ArrayList<>();
         for (String name : allServers()) {
             RunFile run = folder.run(name);
-            if (Files.exists(run.path()) && run.process().isEmpty()) {
+            // In this order: a process that ends of itself takes its file away before.
+            if (run.process().isEmpty() && Files.exists(run.path())) {
                 dead.add(name);
             }
         }

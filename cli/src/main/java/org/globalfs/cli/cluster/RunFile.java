@@ -3,6 +3,7 @@ package org.globalfs.cli.cluster;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Optional;
@@ -36,12 +37,11 @@ public record RunFile(Path path) {
 
     /** The process, if it lives and is one of ours: a pid may have gone to a stranger since. */
     public Optional<ProcessHandle> process() throws IOException {
-        if (!Files.exists(path)) {
-            return Optional.empty();
-        }
         long pid;
         try {
             pid = Long.parseLong(Files.readString(path).trim());
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
         } catch (NumberFormatException e) {
             throw new IOException(path + " does not hold a process id: delete it", e);
         }

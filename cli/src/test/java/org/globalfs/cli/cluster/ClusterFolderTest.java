@@ -3,6 +3,8 @@ package org.globalfs.cli.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +21,7 @@ import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.config.Topology;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class ClusterFolderTest {
@@ -100,6 +103,28 @@ class ClusterFolderTest {
         run.begin(2);
         assertThat(run.isReady()).isFalse();
         run.end();
+        assertThat(run.path()).doesNotExist();
+    }
+
+    @Test
+    @Timeout(60)
+    void aRunFileThatGoesAwayWhileItIsReadNamesNoProcess() throws Exception {
+        RunFile run = new RunFile(temporary.resolve("x.pid"));
+        Thread owner =
+                Thread.ofPlatform()
+                        .start(() -> {
+                            try {
+                                for (int round = 0; round < 3_000; round++) {
+                                    run.begin(1);
+                                    run.end();
+                                }
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        while (owner.isAlive()) {
+            assertThat(run.process()).isEmpty();
+        }
         assertThat(run.path()).doesNotExist();
     }
 
