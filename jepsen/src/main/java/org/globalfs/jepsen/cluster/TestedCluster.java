@@ -82,6 +82,22 @@ public final class TestedCluster implements AutoCloseable {
         if (around.disks().isPresent()) {
             around.disks().get().mount(folder.resolve("data"));
         }
+        hurryUpkeep();
+    }
+
+    /** What servers do every few hours by default joins each run, some times a minute. */
+    private void hurryUpkeep() throws IOException {
+        for (String server : allServers()) {
+            String yaml =
+                    Files.readString(config(server))
+                            .replaceFirst(
+                                    "(?m)^    id: \\d+$",
+                                    "$0\n    sweepPeriod: 15s\n    sweepGrace: 20s")
+                            .replaceAll(
+                                    "(?m)^    - id: \\S+$",
+                                    "$0\n      repairGrace: 5s\n      scrubPeriod: 1m");
+            Files.writeString(config(server), yaml);
+        }
     }
 
     /** Locks of a mount that is silent for so long are dropped; of mounts started later. */
