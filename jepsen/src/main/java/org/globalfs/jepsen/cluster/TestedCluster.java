@@ -95,7 +95,7 @@ public final class TestedCluster implements AutoCloseable {
                                     "$0\n    sweepPeriod: 15s\n    sweepGrace: 20s")
                             .replaceAll(
                                     "(?m)^    - id: \\S+$",
-                                    "$0\n      repairGrace: 5s\n      scrubPeriod: 1m");
+                                    "$0\n      repairGrace: 5s\n      scrubPeriod: 1min");
             Files.writeString(config(server), yaml);
         }
     }
