@@ -23,6 +23,7 @@ final class QuickstartIT {
             bash(
                     data,
                     "mkdir mnt/us-west/d && echo kept > mnt/us-west/d/f && head -c 3000000 /dev/urandom > mnt/us-east/big");
+            bash(data, "grep 'target/native/.*librocksdbjni' /proc/$(cat run/cluster.pid)/maps");
             String sum = bash(data, "sha256sum < mnt/us-east/big");
             assertThat(globalfs(data, "status").orFail()).contains("us-east").contains("9 of 9");
             globalfs(data, "stop").orFail();

@@ -66,12 +66,7 @@ public final class LocalCluster implements AutoCloseable {
         try {
             stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS);
             List<String> servers = processes ? LocalTopology.servers() : List.of(WHOLE);
-            if (processes) {
-                launch(servers.subList(0, 1));
-                launch(servers.subList(1, servers.size()));
-            } else {
-                launch(servers);
-            }
+            launch(servers);
             if (mounts) {
                 launch(LocalTopology.mounts());
             }
@@ -96,11 +91,7 @@ public final class LocalCluster implements AutoCloseable {
                 down.add(name);
             }
         }
-        launch(down.stream().filter(LocalTopology.ZOOKEEPER::equals).toList());
-        launch(
-                down.stream()
-                        .filter(n -> !n.equals(LocalTopology.ZOOKEEPER) && !isMount(n))
-                        .toList());
+        launch(down.stream().filter(name -> !isMount(name)).toList());
         launch(down.stream().filter(LocalCluster::isMount).toList());
     }
 

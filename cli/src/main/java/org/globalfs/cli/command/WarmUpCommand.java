@@ -15,16 +15,19 @@ import org.globalfs.cli.server.ServerProcess;
 import org.globalfs.client.fuse.FuseMount;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ServerConfig;
+import org.globalfs.replica.state.store.NativeLibrary;
 import picocli.CommandLine.Command;
 
 /**
  * Runs a cluster and a mount for a moment and throws them away: what the Java machine loads
- * meanwhile goes into the archive that later starts are fast by.
+ * meanwhile goes into the archive that later starts are fast by. RocksDB's library is unpacked for
+ * them, too.
  */
 @Command(name = "warm-up", hidden = true, mixinStandardHelpOptions = true)
 final class WarmUpCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
+        NativeLibrary.keep();
         Path data = Files.createTempDirectory("globalfs-warm-up");
         try {
             ClusterFolder folder = ClusterFolder.openOrCreate(data, 0);

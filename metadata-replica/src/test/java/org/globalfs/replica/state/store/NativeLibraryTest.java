@@ -1,10 +1,12 @@
 package org.globalfs.replica.state.store;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -23,5 +25,25 @@ final class NativeLibraryTest {
                         .filter(line -> line.contains("librocksdbjni"))
                         .toList();
         assertThat(mapped).isNotEmpty().allMatch(line -> line.endsWith(" (deleted)"));
+    }
+
+    @Test
+    void aCopyIsKeptAndReplacesAnotherVersions(@TempDir Path folder) throws IOException {
+        NativeLibrary.Packed packed = requireNonNull(NativeLibrary.Packed.find());
+        Path file = packed.file(folder);
+        Path older = Files.createDirectories(folder.resolve("00000001")).resolve("library.so");
+        Files.writeString(older, "older");
+        packed.unpack(folder);
+        assertThat(packed.isIn(file)).isTrue();
+        assertThat(older.getParent()).doesNotExist();
+        FileTime written = FileTime.fromMillis(1_000);
+        Files.setLastModifiedTime(file, written);
+        packed.unpack(folder);
+        assertThat(Files.getLastModifiedTime(file)).as("not written again").isEqualTo(written);
+        assertThat(file.getParent()).isDirectoryContaining(only -> only.equals(file));
+        Files.writeString(file, "torn");
+        assertThat(packed.isIn(file)).isFalse();
+        packed.unpack(folder);
+        assertThat(packed.isIn(file)).isTrue();
     }
 }
