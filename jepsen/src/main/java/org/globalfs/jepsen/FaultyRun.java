@@ -34,6 +34,7 @@ public final class FaultyRun {
      * @param slice how long one workload runs before the next has its turn
      * @param whole how long all of them have turns; each has at least one
      * @param moves whether trees move between partitions meanwhile
+     * @param zookeeper whether ZooKeeper is there meanwhile
      * @param seed operations and faults follow from it, not their times
      */
     public record Settings(
@@ -42,6 +43,7 @@ public final class FaultyRun {
             Duration slice,
             Duration whole,
             boolean moves,
+            boolean zookeeper,
             long seed) {}
 
     /**
@@ -70,7 +72,11 @@ public final class FaultyRun {
      */
     public static Result on(TestedCluster cluster, Path programs, Settings settings, Path output)
             throws IOException {
+        if (!settings.zookeeper) {
+            cluster.kill(List.of(TestedCluster.ZOOKEEPER));
+        }
         Result result = histories(cluster, programs, settings, output);
+        cluster.start(List.of(TestedCluster.ZOOKEEPER));
         return new Result(result.verdicts, result.faults, cluster.difference(AGREE_LIMIT));
     }
 

@@ -82,6 +82,13 @@ public final class JepsenMain implements Callable<Integer> {
                             + " because the oracles pull them to whoever uses them.")
     private boolean moves;
 
+    @Option(
+            names = "--no-zookeeper",
+            description =
+                    "ZooKeeper is dead from the start to the end of the workloads. Without it no"
+                            + " server can start, so faults that start some are left out.")
+    private boolean noZooKeeper;
+
     @Option(names = "--no-wan", description = "All on loopback, also as root.")
     private boolean noWan;
 
@@ -165,6 +172,7 @@ public final class JepsenMain implements Callable<Integer> {
                 Duration.ofMillis((long) (slice * 1_000)),
                 Duration.ofMillis((long) (minutes * 60_000)),
                 moves,
+                !noZooKeeper,
                 seed == null ? System.nanoTime() & 0xffffff : seed);
     }
 
@@ -173,7 +181,9 @@ public final class JepsenMain implements Callable<Integer> {
             return List.of();
         }
         if (nemeses.equals(List.of(MIXED))) {
-            return FaultKind.possible(around);
+            return FaultKind.possible(around).stream()
+                    .filter(kind -> !noZooKeeper || !kind.startsProcesses())
+                    .toList();
         }
         List<FaultKind> kinds = new ArrayList<>();
         for (String label : nemeses) {
@@ -184,6 +194,9 @@ public final class JepsenMain implements Callable<Integer> {
             }
             if (!around.has(kinds.getLast().needs())) {
                 throw wrong(label + " needs what there is not here, see above");
+            }
+            if (noZooKeeper && kinds.getLast().startsProcesses()) {
+                throw wrong(label + " starts processes, which takes ZooKeeper");
             }
         }
         return kinds;

@@ -75,6 +75,7 @@ final class HistoriesIT {
                         .dividedBy(2),
                 Duration.ZERO,
                 false,
+                true,
                 seed);
     }
 }

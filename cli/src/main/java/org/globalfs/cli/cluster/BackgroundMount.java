@@ -26,7 +26,7 @@ public final class BackgroundMount {
         Path real = mountpoint.toRealPath();
         Path run = Files.createTempDirectory("globalfs-mount").resolve("mount.pid");
         try {
-            List<String> all = new ArrayList<>(List.of("mount", "--run-file", run.toString()));
+            List<String> all = new ArrayList<>(List.of("mount", RunFile.OPTION, run.toString()));
             all.addAll(arguments);
             all.add(real.toString());
             Launched mount =

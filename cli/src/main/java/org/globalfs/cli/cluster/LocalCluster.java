@@ -222,18 +222,18 @@ public final class LocalCluster implements AutoCloseable {
     private List<String> arguments(String name) throws IOException, InterruptedException {
         String run = folder.run(name).path().toString();
         if (name.equals(WHOLE)) {
-            return List.of("host", "--data", folder.root().toString(), "--run-file", run);
+            return List.of("host", "--data", folder.root().toString(), RunFile.OPTION, run);
         }
         String config = folder.config(name).toString();
         if (!isMount(name)) {
-            return List.of("server", "--config", config, "--run-file", run);
+            return List.of("server", "--config", config, RunFile.OPTION, run);
         }
         Path mountpoint = folder.mountpoint(name.substring(MOUNT_PREFIX.length()));
         if (Mounts.isMounted(mountpoint)) {
             Mounts.unmount(mountpoint, true);
         }
         Files.createDirectories(mountpoint);
-        return List.of("mount", "--config", config, "--run-file", run, mountpoint.toString());
+        return List.of("mount", "--config", config, RunFile.OPTION, run, mountpoint.toString());
     }
 
     private int stopNamed(List<String> names, long patienceNs)

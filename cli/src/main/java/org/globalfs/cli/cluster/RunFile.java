@@ -1,11 +1,11 @@
 package org.globalfs.cli.cluster;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -13,6 +13,8 @@ import java.util.Optional;
  * serves ({@code NAME.ready}).
  */
 public record RunFile(Path path) {
+    /** With which a process is told its run file. */
+    public static final String OPTION = "--run-file";
 
     /** Called by the launched process, or for it by its launcher. */
     public void begin(long pid) throws IOException {
@@ -35,7 +37,10 @@ public record RunFile(Path path) {
         Files.deleteIfExists(path);
     }
 
-    /** The process, if it lives and is one of ours: a pid may have gone to a stranger since. */
+    /**
+     * The process, if it lives and was started with this file: a pid of a process that was killed
+     * may have gone to another one since, even to one of this program.
+     */
     public Optional<ProcessHandle> process() throws IOException {
         long pid;
         try {
@@ -45,18 +50,29 @@ public record RunFile(Path path) {
         } catch (NumberFormatException e) {
             throw new IOException(path + " does not hold a process id: delete it", e);
         }
-        return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).filter(RunFile::isOurs);
+        return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).filter(this::isOurs);
     }
 
-    private static boolean isOurs(ProcessHandle process) {
+    private boolean isOurs(ProcessHandle process) {
         Path proc = Path.of("/proc", Long.toString(process.pid()));
         try {
             // A zombie has an empty command line: it is as good as gone.
-            return Files.readString(proc.resolve("cmdline"), StandardCharsets.ISO_8859_1)
-                    .contains("globalfs");
+            List<String> line = List.of(Files.readString(proc.resolve("cmdline")).split("\0", -1));
+            int option = line.indexOf(OPTION);
+            return option >= 0 && option + 1 < line.size() && isThis(Path.of(line.get(option + 1)));
         } catch (IOException e) {
             return false;
         }
+    }
+
+    /** Both may have come to the folder by another way. */
+    private boolean isThis(Path other) throws IOException {
+        Path folder = path.toAbsolutePath().getParent();
+        Path theirs = other.toAbsolutePath().getParent();
+        return folder != null
+                && theirs != null
+                && path.getFileName().equals(other.getFileName())
+                && Files.isSameFile(folder, theirs);
     }
 
     private Path readyPath() {

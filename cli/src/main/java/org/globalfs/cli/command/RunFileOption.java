@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 /** The option that names the file with the process's id. */
 final class RunFileOption {
     @Option(
-            names = "--run-file",
+            names = RunFile.OPTION,
             paramLabel = "FILE.pid",
             description =
                     "Keep the process id in this file, and a FILE.ready beside it while serving.")

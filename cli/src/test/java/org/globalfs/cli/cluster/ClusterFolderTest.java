@@ -107,6 +107,41 @@ class ClusterFolderTest {
     }
 
     @Test
+    void aPidThatWentToAnotherProcessOfThisProgramIsNotTakenForItsOwner() throws Exception {
+        Path folder = Files.createDirectories(temporary.resolve("data/run"));
+        Path link = Files.createSymbolicLink(temporary.resolve("link"), temporary.resolve("data"));
+        RunFile run = new RunFile(folder.resolve("us-west-a.pid"));
+        Process process =
+                new ProcessBuilder(
+                                "sh",
+                                "-c",
+                                "read end",
+                                "globalfs",
+                                RunFile.OPTION,
+                                run.path().toString())
+                        .start();
+        try {
+            run.begin(process.pid());
+            assertThat(run.process()).hasValueSatisfying(p -> assertThat(p.isAlive()).isTrue());
+            assertThat(new RunFile(link.resolve("run/us-west-a.pid")).process())
+                    .as("by another way")
+                    .isPresent();
+            RunFile stale = new RunFile(folder.resolve("us-west-b.pid"));
+            stale.begin(process.pid());
+            assertThat(stale.process()).isEmpty();
+            RunFile others =
+                    new RunFile(
+                            Files.createDirectories(temporary.resolve("other"))
+                                    .resolve("us-west-a.pid"));
+            others.begin(process.pid());
+            assertThat(others.process()).as("of another cluster").isEmpty();
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+        assertThat(run.process()).isEmpty();
+    }
+
+    @Test
     @Timeout(60)
     void aRunFileThatGoesAwayWhileItIsReadNamesNoProcess() throws Exception {
         RunFile run = new RunFile(temporary.resolve("x.pid"));

@@ -356,13 +356,23 @@ public final class TestedCluster implements AutoCloseable {
         }
     }
 
+    /** A pid of a process that was killed may have gone to another one since. */
+    private static boolean isOf(ProcessHandle process, Path runFile) {
+        Path line = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+        try {
+            return Files.readString(line).contains(runFile.toString());
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     private List<ProcessHandle> processes(List<String> names) throws IOException {
         List<ProcessHandle> processes = new ArrayList<>();
         for (String name : names) {
             Path file = folder.resolve("run").resolve(name + ".pid");
             if (Files.exists(file)) {
                 long pid = Long.parseLong(Files.readString(file).strip());
-                ProcessHandle.of(pid).ifPresent(processes::add);
+                ProcessHandle.of(pid).filter(p -> isOf(p, file)).ifPresent(processes::add);
             }
         }
         return processes;

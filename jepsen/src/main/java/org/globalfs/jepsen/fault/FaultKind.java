@@ -110,6 +110,28 @@ public enum FaultKind {
         return List.of(values());
     }
 
+    /** Whether it ends with the start of processes, or may have to. */
+    public boolean startsProcesses() {
+        return switch (this) {
+            case KILL_SERVER,
+                    KILL_MAJORITY,
+                    KILL_REGION,
+                    KILL_ALL,
+                    KILL_MOUNT,
+                    KILL_ZOOKEEPER,
+                    KILL_COORDINATOR,
+                    CUT_POWER,
+                    CUT_ALL_POWER,
+                    FILL_DISK,
+                    DAMAGE_LOG,
+                    DAMAGE_STATE,
+                    DAMAGE_CHUNKS,
+                    CHANGE_MEMBERS ->
+                    true;
+            default -> false;
+        };
+    }
+
     /** What a cluster has to be put on. */
     public Need needs() {
         return switch (this) {
