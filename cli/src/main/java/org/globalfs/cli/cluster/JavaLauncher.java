@@ -85,7 +85,10 @@ final class JavaLauncher {
 
     /** How much memory a process is given. */
     enum Kind {
-        ZOOKEEPER("-Xmx128m -XX:+UseSerialGC"),
+        /**
+         * It has little to do, so that the JVM's optimising compiler would cost more than it saves.
+         */
+        ZOOKEEPER("-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"),
         SERVER("-Xms128m -Xmx512m -XX:+UseSerialGC"),
         WHOLE_CLUSTER("-Xms512m -Xmx3g -XX:+UseParallelGC"),
         MOUNT("-Xms128m -Xmx1g -XX:+UseSerialGC");
