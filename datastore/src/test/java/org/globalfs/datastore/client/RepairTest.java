@@ -188,7 +188,7 @@ class RepairTest {
         await().atMost(LIMIT).until(this::areHome);
         cluster.epochs.change(epoch -> epoch.drain("a1"));
         await().atMost(LIMIT).until(() -> held("a1").isEmpty());
-        assertThat(areHome()).isTrue();
+        await().atMost(LIMIT).until(this::areHome);
         cluster.stop("a1");
         readAll();
         cluster.start("a1");

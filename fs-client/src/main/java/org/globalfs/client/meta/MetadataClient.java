@@ -44,6 +44,9 @@ public final class MetadataClient {
     /** A replica that could not bring an update into order for so long may be cut off. */
     private static final long SLOW_NS = 500_000_000L;
 
+    /** Where nobody answers a read for so long, it is asked whether that is still the place. */
+    private static final long SILENCE_NS = 1_000_000_000L;
+
     private final Session session;
     private final ReplicaCalls calls;
     private final Routes routes;
@@ -299,14 +302,27 @@ public final class MetadataClient {
                 op);
     }
 
-    /** Asks where the inode is, as often as an answer says that it is elsewhere. */
+    /**
+     * Asks where the inode is, as often as an answer says that it is elsewhere. When nobody answers
+     * there for a while, the inode may have left in time: the global partition, which is in every
+     * region and orders all moves, is asked.
+     */
     private Answer<ReadReply> read(
             int partition, Patience patience, IntFunction<ReadAttempts> attempts) {
         Retry retry = new Retry(patience);
         Set<Integer> declined = new HashSet<>();
         int target = partition;
         while (true) {
-            Answer<ReadReply> answer = attempts.apply(target).run(retry);
+            Answer<ReadReply> answer =
+                    attempts.apply(target).run(retry, target == 0 ? Long.MAX_VALUE : SILENCE_NS);
+            if (!answer.answered() && target != 0 && !retry.over()) {
+                Answer<ReadReply> global = attempts.apply(0).run(retry, SILENCE_NS);
+                if (!global.answered() || isAt(target, global.reply())) {
+                    continue;
+                }
+                LOG.debug("partition {} is silent, and what it is asked for is elsewhere", target);
+                answer = global;
+            }
             ReadReply reply = answer.reply();
             see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
             if (answer.answered()) {
@@ -320,6 +336,10 @@ public final class MetadataClient {
             }
             target = reply.getHomes().values().iterator().next();
         }
+    }
+
+    private static boolean isAt(int partition, ReadReply reply) {
+        return reply.getStatus() != Status.DONE && reply.getHomes().containsValue(partition);
     }
 
     private void learn(ReadReply reply, int partition) {
@@ -376,10 +396,16 @@ public final class MetadataClient {
         abstract R failure();
 
         Answer<R> run(Retry retry) {
+            return run(retry, Long.MAX_VALUE);
+        }
+
+        /** For so long, and no longer than {@code retry} lets it. */
+        Answer<R> run(Retry retry, long forNs) {
+            long beginNs = System.nanoTime();
             Replica target = routes.first(partition);
             int redirects = 0;
             int retries = 0;
-            while (!retry.over()) {
+            while (!retry.over() && System.nanoTime() - beginNs < forNs) {
                 if (target == null) {
                     retry.pause();
                     target = routes.first(partition);

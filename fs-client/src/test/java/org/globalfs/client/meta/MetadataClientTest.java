@@ -16,6 +16,7 @@ import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -204,6 +205,63 @@ class MetadataClientTest {
         assertThat(errno(0, ReadOp.lookup(new LookupOp(1, bytes("moved"))))).isZero();
         assertThat(errno(1, ReadOp.lookup(new LookupOp(home, bytes("file")))))
                 .isEqualTo(Errno.ENOENT.number());
+    }
+
+    private void moveEast(long ino) {
+        UpdateOp move = UpdateOp.move(new MoveOp(List.of(ino), 2).setLimit(10));
+        UpdateReply reply =
+                client(2, "dc1").update(0, ROOT, move, Patience.of(Duration.ofSeconds(20))).reply();
+        assertThat(reply.getErrno()).isZero();
+    }
+
+    @Test
+    void whatHasLeftARegionThatIsOutOfReachIsFoundWhereItIs() {
+        long home = homeDirectory();
+        moveEast(home);
+        assertThat(client.homes().of(home)).as("an old hint").isEqualTo(1);
+        IntStream.rangeClosed(1, 3).forEach(cluster.dead::add);
+
+        assertThat(errno(1, ReadOp.getAttributes(new GetAttributesOp(home)))).isZero();
+
+        assertThat(client.homes().of(home)).isEqualTo(2);
+        assertThat(update(client.homes().of(home), create(home, "file", FILE)).getErrno()).isZero();
+    }
+
+    @Test
+    void whatIsStillInARegionThatIsOutOfReachIsWaitedFor() {
+        long home = homeDirectory();
+        IntStream.rangeClosed(1, 3).forEach(cluster.dead::add);
+        Thread restart =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            while (cluster.reads.get() < 2) {
+                                Thread.onSpinWait();
+                            }
+                            cluster.dead.clear();
+                        });
+
+        assertThat(errno(1, ReadOp.getAttributes(new GetAttributesOp(home)))).isZero();
+
+        assertThat(restart.isAlive()).isFalse();
+        assertThat(client.homes().of(home)).isEqualTo(1);
+    }
+
+    @Test
+    void theGlobalPartitionIsWaitedForWhenAllAreDown() {
+        homeDirectory();
+        IntStream.rangeClosed(1, 6).forEach(cluster.dead::add);
+        Thread restart =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            long untilNs = System.nanoTime() + 1_500_000_000L;
+                            while (System.nanoTime() - untilNs < 0) {
+                                Thread.onSpinWait();
+                            }
+                            cluster.dead.clear();
+                        });
+
+        assertThat(errno(0, ReadOp.lookup(new LookupOp(1, bytes("home"))))).isZero();
+        assertThat(restart.isAlive()).isFalse();
     }
 
     @Test
