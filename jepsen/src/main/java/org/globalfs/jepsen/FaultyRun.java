@@ -76,7 +76,9 @@ public final class FaultyRun {
             cluster.kill(List.of(TestedCluster.ZOOKEEPER));
         }
         Result result = histories(cluster, programs, settings, output);
-        cluster.start(List.of(TestedCluster.ZOOKEEPER));
+        if (!settings.zookeeper) {
+            cluster.start(List.of(TestedCluster.ZOOKEEPER));
+        }
         return new Result(result.verdicts, result.faults, cluster.difference(AGREE_LIMIT));
     }
 

@@ -1,7 +1,9 @@
 package org.globalfs.cli.cluster;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -57,10 +59,12 @@ public record RunFile(Path path) {
         Path proc = Path.of("/proc", Long.toString(process.pid()));
         try {
             // A zombie has an empty command line: it is as good as gone.
-            List<String> line = List.of(Files.readString(proc.resolve("cmdline")).split("\0", -1));
+            String text =
+                    new String(Files.readAllBytes(proc.resolve("cmdline")), StandardCharsets.UTF_8);
+            List<String> line = List.of(text.replace(OPTION + "=", OPTION + "\0").split("\0", -1));
             int option = line.indexOf(OPTION);
             return option >= 0 && option + 1 < line.size() && isThis(Path.of(line.get(option + 1)));
-        } catch (IOException e) {
+        } catch (IOException | InvalidPathException e) {
             return false;
         }
     }
