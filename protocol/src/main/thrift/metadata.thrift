@@ -489,6 +489,8 @@ struct ReadRequest {
   6: required i64 globalSeen;      // P0 instance in the session's vector
   7: required ReadOp op;
   8: optional i32 waitMs;          // as in UpdateRequest
+  9: optional i64 settledBelow;    // as in RecallRequest
+  10: optional list<i64> unsettled; // likewise
 }
 
 struct DirectoryEntry {
@@ -548,6 +550,7 @@ struct ReadReply {
   27: optional i64 lease;                  // as UpdateReply's
   28: optional bool cutOff;                // likewise; of partition 0
   29: optional map<i64, i32> homes;        // likewise
+  30: optional list<i64> awaits;           // the session's own updates, not settled when it asked, that this may show: only once they are settled does nobody read through it what was before
 }
 
 // ---------------------------------------------------------------- grants, status
@@ -557,6 +560,8 @@ struct RecallRequest {
   1: required i64 session;
   2: required i32 partition;
   3: required i64 acknowledged;     // recalls up to this number were dropped, kernel caches included
+  4: optional i64 settledBelow = 0; // what the answers to updates of lower sequences say has reached whoever reads through this session, ...
+  5: optional list<i64> unsettled;  // ... except for these
 }
 
 struct RecallReply {

@@ -45,6 +45,10 @@ final class Dispatcher {
         directories = new DirectoryOperations(fileSystem, options.ioSizeBytes());
     }
 
+    FileSystem.Answering answering() {
+        return fileSystem.answering();
+    }
+
     /**
      * Runs the request in the exchange, which then holds the answer; returns its errno, 0 for
      * success. Never throws.

@@ -137,12 +137,14 @@ final class Worker implements Runnable {
         node = exchange.node();
         startNs = now;
         pending.set(unique);
-        int errno = dispatcher.run(exchange, now);
-        if (pending.compareAndSet(unique, 0)) {
-            answer(errno, invalidations);
-        } else {
-            dispatcher.takeBack(exchange, errno);
-            pool.returned();
+        try (var _ = dispatcher.answering()) {
+            int errno = dispatcher.run(exchange, now);
+            if (pending.compareAndSet(unique, 0)) {
+                answer(errno, invalidations);
+            } else {
+                dispatcher.takeBack(exchange, errno);
+                pool.returned();
+            }
         }
     }
 

@@ -47,6 +47,8 @@ public final class MetadataClient {
     /** Where nobody answers a read for so long, it is asked whether that is still the place. */
     private static final long SILENCE_NS = 1_000_000_000L;
 
+    private static final long OWN_WAIT_NS = 1_000_000_000L;
+
     private final Session session;
     private final ReplicaCalls calls;
     private final Routes routes;
@@ -157,6 +159,7 @@ public final class MetadataClient {
     private Answer<UpdateReply> numbered(
             int partition, Credentials credentials, UpdateOp op, Retry retry) {
         long sequence = session.nextSequence();
+        boolean answered = false;
         try {
             Command command =
                     new Command(
@@ -166,9 +169,15 @@ public final class MetadataClient {
                             credentials,
                             origin,
                             op);
-            return update(partition, command, retry);
+            Answer<UpdateReply> answer = update(partition, command, retry);
+            answered = answer.answered();
+            return answer;
         } finally {
-            session.answered(sequence);
+            if (answered) {
+                session.answered(sequence);
+            } else {
+                session.abandoned(sequence);
+            }
         }
     }
 
@@ -292,14 +301,18 @@ public final class MetadataClient {
 
     private ReadRequest request(
             int partition, Credentials credentials, Consistency consistency, ReadOp op) {
-        return new ReadRequest(
-                session.id(),
-                partition,
-                credentials,
-                consistency,
-                session.vector().seen(partition),
-                session.vector().globalSeen(),
-                op);
+        Session.Settled settled = session.settledHere();
+        ReadRequest request =
+                new ReadRequest(
+                                session.id(),
+                                partition,
+                                credentials,
+                                consistency,
+                                session.vector().seen(partition),
+                                session.vector().globalSeen(),
+                                op)
+                        .setSettledBelow(settled.below());
+        return settled.unsettled().isEmpty() ? request : request.setUnsettled(settled.unsettled());
     }
 
     /**
@@ -329,12 +342,28 @@ public final class MetadataClient {
                 learn(reply, answer.partition());
             }
             if (!answer.answered() || reply.getStatus() == Status.DONE) {
+                awaitOwn(reply);
                 return answer;
             }
             if (!declined.add(target)) {
                 retry.pause();
             }
             target = reply.getHomes().values().iterator().next();
+        }
+    }
+
+    /**
+     * This session's updates that the reply may show are answered, but who reads through the
+     * session may not see them yet. Their answers are on their way; two threads that wait for each
+     * other must not do so for long.
+     */
+    private void awaitOwn(ReadReply reply) {
+        if (reply.isSetAwaits()) {
+            try {
+                session.awaitSettled(reply.getAwaits(), OWN_WAIT_NS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -359,11 +388,16 @@ public final class MetadataClient {
      *
      * @param acknowledged recall up to which the grants of {@code replica} are given back; another
      *     replica counts its own
+     * @param settled what can be said of this session's updates
      * @return null: no coordinator answered
      */
     public @Nullable Answer<RecallReply> recalls(
-            int partition, int replica, long acknowledged, Patience patience) {
-        RecallAttempts attempts = new RecallAttempts(partition, replica, acknowledged);
+            int partition,
+            int replica,
+            long acknowledged,
+            Session.Settled settled,
+            Patience patience) {
+        RecallAttempts attempts = new RecallAttempts(partition, replica, acknowledged, settled);
         Answer<RecallReply> answer = attempts.run(new Retry(patience));
         return answer.answered() ? answer : null;
     }
@@ -595,9 +629,11 @@ public final class MetadataClient {
         private final int partition;
         private final int grantor;
         private final long acknowledged;
+        private final Session.Settled settled;
 
-        RecallAttempts(int partition, int grantor, long acknowledged) {
+        RecallAttempts(int partition, int grantor, long acknowledged, Session.Settled settled) {
             super(partition);
+            this.settled = settled;
             this.partition = partition;
             this.grantor = grantor;
             this.acknowledged = acknowledged;
@@ -606,8 +642,12 @@ public final class MetadataClient {
         @Override
         RecallReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
             long known = replica.id() == grantor ? acknowledged : 0;
-            return calls.recalls(
-                    replica, new RecallRequest(session.id(), partition, known), TIMEOUT_MS);
+            RecallRequest request = new RecallRequest(session.id(), partition, known);
+            request.setSettledBelow(settled.below());
+            if (!settled.unsettled().isEmpty()) {
+                request.setUnsettled(settled.unsettled());
+            }
+            return calls.recalls(replica, request, TIMEOUT_MS);
         }
 
         @Override

@@ -120,9 +120,17 @@ final class FileBacking implements Backing {
     @Override
     public Answer<UpdateReply> update(
             long ino, Credentials credentials, UpdateOp op, Patience patience) {
-        long stamp = cache.stamp();
-        Answer<UpdateReply> answer = client.update(requests.home(ino), credentials, op, patience);
-        requests.learn(answer, stamp, ino);
+        try (var _ = requests.taking()) {
+            long stamp = cache.stamp();
+            Answer<UpdateReply> answer =
+                    client.update(requests.home(ino), credentials, op, patience);
+            requests.learn(answer, stamp, ino);
+            learnPages(ino, op, answer);
+            return answer;
+        }
+    }
+
+    private void learnPages(long ino, UpdateOp op, Answer<UpdateReply> answer) {
         if (!answer.answered()) {
             pages.forget(ino);
         } else if (answer.reply().isSetAttributes()) {
@@ -134,7 +142,6 @@ final class FileBacking implements Backing {
                 grants.known(ino, version);
             }
         }
-        return answer;
     }
 
     private static int versionSteps(UpdateOp op) {

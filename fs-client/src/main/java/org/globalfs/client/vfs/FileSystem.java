@@ -44,6 +44,20 @@ public interface FileSystem extends AutoCloseable {
      */
     default void mounted(KernelCache cache) {}
 
+    /** A request that a thread works on. */
+    interface Answering extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /**
+     * For a mount whose kernel may remember what was before an update: what this thread does until
+     * that is closed is one request, and the kernel has its answer by then.
+     */
+    default Answering answering() {
+        return () -> {};
+    }
+
     /**
      * The inode behind a name. Missing: ENOENT, or {@link Entry#absent} to let the kernel remember
      * that.

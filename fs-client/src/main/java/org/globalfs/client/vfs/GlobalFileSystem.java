@@ -144,6 +144,11 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
+    public Answering answering() {
+        return client.session().taking()::close;
+    }
+
+    @Override
     public Map<String, Long> counters() {
         Map<String, Long> all = new LinkedHashMap<>();
         cache.counters(all);

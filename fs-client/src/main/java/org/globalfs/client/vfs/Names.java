@@ -229,26 +229,29 @@ final class Names {
 
     /** Executes a create and notes the name. */
     Requests.Updated create(Caller caller, CreateOp op) throws FsException {
-        long parent = op.getParent();
-        if (caller.umask() != 0) {
-            op.setUmask(caller.umask());
+        try (var _ = requests.taking()) {
+            long parent = op.getParent();
+            if (caller.umask() != 0) {
+                op.setUmask(caller.umask());
+            }
+            Requests.Updated updated =
+                    requests.update(caller, requests.home(parent), UpdateOp.create(op), parent);
+            UpdateReply reply = updated.reply();
+            Attributes attributes = reply.getAttributes();
+            note(
+                    updated,
+                    parent,
+                    op.getName(),
+                    new Name(attributes.getIno(), attributes.getMode() & Stat.TYPE_MASK));
+            boolean fresh = !reply.isExisted();
+            if (fresh
+                    && Permissions.isDirectory(attributes)
+                    && requests.home(attributes.getIno()) == requests.home(parent)) {
+                cache.learnComplete(
+                        attributes.getIno(), granted(updated.validity()), updated.stamp());
+            }
+            return updated;
         }
-        Requests.Updated updated =
-                requests.update(caller, requests.home(parent), UpdateOp.create(op), parent);
-        UpdateReply reply = updated.reply();
-        Attributes attributes = reply.getAttributes();
-        note(
-                updated,
-                parent,
-                op.getName(),
-                new Name(attributes.getIno(), attributes.getMode() & Stat.TYPE_MASK));
-        boolean fresh = !reply.isExisted();
-        if (fresh
-                && Permissions.isDirectory(attributes)
-                && requests.home(attributes.getIno()) == requests.home(parent)) {
-            cache.learnComplete(attributes.getIno(), granted(updated.validity()), updated.stamp());
-        }
-        return updated;
     }
 
     private static @Nullable Validity granted(@Nullable Validity validity) {
@@ -277,80 +280,91 @@ final class Names {
     }
 
     Entry link(Caller caller, long ino, long newParent, byte[] newName) throws FsException {
-        LinkOp op = new LinkOp(ino, newParent, ByteBuffer.wrap(newName));
-        Requests.Updated updated =
-                requests.update(
-                        caller, requests.home(newParent), UpdateOp.link(op), newParent, ino);
-        Attributes attributes = updated.reply().getAttributes();
-        if (attributes == null) {
-            // The inode is in another partition.
-            attributes = attributes(caller, ino);
+        try (var _ = requests.taking()) {
+            LinkOp op = new LinkOp(ino, newParent, ByteBuffer.wrap(newName));
+            Requests.Updated updated =
+                    requests.update(
+                            caller, requests.home(newParent), UpdateOp.link(op), newParent, ino);
+            Attributes attributes = updated.reply().getAttributes();
+            if (attributes == null) {
+                // The inode is in another partition.
+                attributes = attributes(caller, ino);
+            }
+            note(updated, newParent, newName, new Name(ino, attributes.getMode() & Stat.TYPE_MASK));
+            return entry(newParent, newName, attributes);
         }
-        note(updated, newParent, newName, new Name(ino, attributes.getMode() & Stat.TYPE_MASK));
-        return entry(newParent, newName, attributes);
     }
 
     void remove(Caller caller, long parent, byte[] name, boolean directory) throws FsException {
-        UnlinkOp op = new UnlinkOp(parent, ByteBuffer.wrap(name), directory);
-        Name known = cache.name(parent, name);
-        Requests.Updated updated =
-                requests.update(caller, requests.home(parent), UpdateOp.unlink(op), parent);
-        UpdateReply reply = updated.reply();
-        note(updated, parent, name, Name.ABSENT);
-        long removed = reply.isSetRemoved() ? reply.getRemoved() : known == null ? 0 : known.ino();
-        Attributes left = reply.getAttributes();
-        if (removed != 0 && (left == null || left.getIno() != removed)) {
-            cache.forget(removed);
+        try (var _ = requests.taking()) {
+            UnlinkOp op = new UnlinkOp(parent, ByteBuffer.wrap(name), directory);
+            Name known = cache.name(parent, name);
+            Requests.Updated updated =
+                    requests.update(caller, requests.home(parent), UpdateOp.unlink(op), parent);
+            UpdateReply reply = updated.reply();
+            note(updated, parent, name, Name.ABSENT);
+            long removed =
+                    reply.isSetRemoved() ? reply.getRemoved() : known == null ? 0 : known.ino();
+            Attributes left = reply.getAttributes();
+            if (removed != 0 && (left == null || left.getIno() != removed)) {
+                cache.forget(removed);
+            }
         }
     }
 
     void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
             throws FsException {
-        RenameOp op =
-                new RenameOp(
-                        parent, ByteBuffer.wrap(name), newParent, ByteBuffer.wrap(newName), flags);
-        Name source = cache.name(parent, name);
-        Name target = cache.name(newParent, newName);
-        Requests.Updated updated =
-                requests.update(
-                        caller, requests.home(parent), UpdateOp.rename(op), parent, newParent);
-        UpdateReply reply = updated.reply();
-        Attributes moved = reply.getAttributes();
-        if (moved != null && reply.isSetParent() && flags == 0) {
-            note(updated, parent, name, Name.ABSENT);
-            note(
-                    updated,
-                    newParent,
-                    newName,
-                    new Name(moved.getIno(), moved.getMode() & Stat.TYPE_MASK));
-        } else {
-            cache.forget(parent);
-            cache.forget(newParent);
-        }
-        if (source != null
-                && !source.absent()
-                && (moved == null || moved.getIno() != source.ino())) {
-            cache.forget(source.ino());
-        }
-        if (target != null && !target.absent()) {
-            cache.forget(target.ino());
-        }
-        if (reply.isSetRemoved()) {
-            cache.forget(reply.getRemoved());
-        }
-        boolean exchanged = (flags & EXCHANGE) != 0;
-        if (moved != null) {
-            moved(moved.getIno(), newParent, newName);
-        }
-        if (reply.isSetExpectedSource()) {
-            cache.forget(reply.getExpectedSource());
-            moved(reply.getExpectedSource(), newParent, newName);
-        }
-        if (reply.isSetExpectedTarget() && exchanged) {
-            cache.forget(reply.getExpectedTarget());
-            moved(reply.getExpectedTarget(), parent, name);
-        } else if (exchanged && target != null && !target.absent()) {
-            moved(target.ino(), parent, name);
+        try (var _ = requests.taking()) {
+            RenameOp op =
+                    new RenameOp(
+                            parent,
+                            ByteBuffer.wrap(name),
+                            newParent,
+                            ByteBuffer.wrap(newName),
+                            flags);
+            Name source = cache.name(parent, name);
+            Name target = cache.name(newParent, newName);
+            Requests.Updated updated =
+                    requests.update(
+                            caller, requests.home(parent), UpdateOp.rename(op), parent, newParent);
+            UpdateReply reply = updated.reply();
+            Attributes moved = reply.getAttributes();
+            if (moved != null && reply.isSetParent() && flags == 0) {
+                note(updated, parent, name, Name.ABSENT);
+                note(
+                        updated,
+                        newParent,
+                        newName,
+                        new Name(moved.getIno(), moved.getMode() & Stat.TYPE_MASK));
+            } else {
+                cache.forget(parent);
+                cache.forget(newParent);
+            }
+            if (source != null
+                    && !source.absent()
+                    && (moved == null || moved.getIno() != source.ino())) {
+                cache.forget(source.ino());
+            }
+            if (target != null && !target.absent()) {
+                cache.forget(target.ino());
+            }
+            if (reply.isSetRemoved()) {
+                cache.forget(reply.getRemoved());
+            }
+            boolean exchanged = (flags & EXCHANGE) != 0;
+            if (moved != null) {
+                moved(moved.getIno(), newParent, newName);
+            }
+            if (reply.isSetExpectedSource()) {
+                cache.forget(reply.getExpectedSource());
+                moved(reply.getExpectedSource(), newParent, newName);
+            }
+            if (reply.isSetExpectedTarget() && exchanged) {
+                cache.forget(reply.getExpectedTarget());
+                moved(reply.getExpectedTarget(), parent, name);
+            } else if (exchanged && target != null && !target.absent()) {
+                moved(target.ino(), parent, name);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 package org.globalfs.client.vfs;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.globalfs.client.cache.LeaseOffer;
@@ -8,6 +9,7 @@ import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
+import org.globalfs.client.meta.Session;
 import org.globalfs.protocol.wire.RecallReply;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,6 +30,12 @@ final class Recalls implements AutoCloseable {
     private static final Duration POLL = Duration.ofSeconds(20);
     private static final long IDLE_NS = 60_000_000_000L;
     private static final long KERNEL_WAIT_MS = 200;
+
+    /**
+     * After an answer was written to the kernel, the program that gets it has to run before the
+     * kernel itself goes by it.
+     */
+    private static final long SETTLES_NS = 100_000_000;
 
     private final MetadataClient client;
     private final MetadataCache cache;
@@ -65,6 +73,9 @@ final class Recalls implements AutoCloseable {
         private boolean started;
         private int replica = -1;
         private long acknowledged;
+        private Session.Settled settled = new Session.Settled(0, List.of());
+        private Session.@Nullable Settled settling;
+        private long settlingSinceNs;
 
         Listener(int partition) {
             this.partition = partition;
@@ -94,7 +105,7 @@ final class Recalls implements AutoCloseable {
 
         private void poll() throws InterruptedException {
             Answer<RecallReply> answer =
-                    client.recalls(partition, replica, acknowledged, Patience.of(POLL));
+                    client.recalls(partition, replica, acknowledged, settled(), Patience.of(POLL));
             if (answer == null) {
                 return;
             }
@@ -120,6 +131,16 @@ final class Recalls implements AutoCloseable {
                 // Nothing to recall and no lease: no hurry to ask again.
                 Thread.sleep(KERNEL_WAIT_MS);
             }
+        }
+
+        private Session.Settled settled() {
+            long nowNs = System.nanoTime();
+            if (settling == null || nowNs - settlingSinceNs >= SETTLES_NS) {
+                settled = settling == null ? settled : settling;
+                settling = client.session().settled();
+                settlingSinceNs = nowNs;
+            }
+            return settled;
         }
 
         private void waitForKernel() throws InterruptedException {

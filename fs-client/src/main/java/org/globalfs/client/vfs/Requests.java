@@ -9,6 +9,7 @@ import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
+import org.globalfs.client.meta.Session;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Credentials;
@@ -124,6 +125,11 @@ final class Requests {
         return read;
     }
 
+    /** Until that is closed, what this thread's updates were answered may still go unnoticed. */
+    Session.Taking taking() {
+        return client.session().taking();
+    }
+
     /**
      * Executes an update.
      *
@@ -143,9 +149,11 @@ final class Requests {
             Patience patience,
             long... touched) {
         long stamp = cache.stamp();
-        Answer<UpdateReply> answer = client.update(partition, credentials, op, patience);
-        Validity validity = learn(answer, stamp, touched);
-        return new Updated(answer.reply(), validity, stamp);
+        try (var _ = taking()) {
+            Answer<UpdateReply> answer = client.update(partition, credentials, op, patience);
+            Validity validity = learn(answer, stamp, touched);
+            return new Updated(answer.reply(), validity, stamp);
+        }
     }
 
     /** Learns from an update's answer; returns by what right the caller may note more. */

@@ -278,18 +278,6 @@ class MetadataClientTest {
     }
 
     @Test
-    void answeredBelowFollowsTheLowestUnanswered() {
-        Session session = new Session(1);
-        long first = session.nextSequence();
-        long second = session.nextSequence();
-        assertThat(session.answeredBelow()).isEqualTo(first);
-        session.answered(second);
-        assertThat(session.answeredBelow()).isEqualTo(first);
-        session.answered(first);
-        assertThat(session.answeredBelow()).isEqualTo(second + 1);
-    }
-
-    @Test
     void manyThreadsShareASession() {
         long home = homeDirectory();
         cluster.lostReplies.set(5);

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.globalfs.replica.grants.Footprint.Name;
+import org.globalfs.replica.grants.Update.Demand;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,14 @@ import org.jspecify.annotations.Nullable;
  * count: it orders their replies by version, and forgets what an update touched where it may not
  * keep the reply.
  *
+ * <p>Between the execution of a session's own update and its answer's arrival, though, who reads
+ * through that session by what it holds sees what was before. Nobody else may have seen the update
+ * by then. So what a session holds of its update's inodes when that is executed is noted as {@link
+ * Update#stale}, and kept until the session says that it has {@link #settled} the update; whoever
+ * else has {@link #seen seen} one of those inodes gets no answer before all of that is given back.
+ * A grant that a reply of before the execution would bring later is noted too, or is not given when
+ * somebody has seen the update.
+ *
  * <p>The holder of the lock never waits for anything but the condition. {@code time} is of
  * System.nanoTime.
  */
@@ -44,6 +54,10 @@ public final class GrantTable {
 
     private static final int SHED_AT_ONCE = 1_000;
     private static final int MAX_SILENT = 1024;
+
+    /** A session that leaves more of its updates unsettled gets no extension of its lease. */
+    private static final int MAX_UNSETTLED = 50_000;
+
     private static final long SILENCE_NS = 30_000_000_000L;
 
     /** A session that leaves a recall unacknowledged for so long gets no extension of its lease. */
@@ -66,6 +80,7 @@ public final class GrantTable {
     private final Map<Long, List<Update>> active = new HashMap<>();
     private final Set<Name> busyNames = new HashSet<>();
     private final RecentUpdates recent = new RecentUpdates();
+    private final Unsettled unsettled = new Unsettled();
 
     /** Sessions that took grants and never polled, until when they get none. */
     private final Map<Long, Long> silent =
@@ -81,28 +96,7 @@ public final class GrantTable {
     private long lastNumber;
     private volatile Runnable onGiven = () -> {};
 
-    /** An update between begin and end. */
-    public static final class Update {
-        private final long session;
-        private final List<Name> names;
-        private final Set<Long> inodes = new HashSet<>();
-        private final List<Demand> demands = new ArrayList<>();
-        private long stamp;
-        private volatile boolean ended;
-
-        private Update(long session, List<Name> names) {
-            this.session = session;
-            this.names = names;
-        }
-
-        public boolean ended() {
-            return ended;
-        }
-    }
-
-    private record Demand(Session session, long number) {}
-
-    /** What has to be given back before something that is no session's update goes on. */
+    /** What has to be given back before something else than an update goes on. */
     public static final class Clearing {
         private final List<Demand> demands = new ArrayList<>();
 
@@ -158,6 +152,15 @@ public final class GrantTable {
      * @return the session's lease from now on
      */
     public Lease grant(long sessionId, Collection<Long> inodes, long stamp, long maxLeaseMs) {
+        return grant(sessionId, inodes, stamp, maxLeaseMs, null);
+    }
+
+    private Lease grant(
+            long sessionId,
+            Collection<Long> inodes,
+            long stamp,
+            long maxLeaseMs,
+            @Nullable Update answered) {
         lock.lock();
         try {
             long nowNs = time.getAsLong();
@@ -174,16 +177,22 @@ public final class GrantTable {
             if (session != null && !mayExtend(session, nowNs)) {
                 return Lease.NONE;
             }
+            Set<Update> missed = new HashSet<>();
             for (long ino : inodes) {
                 if (recent.byOthers(ino, sessionId) > stamp
                         || updatedByOther(ino, sessionId)
-                        || session != null && session.isRecalled(ino)) {
+                        || session != null && session.isRecalled(ino)
+                        || isUnknown(ino, sessionId, session, stamp)
+                        || !mayMiss(ino, sessionId, stamp, answered, missed)) {
                     return Lease.NONE;
                 }
             }
+            for (Update update : missed) {
+                inodes.stream().filter(update.inodes::contains).forEach(update.stale::add);
+            }
             if (session == null) {
                 lastNumber++;
-                session = new Session(sessionId, lastNumber);
+                session = new Session(sessionId, lastNumber, clock);
                 session.expiresNs = nowNs;
                 sessions.put(sessionId, session);
             }
@@ -222,9 +231,41 @@ public final class GrantTable {
         return false;
     }
 
-    private static boolean mayExtend(Session session, long nowNs) {
+    /**
+     * Adds the session's own updates that what is to be granted may not show; false: it must not be
+     * granted, because others have seen one of them.
+     */
+    private boolean mayMiss(
+            long ino, long session, long stamp, @Nullable Update answered, Set<Update> missed) {
+        for (Update update : updates(ino)) {
+            if (update != answered
+                    && update.session == session
+                    && (!update.ended() || update.endedAt > stamp)) {
+                if (update.seen) {
+                    return false;
+                }
+                missed.add(update);
+            }
+        }
+        return true;
+    }
+
+    /** Whether the session's own updates since then may not have been kept. */
+    private boolean isUnknown(long ino, long id, @Nullable Session session, long stamp) {
+        return recent.by(ino, id) > stamp && (session == null || session.begunAt > stamp);
+    }
+
+    /** Those of the inode that are being executed, or are not settled. */
+    private List<Update> updates(long ino) {
+        List<Update> result = new ArrayList<>(active.getOrDefault(ino, List.of()));
+        result.addAll(unsettled.of(ino));
+        return result;
+    }
+
+    private boolean mayExtend(Session session, long nowNs) {
         Session.Recall oldest = session.unacknowledged.peekFirst();
-        return oldest == null || nowNs - oldest.atNs() < PROMPT_NS;
+        boolean prompt = oldest == null || nowNs - oldest.atNs() < PROMPT_NS;
+        return prompt && unsettled.count(session.id) <= MAX_UNSETTLED;
     }
 
     private static void extend(Session session, long nowNs, long leaseMs) {
@@ -246,6 +287,7 @@ public final class GrantTable {
 
     private void forget(Session session, long nowNs) {
         sessions.remove(session.id);
+        unsettled.forget(session.id);
         for (long ino : session.granted) {
             drop(session, ino);
         }
@@ -269,11 +311,16 @@ public final class GrantTable {
      * and recalls others' grants. To be followed by {@link #awaitRecalled} and, in any case, {@link
      * #end}.
      *
+     * @param sequence the session's number of the update, the same for every attempt
      * @param child inode that a name points to in this partition's executed state; 0: none
      * @return null: the names stayed busy until the deadline
      */
     public @Nullable Update begin(
-            long session, Footprint footprint, ToLongFunction<Name> child, long deadlineNs)
+            long session,
+            long sequence,
+            Footprint footprint,
+            ToLongFunction<Name> child,
+            long deadlineNs)
             throws InterruptedException {
         List<Name> names = footprint.names().stream().distinct().toList();
         lock.lockInterruptibly();
@@ -289,7 +336,7 @@ public final class GrantTable {
         } finally {
             lock.unlock();
         }
-        Update update = new Update(session, names);
+        Update update = new Update(session, sequence, names);
         boolean looked = false;
         try {
             update.inodes.addAll(footprint.inodes());
@@ -302,7 +349,7 @@ public final class GrantTable {
             looked = true;
         } finally {
             if (!looked) {
-                end(update);
+                withdraw(update);
             }
         }
         lock.lock();
@@ -318,8 +365,7 @@ public final class GrantTable {
         return update;
     }
 
-    private void recall(
-            Collection<Long> inodes, long exceptSession, @Nullable List<Demand> demands) {
+    private void recall(Collection<Long> inodes, long exceptSession, Collection<Demand> demands) {
         long nowNs = time.getAsLong();
         boolean any = false;
         for (long ino : inodes) {
@@ -328,23 +374,23 @@ public final class GrantTable {
                 continue;
             }
             for (Session session : List.copyOf(holding)) {
-                if (session.id == exceptSession) {
-                    continue;
-                }
-                if (session.expired(nowNs)) {
-                    forget(session, nowNs);
-                    continue;
-                }
-                long number = recallNumber(session, ino, nowNs);
-                any = true;
-                if (demands != null) {
-                    demands.add(new Demand(session, number));
+                if (session.id != exceptSession) {
+                    any |= recall(session, ino, nowNs, demands);
                 }
             }
         }
         if (any) {
             recalled.signalAll();
         }
+    }
+
+    private boolean recall(Session session, long ino, long nowNs, Collection<Demand> demands) {
+        if (session.expired(nowNs)) {
+            forget(session, nowNs);
+            return false;
+        }
+        demands.add(new Demand(session, recallNumber(session, ino, nowNs)));
+        return true;
     }
 
     private long recallNumber(Session session, long ino, long nowNs) {
@@ -363,7 +409,19 @@ public final class GrantTable {
      * deadline passed first.
      */
     public boolean awaitRecalled(Update update, long deadlineNs) throws InterruptedException {
-        if (update.demands.isEmpty()) {
+        boolean recalled = awaitGiven(update.demands, deadlineNs);
+        update.admitted |= recalled;
+        return recalled;
+    }
+
+    /** As {@link #awaitRecalled(Update, long)}. */
+    public boolean awaitRecalled(Clearing clearing, long deadlineNs) throws InterruptedException {
+        return awaitGiven(clearing.demands, deadlineNs);
+    }
+
+    private boolean awaitGiven(Collection<Demand> demands, long deadlineNs)
+            throws InterruptedException {
+        if (demands.isEmpty()) {
             return true;
         }
         lock.lockInterruptibly();
@@ -372,8 +430,8 @@ public final class GrantTable {
                 long nowNs = time.getAsLong();
                 long wakeNs = deadlineNs;
                 boolean open = false;
-                for (Demand demand : update.demands) {
-                    Session session = demand.session;
+                for (Demand demand : demands) {
+                    Session session = demand.session();
                     if (!isOutstanding(demand)) {
                         continue;
                     }
@@ -398,8 +456,8 @@ public final class GrantTable {
     }
 
     private static boolean isOutstanding(Demand demand) {
-        for (Session.Recall recall : demand.session.unacknowledged) {
-            if (recall.number() == demand.number) {
+        for (Session.Recall recall : demand.session().unacknowledged) {
+            if (recall.number() == demand.number()) {
                 return true;
             }
         }
@@ -407,8 +465,107 @@ public final class GrantTable {
     }
 
     /**
-     * After the update was executed, or was certainly never proposed: takes back others' grants of
-     * what it turned out to touch besides, adding them to what {@link #awaitRecalled} waits for.
+     * After the update was executed, and before anything is granted with its answer: notes what its
+     * session may still believe, and takes back what other sessions may believe whose updates this
+     * one's outcome can show ({@link #seen}), adding that to what {@link #awaitRecalled} waits for.
+     *
+     * @param changed false: it was refused
+     */
+    public void executed(Update update, boolean changed) {
+        lock.lock();
+        try {
+            if (changed) {
+                noteStale(update);
+            } else {
+                update.refused = true;
+            }
+            recallStale(update.session, update.inodes, update.demands, null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void noteStale(Update update) {
+        Session session = sessions.get(update.session);
+        if (!update.executed && session != null) {
+            update.inodes.stream().filter(session.granted::contains).forEach(update.stale::add);
+        }
+        update.executed = true;
+    }
+
+    /**
+     * A session has been read these inodes, and is not answered yet: takes back what others may
+     * still believe of anything that their own updates of them changed. After the state was looked
+     * at.
+     *
+     * @param own gets the reader's own updates that what it believes may not show, although what it
+     *     was read may
+     */
+    public Clearing seen(long reader, Collection<Long> inodes, Collection<Long> own) {
+        Clearing clearing = new Clearing();
+        lock.lock();
+        try {
+            recallStale(reader, inodes, clearing.demands, own);
+        } finally {
+            lock.unlock();
+        }
+        return clearing;
+    }
+
+    /**
+     * @param own null: the reader's own updates don't matter
+     */
+    private void recallStale(
+            long reader,
+            Collection<Long> inodes,
+            Collection<Demand> demands,
+            @Nullable Collection<Long> own) {
+        long nowNs = time.getAsLong();
+        Set<Update> updates = new HashSet<>();
+        inodes.forEach(ino -> updates.addAll(updates(ino)));
+        Set<Demand> stale = new LinkedHashSet<>();
+        for (Update update : updates) {
+            boolean others = update.session != reader;
+            if (!update.admitted || !others && own == null) {
+                continue;
+            }
+            update.seen = true;
+            Session session = sessions.get(update.session);
+            if (session == null) {
+                continue;
+            }
+            // What is being executed may have been.
+            List<Long> old =
+                    (update.executed ? update.stale : update.inodes)
+                            .stream().filter(session.granted::contains).toList();
+            if (others) {
+                old.forEach(ino -> recall(session, ino, nowNs, stale));
+            } else if (!old.isEmpty()) {
+                own.add(update.sequence);
+            }
+        }
+        if (!stale.isEmpty()) {
+            demands.addAll(stale);
+            recalled.signalAll();
+        }
+    }
+
+    /**
+     * What the answers to the session's updates of lower sequences, but these, say has reached all
+     * who read through it.
+     */
+    public void settled(long session, long below, Collection<Long> except) {
+        lock.lock();
+        try {
+            unsettled.settled(session, below, except);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * After the update was executed: takes back others' grants of what it turned out to touch
+     * besides, adding them to what {@link #awaitRecalled} waits for.
      */
     public void touched(Update update, Collection<Long> inodes) {
         lock.lock();
@@ -430,19 +587,37 @@ public final class GrantTable {
      * {@link #end}.
      */
     public Lease grantResult(Update update, Collection<Long> inodes, long maxLeaseMs) {
-        return grant(update.session, inodes, update.stamp, maxLeaseMs);
+        return grant(update.session, inodes, update.stamp, maxLeaseMs, update);
     }
 
+    /** Instead of {@link #end}: the update was not proposed. */
+    public void withdraw(Update update) {
+        lock.lock();
+        try {
+            update.refused = true;
+            end(update);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The update was executed, or will never be. */
     public void end(Update update) {
         lock.lock();
         try {
-            if (update.ended) {
+            if (update.ended()) {
                 return;
             }
-            update.ended = true;
             clock++;
+            update.end(clock);
+            if (!update.refused) {
+                noteStale(update);
+                keep(update);
+            }
             for (long ino : update.inodes) {
-                recent.record(ino, update.session, clock);
+                if (!update.refused) {
+                    recent.record(ino, update.session, clock);
+                }
                 List<Update> updates = active.get(ino);
                 if (updates != null && updates.remove(update) && updates.isEmpty()) {
                     active.remove(ino);
@@ -457,20 +632,30 @@ public final class GrantTable {
         }
     }
 
+    /** A session that holds nothing believes nothing, and says nothing of what it has settled. */
+    private void keep(Update update) {
+        if (sessions.containsKey(update.session)) {
+            unsettled.add(update);
+        }
+    }
+
     /**
      * Something else than a session's update changed these inodes: their grants are recalled,
      * without waiting.
      */
     public void changedFromOutside(Collection<Long> inodes) {
-        var _ = clear(0, inodes);
+        var _ = clear(0, 0, inodes);
     }
 
     /**
-     * Recalls all grants of these inodes but one session's, without waiting. What was read before
-     * is granted to nobody any more; that later reads are not granted either is the caller's
-     * business.
+     * Recalls all grants of these inodes, without waiting. What was read before is granted to
+     * nobody any more; that later reads are not granted either is the caller's business.
+     *
+     * @param exceptSession whose own update is the reason: its grants are only noted, as {@link
+     *     #executed} does; 0: nobody's is
+     * @param sequence of that update
      */
-    public Clearing clear(long exceptSession, Collection<Long> inodes) {
+    public Clearing clear(long exceptSession, long sequence, Collection<Long> inodes) {
         Clearing clearing = new Clearing();
         lock.lock();
         try {
@@ -479,6 +664,14 @@ public final class GrantTable {
                 recent.record(ino, 0, clock);
             }
             recall(inodes, exceptSession, clearing.demands);
+            if (exceptSession != 0) {
+                Update update = new Update(exceptSession, sequence, List.of());
+                update.inodes.addAll(inodes);
+                update.admitted = true;
+                update.end(clock);
+                noteStale(update);
+                keep(update);
+            }
         } finally {
             lock.unlock();
         }
@@ -493,9 +686,9 @@ public final class GrantTable {
             boolean clear = true;
             for (Demand demand : clearing.demands) {
                 if (isOutstanding(demand)) {
-                    boolean over = demand.session.expired(nowNs);
+                    boolean over = demand.session().expired(nowNs);
                     if (over) {
-                        forget(demand.session, nowNs);
+                        forget(demand.session(), nowNs);
                     }
                     clear &= over;
                 }
@@ -561,6 +754,7 @@ public final class GrantTable {
                 first = session.unacknowledged.peekFirst()) {
             session.unacknowledged.removeFirst();
             session.granted.remove(first.ino());
+            unsettled.given(session.id, first.ino());
             drop(session, first.ino());
             any = true;
         }
@@ -570,8 +764,7 @@ public final class GrantTable {
         return any;
     }
 
-    private static Recalls answer(
-            @Nullable Session session, long askedNs, long nowNs, long maxLeaseMs) {
+    private Recalls answer(@Nullable Session session, long askedNs, long nowNs, long maxLeaseMs) {
         if (session == null) {
             return new Recalls(0, List.of(), Lease.NONE);
         }

@@ -1,7 +1,7 @@
 package org.globalfs.replica.grants;
 
 /**
- * When an inode was last updated by anybody else than a given session. Inodes share slots, so an
+ * When an inode was last updated by a given session, and by anybody else. Inodes share slots, so an
  * answer may be too recent, never too old.
  */
 final class RecentUpdates {
@@ -25,6 +25,12 @@ final class RecentUpdates {
     long byOthers(long ino, long session) {
         int slot = slot(ino);
         return lastSession[slot] == session ? lastOfOthers[slot] : last[slot];
+    }
+
+    /** Time of the last update by this session, if nobody's came after it. */
+    long by(long ino, long session) {
+        int slot = slot(ino);
+        return lastSession[slot] == session ? last[slot] : 0;
     }
 
     private static int slot(long ino) {

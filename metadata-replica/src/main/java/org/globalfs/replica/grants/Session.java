@@ -19,6 +19,9 @@ final class Session {
     /** Number of the lease that all of this lives by. */
     final long lease;
 
+    /** Of the table's clock. */
+    final long begunAt;
+
     /** Oldest first. */
     final Set<Long> granted = new LinkedHashSet<>();
 
@@ -26,8 +29,9 @@ final class Session {
     long expiresNs;
     boolean polled;
 
-    Session(long id, long lease) {
+    Session(long id, long lease, long begunAt) {
         this.id = id;
+        this.begunAt = begunAt;
         this.lease = lease;
     }
 

@@ -25,12 +25,11 @@ final class CommandBytes {
         }
     }
 
-    /** The session that a command is of. */
-    static long session(byte[] command) {
+    static Command command(byte[] bytes) {
         try {
-            Command decoded = new Command();
-            new TDeserializer(new TCompactProtocol.Factory()).deserialize(decoded, command);
-            return decoded.getSession();
+            Command command = new Command();
+            new TDeserializer(new TCompactProtocol.Factory()).deserialize(command, bytes);
+            return command;
         } catch (TException e) {
             throw Invariant.broken("a command that was ordered cannot be read: %s", e);
         }

@@ -3,9 +3,12 @@ package org.globalfs.replica.service;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.globalfs.multicast.Entry;
@@ -21,6 +24,7 @@ import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.grants.Footprint;
 import org.globalfs.replica.grants.GrantTable;
+import org.globalfs.replica.grants.Update;
 import org.globalfs.replica.state.Child;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.model.Effect;
@@ -38,8 +42,10 @@ import org.jspecify.annotations.Nullable;
  * prepare's execution to the decision's nothing of that is granted ({@link PartitionState#held}),
  * whoever coordinates. So a session that has seen a name leave another partition cannot hold it by
  * a grant of this one. Excepted is the session that asked for the operation: its kernel keeps the
- * directories locked until the answer, and its mount forgets them with it. What other imports
- * change (link counts, by the removal of a name in the global partition) is recalled right after.
+ * directories locked until the answer, and its mount forgets them with it; what it holds is given
+ * back before others are told of the operation, as with any update ({@link GrantTable}). What other
+ * imports change (link counts, by the removal of a name in the global partition) is recalled right
+ * after.
  */
 final class Grants {
 
@@ -65,18 +71,18 @@ final class Grants {
 
     /**
      * Taken before the state is looked at: what is seen can be granted while the lease known by
-     * then runs.
+     * then runs, but for what a coordinated operation could change.
      */
-    record Ticket(long stamp, long leaseUntilNs) {}
+    record Ticket(long stamp, long leaseUntilNs, Collection<Held> held) {}
 
     /** The right to propose one update: conflicting grants are given back. */
     final class Permit {
-        private final GrantTable.Update update;
+        private final Update update;
         private final long leaseUntilNs;
         private final long appliedThrough;
         private final long sinceNs = System.nanoTime();
 
-        Permit(GrantTable.Update update, long leaseUntilNs, long appliedThrough) {
+        Permit(Update update, long leaseUntilNs, long appliedThrough) {
             this.update = update;
             this.leaseUntilNs = leaseUntilNs;
             this.appliedThrough = appliedThrough;
@@ -89,7 +95,11 @@ final class Grants {
 
         /** Executed: what is granted with the answer. */
         UpdateReply executed(UpdateReply reply, long deadlineNs) throws InterruptedException {
-            if (reply.getStatus() != Status.DONE || reply.getErrno() != 0) {
+            boolean changed = reply.getStatus() == Status.DONE && reply.getErrno() == 0;
+            table.executed(update, changed);
+            if (!changed) {
+                // What it met may be what another session is being told.
+                var _ = table.awaitRecalled(update, deadlineNs);
                 return reply;
             }
             if (reply.getPosition().getInstance() <= appliedThrough) {
@@ -146,9 +156,10 @@ final class Grants {
     /** Admits an update; null: conflicting updates or grants stay until the deadline. */
     @Nullable Permit admit(Command command, long deadlineNs) throws InterruptedException {
         long leaseUntilNs = System.nanoTime() + leaseMs() * 1_000_000;
-        GrantTable.Update update =
+        Update update =
                 table.begin(
                         command.getSession(),
+                        command.getSequence(),
                         Footprint.of(command.getOp()),
                         this::child,
                         deadlineNs);
@@ -162,7 +173,7 @@ final class Grants {
             admitted = table.awaitRecalled(update, deadlineNs);
         } finally {
             if (!admitted) {
-                table.end(update);
+                table.withdraw(update);
             }
         }
         return admitted ? new Permit(update, leaseUntilNs, appliedThrough) : null;
@@ -200,7 +211,10 @@ final class Grants {
     }
 
     Ticket ticket() {
-        return new Ticket(table.stamp(), System.nanoTime() + leaseMs() * 1_000_000);
+        return new Ticket(
+                table.stamp(),
+                System.nanoTime() + leaseMs() * 1_000_000,
+                partition.use(PartitionState::held).values());
     }
 
     /** Grants what a strong read answers. */
@@ -209,7 +223,10 @@ final class Grants {
             return reply; // it says nothing but whom to ask
         }
         List<Long> inodes = seen(request, reply);
-        if (inodes.isEmpty() || System.nanoTime() - ticket.leaseUntilNs >= 0 || isHeld(inodes)) {
+        if (inodes.isEmpty()
+                || System.nanoTime() - ticket.leaseUntilNs >= 0
+                || isHeld(inodes, ticket.held)
+                || isHeld(inodes)) {
             return reply;
         }
         GrantTable.Lease lease = table.grant(request.getSession(), inodes, ticket.stamp, leaseMs());
@@ -218,8 +235,35 @@ final class Grants {
 
     /** Whether a coordinated operation that is not decided here may change one of them. */
     private boolean isHeld(List<Long> inodes) {
-        return partition.use(PartitionState::held).values().stream()
+        return isHeld(inodes, partition.use(PartitionState::held).values());
+    }
+
+    private static boolean isHeld(List<Long> inodes, Collection<Held> operations) {
+        return operations.stream()
                 .anyMatch(held -> inodes.stream().anyMatch(held.inodes()::contains));
+    }
+
+    /**
+     * Before a strong read is answered: waits until no other session can read any more what was
+     * before an update of its own that this answer may show, and names such updates of the reader;
+     * false: not by the deadline.
+     */
+    boolean awaitSettled(ReadRequest request, ReadReply reply, long deadlineNs)
+            throws InterruptedException {
+        Set<Long> inodes = new LinkedHashSet<>(seen(request, reply));
+        // A refusal tells of it too.
+        inodes.add(Reads.subject(request.getOp()));
+        Set<Long> own = new TreeSet<>();
+        GrantTable.Clearing clearing = table.seen(request.getSession(), inodes, own);
+        if (request.isSetSettledBelow()) {
+            long below = request.getSettledBelow();
+            List<Long> unsettled = request.isSetUnsettled() ? request.getUnsettled() : List.of();
+            own.removeIf(sequence -> sequence < below && !unsettled.contains(sequence));
+            if (!own.isEmpty()) {
+                reply.setAwaits(List.copyOf(own));
+            }
+        }
+        return table.awaitRecalled(clearing, deadlineNs);
     }
 
     private List<Long> seen(ReadRequest request, ReadReply reply) {
@@ -270,6 +314,10 @@ final class Grants {
                     request.getPartition() == ring ? multicast.coordinator(ring) : Multicast.NONE;
             return new RecallReply(Status.REDIRECT).setCoordinator(coordinator);
         }
+        table.settled(
+                request.getSession(),
+                request.getSettledBelow(),
+                request.isSetUnsettled() ? request.getUnsettled() : List.of());
         GrantTable.Recalls recalls =
                 table.poll(
                         request.getSession(),
@@ -301,10 +349,12 @@ final class Grants {
                 long transaction = prepare.transaction();
                 Held held = partition.use(PartitionState::held).get(transaction);
                 if (held != null) {
+                    Command command = CommandBytes.command(prepare.command());
                     // The kernel keeps names still that it was asked to change, but not a tree.
-                    long session =
-                            held.leaving().isEmpty() ? CommandBytes.session(prepare.command()) : 0;
-                    clearings.put(transaction, table.clear(session, held.inodes()));
+                    long session = held.leaving().isEmpty() ? command.getSession() : 0;
+                    clearings.put(
+                            transaction,
+                            table.clear(session, command.getSequence(), held.inodes()));
                 }
             }
             case Verdict.Commit commit -> {
@@ -327,7 +377,7 @@ final class Grants {
         }
         // Prepared before this process began; or just now, and its delivery has not come here yet.
         GrantTable.Clearing clearing =
-                clearings.computeIfAbsent(transaction, key -> table.clear(0, held.inodes()));
+                clearings.computeIfAbsent(transaction, key -> table.clear(0, 0, held.inodes()));
         return table.isClear(clearing) && multicast.leaseRemainingMs(partition.partition()) > 0;
     }
 

@@ -133,6 +133,9 @@ final class Reads {
             }
             reply = partition.use(state -> state.read(request));
         }
+        if (!grants.awaitSettled(request, reply, deadlineNs)) {
+            return refuse(number, Status.RETRY);
+        }
         return grants.grant(request, reply, ticket);
     }
 
@@ -200,7 +203,7 @@ final class Reads {
     }
 
     /** The inode that is asked about, 0: none. */
-    private static long subject(ReadOp op) {
+    static long subject(ReadOp op) {
         return switch (op.getSetField()) {
             case LOOKUP -> op.getLookup().getParent();
             case GET_ATTRIBUTES -> op.getGetAttributes().getIno();

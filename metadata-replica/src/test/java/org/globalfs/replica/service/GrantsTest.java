@@ -173,6 +173,41 @@ class GrantsTest {
         assertThat(poll.getLeaseMs()).isPositive();
     }
 
+    /**
+     * Whoever reads through the holder still sees the old mode, until the answer to the change has
+     * reached it.
+     */
+    @Test
+    void aChangeIsShownToOthersOnlyOnceItsOwnSessionBelievesNothingOlder() throws Exception {
+        ReadOp stat = ReadOp.getAttributes(new GetAttributesOp(file));
+        granted(holder, stat);
+        UpdateReply changed = chmod(holder, 0100640);
+        assertThat(changed.getErrno()).isZero();
+        Future<ReadReply> read = threads.submit(() -> writer.read(1, stat));
+        RecallReply recall = recalls(holder, 0);
+        while (!recall.isSetNumber()) {
+            recall = recalls(holder, 0);
+        }
+        assertThat(recall.getInodes()).containsExactly(file);
+        assertThat(read.isDone()).as("shown before the old mode was given back").isFalse();
+        recalls(holder, recall.getNumber());
+        assertThat(read.get(20, TimeUnit.SECONDS).getAttributes().getMode()).isEqualTo(0100640);
+    }
+
+    @Test
+    void aSettledChangeIsShownAtOnce() throws Exception {
+        ReadOp stat = ReadOp.getAttributes(new GetAttributesOp(file));
+        granted(holder, stat);
+        Command command =
+                holder.command(UpdateOp.setAttributes(new SetAttributesOp(file).setMode(0100640)));
+        holder.send(1, command, PATIENCE_NS);
+        RecallRequest request =
+                new RecallRequest(holder.id, 1, 0).setSettledBelow(command.getSequence() + 1);
+        cluster.client(cluster.coordinator(1)).call(MetadataCalls.RECALLS, request, 10_000);
+        assertThat(writer.read(1, stat).getAttributes().getMode()).isEqualTo(0100640);
+        assertThat(recalls(holder, 0).isSetNumber()).as("taken back").isFalse();
+    }
+
     /** What it says is of when it was executed, and others may have changed the file since. */
     @Test
     void theAnswerToARepeatedUpdateGrantsNothing() throws Exception {
