@@ -540,7 +540,7 @@ public final class GrantTable {
                             .stream().filter(session.granted::contains).toList();
             if (others) {
                 old.forEach(ino -> recall(session, ino, nowNs, stale));
-            } else if (!old.isEmpty()) {
+            } else if (own != null && !old.isEmpty()) {
                 own.add(update.sequence);
             }
         }
