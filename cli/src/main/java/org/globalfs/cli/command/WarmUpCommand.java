@@ -13,9 +13,9 @@ import org.globalfs.cli.client.Connection;
 import org.globalfs.cli.cluster.ClusterFolder;
 import org.globalfs.cli.server.ServerProcess;
 import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.datastore.rocksdb.NativeLibrary;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ServerConfig;
-import org.globalfs.replica.state.store.NativeLibrary;
 import picocli.CommandLine.Command;
 
 /**

@@ -2,6 +2,7 @@ package org.globalfs.datastore.node;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -45,7 +46,7 @@ final class ConnectionHandler implements Runnable {
             }
         } catch (EOFException | ClosedChannelException e) {
             LOG.trace("{}: connection closed", node);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             LOG.debug("{}: connection dropped: {}", node, e.toString());
         } catch (BufferUnderflowException e) {
             LOG.warn("{}: connection dropped: a request lacks fields", node);

@@ -19,6 +19,8 @@ public interface FaultPoints {
         SEGMENT_CUT,
         SEGMENT_SEALED,
         SEGMENT_REMOVED,
+        /** It says that something in it is about to die. */
+        SEGMENT_STAMPED,
         /** A record's header stands in the file, its chunk does not. */
         RECORD_BEGUN,
         RECORD_WRITTEN,
@@ -32,6 +34,8 @@ public interface FaultPoints {
         COPY_ENTERED,
         COPIES_SYNCED,
         ORIGINALS_DEAD,
+        /** The index, as it was a moment ago, is on its way to the disk. */
+        CHECKPOINT,
         /** A chunk is about to go to another node; see {@link ChunkMove}. */
         MOVE_MARKED,
         MOVE_ASKED,

@@ -64,9 +64,17 @@ final class HandoffReturn implements AutoCloseable {
         thread.start();
     }
 
+    private void tick() {
+        try {
+            store.tick();
+        } catch (IOException e) {
+            LOG.error("{}: its housekeeping failed", node, e);
+        }
+    }
+
     private void run() {
         while (!shutdown.await(PERIOD_MS, TimeUnit.MILLISECONDS)) {
-            store.tick();
+            tick();
             store.handoffs()
                     .forEach((home, keys) -> {
                         if (!keys.isEmpty() && due(home)) {

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.zip.CRC32C;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.Invariant;
@@ -25,6 +26,11 @@ import org.jspecify.annotations.Nullable;
 final class SegmentFile {
     /** Room for the file header; records begin here. */
     static final int HEADER_BYTES = 4096;
+
+    /** In the header's room: see {@link #stamp}. */
+    private static final int STAMP_AT = 2048;
+
+    private static final int STAMP_BYTES = 12;
 
     private static final int BLOCK_BYTES = 4096;
 
@@ -69,6 +75,12 @@ final class SegmentFile {
     private long deaths;
 
     private long syncedDeaths;
+
+    /** Of the index, when something in here died last. */
+    private long stamp;
+
+    /** Dead runs are not as they were last noted in the index. */
+    private boolean changed = true;
 
     /**
      * @param death the number of the one that its header was last written for
@@ -257,6 +269,76 @@ final class SegmentFile {
         sealed = true;
     }
 
+    /**
+     * Opens a sealed file that is as the index says.
+     *
+     * @param summary of {@link #summary}
+     */
+    static SegmentFile open(
+            Path path,
+            SegmentHeader header,
+            FileChannel channel,
+            byte[] summary,
+            FaultPoints faults)
+            throws IOException {
+        SegmentFile file =
+                new SegmentFile(
+                        header.number(),
+                        path,
+                        channel,
+                        NativeFile.open(path),
+                        header.sealedTail(),
+                        true,
+                        faults);
+        file.changed = false;
+        ByteBuffer from = ByteBuffer.wrap(summary);
+        file.damagedBytes = from.getLong();
+        while (from.hasRemaining()) {
+            file.foundDead(from.getInt(), from.getInt());
+        }
+        return file;
+    }
+
+    /** Its damaged bytes and dead runs, if that is not what was returned before; null: it is. */
+    synchronized byte @Nullable [] summary() {
+        if (!changed) {
+            return null;
+        }
+        changed = false;
+        ByteBuffer to = ByteBuffer.allocate(8 + 8 * deadRuns.size()).putLong(damagedBytes);
+        deadRuns.forEach((offset, run) -> to.putInt(offset).putInt(run.length));
+        return to.array();
+    }
+
+    /** Of the header's room; what cannot be read is as new as can be. */
+    static long stamp(ByteBuffer header) {
+        ByteBuffer stamp = header.slice(STAMP_AT, STAMP_BYTES);
+        long epoch = stamp.getLong();
+        boolean blank = epoch == 0 && stamp.getInt(8) == 0;
+        return blank ? 0 : stamp.getInt(8) == crc(epoch) ? epoch : Long.MAX_VALUE;
+    }
+
+    private static int crc(long epoch) {
+        CRC32C crc = new CRC32C();
+        crc.update(ByteBuffer.allocate(8).putLong(epoch).flip());
+        return (int) crc.getValue();
+    }
+
+    /**
+     * Something in here is about to die, in this epoch of the index: written, and on disk, before
+     * the first such death is. A start that finds an older index looks through the records.
+     */
+    synchronized void stamp(long epoch) throws IOException {
+        if (stamp == epoch || removed) {
+            return;
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(STAMP_BYTES).putLong(epoch).putInt(crc(epoch));
+        writeFully(channel, bytes.flip(), STAMP_AT);
+        faults.reached(Step.SEGMENT_STAMPED, path);
+        sync();
+        stamp = epoch;
+    }
+
     /** Takes over a dead run that a scan found. */
     synchronized void foundDead(int offset, int length) {
         deadRuns.put(offset, new Run(length, 0, 0));
@@ -305,6 +387,7 @@ final class SegmentFile {
             punched += after.punched;
         }
         deaths++;
+        changed = true;
         deadRuns.put(start, new Run(runLength, punched, deaths));
         deadBytes += length;
         ByteBuffer header = ByteBuffer.allocate(ChunkRecord.FIXED_BYTES);

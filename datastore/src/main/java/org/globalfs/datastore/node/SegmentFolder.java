@@ -6,8 +6,9 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Objects;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.protocol.DiskWatch;
@@ -43,7 +44,7 @@ final class SegmentFolder {
     private final GroupSync groupSync;
     private final FaultPoints faults;
     private final AtomicLong usedBytes = new AtomicLong();
-    private final TreeMap<Integer, SegmentFile> segments = new TreeMap<>();
+    private final NavigableMap<Integer, SegmentFile> segments = new ConcurrentSkipListMap<>();
     private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
     private @Nullable SegmentFile active;
     private int nextSegment = 1;
@@ -63,10 +64,10 @@ final class SegmentFolder {
         this.faults = faults;
     }
 
-    /** A segment that was found at the start, where nothing else runs; in order. */
+    /** A segment that was found at the start, where nothing else runs; unsealed ones in order. */
     void found(SegmentFile segment) throws IOException {
         segments.put(segment.number(), segment);
-        nextSegment = segment.number() + 1;
+        nextSegment = Math.max(nextSegment, segment.number() + 1);
         if (!segment.sealed()) {
             SegmentFile previous = active;
             if (previous != null) {
@@ -287,6 +288,22 @@ final class SegmentFolder {
         } finally {
             appendLock.unlock();
         }
+    }
+
+    /** Null: it is gone. */
+    @Nullable SegmentFile segment(int number) {
+        return segments.get(number);
+    }
+
+    /** All there are, in order. */
+    List<SegmentFile> all() {
+        return List.copyOf(segments.values());
+    }
+
+    /** Whatever is appended from now on goes into this one, or a later one. Append lock held. */
+    int appendsFrom() {
+        SegmentFile segment = active;
+        return segment == null ? nextSegment : segment.number();
     }
 
     /** How many files there are. */

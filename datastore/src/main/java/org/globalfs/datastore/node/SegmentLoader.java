@@ -7,100 +7,129 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the segment files of a folder at start, oldest first. */
+/** Opens the segment files of a folder at start. */
 final class SegmentLoader {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentLoader.class);
 
-    interface Sink {
-        void segment(SegmentFile segment, SegmentScan.Found found) throws IOException;
+    private final SegmentStore.Options options;
+    private final FaultPoints faults;
+    private final ByteBuffer window = SegmentScan.newWindow();
+    private final List<Opened> files = new ArrayList<>();
+
+    /**
+     * A file that was opened, and not looked through yet.
+     *
+     * @param header as far as it can be told from the file's name, if it is damaged
+     * @param stamp see {@link SegmentFile#stamp(long)}
+     */
+    record Opened(Path path, FileChannel channel, SegmentHeader header, long stamp) {
+        boolean sealed() {
+            return header.sealedTail() != 0;
+        }
     }
 
-    private SegmentLoader() {}
+    /** What was found in a file. */
+    record Loaded(SegmentFile segment, SegmentScan.Found found) {}
 
-    static void load(Path folder, SegmentStore.Options options, FaultPoints faults, Sink sink)
-            throws IOException {
+    SegmentLoader(SegmentStore.Options options, FaultPoints faults) {
+        this.options = options;
+        this.faults = faults;
+    }
+
+    /** Opens all files, oldest first; {@link #closeRest} closes those that nobody took over. */
+    List<Opened> open(Path folder) throws IOException {
         TreeSet<Path> paths = new TreeSet<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "segment-*.chunks")) {
-            files.forEach(paths::add);
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "segment-*.chunks")) {
+            found.forEach(paths::add);
         }
-        ByteBuffer window = SegmentScan.newWindow();
-        long start = System.nanoTime();
-        long records = 0;
         for (Path path : paths) {
-            records += loadOne(path, options, faults, window, sink);
+            FileChannel channel =
+                    FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            boolean kept = false;
+            try {
+                if (unborn(channel)) {
+                    LOG.warn("{}: created but never written before a crash; removed", path);
+                    Files.delete(path);
+                } else {
+                    files.add(opened(path, channel));
+                    kept = true;
+                }
+            } finally {
+                if (!kept) {
+                    channel.close();
+                }
+            }
         }
-        if (!paths.isEmpty()) {
-            LOG.info(
-                    "{}: {} records in {} segments read in {} ms",
-                    folder,
-                    records,
-                    paths.size(),
-                    (System.nanoTime() - start) / 1_000_000);
-        }
+        return List.copyOf(files);
     }
 
-    private static int loadOne(
-            Path path,
-            SegmentStore.Options options,
-            FaultPoints faults,
-            ByteBuffer window,
-            Sink sink)
-            throws IOException {
-        FileChannel channel =
-                FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        boolean adopted = false;
-        try {
-            if (unborn(channel)) {
-                LOG.warn("{}: created but never written before a crash; removed", path);
-                Files.delete(path);
-                return 0;
-            }
-            SegmentHeader header = header(path, channel, options, window);
-            SegmentScan.Found found = SegmentScan.scan(path, channel, header, window);
-            boolean sealed = header.sealedTail() != 0;
-            SegmentFile segment =
-                    SegmentFile.open(path, header.number(), channel, found, sealed, faults);
-            if (found.damagedBytes() > 0) {
-                LOG.error(
-                        "{}: {} bytes hold no readable record; their chunks count as lost",
-                        path,
-                        found.damagedBytes());
-            }
-            if (!sealed) {
-                segment.cutTail(found.tail());
-            }
-            // A process that was killed may have left this to the kernel only, and what is found
-            // here is acknowledged from now on: chunks, and the ends of others.
-            segment.sync();
-            adopted = true;
-            sink.segment(segment, found);
-            return found.records().size();
-        } finally {
-            if (!adopted) {
-                channel.close();
-            }
+    void closeRest() throws IOException {
+        for (Opened file : files) {
+            file.channel.close();
         }
+        files.clear();
     }
 
-    /** Records can be read without the file's header: a damaged one costs no chunk. */
-    private static SegmentHeader header(
-            Path path, FileChannel channel, SegmentStore.Options options, ByteBuffer window)
-            throws IOException {
+    /** Takes a sealed file over as the index knows it. */
+    SegmentFile trust(Opened file, byte[] summary) throws IOException {
+        SegmentFile segment =
+                SegmentFile.open(file.path, file.header, file.channel, summary, faults);
+        files.remove(file);
+        return segment;
+    }
+
+    /** Takes a file over, and looks through all its records. */
+    Loaded scan(Opened file) throws IOException {
+        SegmentScan.Found found = SegmentScan.scan(file.path, file.channel, file.header, window);
+        SegmentFile segment =
+                SegmentFile.open(
+                        file.path,
+                        file.header.number(),
+                        file.channel,
+                        found,
+                        file.sealed(),
+                        faults);
+        files.remove(file);
+        if (found.damagedBytes() > 0) {
+            LOG.error(
+                    "{}: {} bytes hold no readable record; their chunks count as lost",
+                    file.path,
+                    found.damagedBytes());
+        }
+        if (!file.sealed()) {
+            segment.cutTail(found.tail());
+        }
+        // A process that was killed may have left this to the kernel only, and what is found
+        // here is acknowledged from now on: chunks, and the ends of others.
+        segment.sync();
+        return new Loaded(segment, found);
+    }
+
+    private Opened opened(Path path, FileChannel channel) throws IOException {
         window.clear().limit(SegmentFile.HEADER_BYTES);
-        channel.read(window, 0);
-        SegmentHeader header = SegmentHeader.read(window.flip(), path);
+        while (window.hasRemaining() && channel.read(window, window.position()) >= 0) {
+            // a short read goes on
+        }
+        window.flip();
+        SegmentHeader header = SegmentHeader.read(window, path);
         if (header == null) {
             LOG.error("{}: damaged file header; its records are searched for", path);
             int number = Integer.parseInt(path.getFileName().toString().replaceAll("\\D", ""));
             int size = (int) Math.min(Integer.MAX_VALUE, channel.size());
-            return new SegmentHeader(number, options.cluster(), options.node(), Math.max(size, 1));
+            header =
+                    new SegmentHeader(number, options.cluster(), options.node(), Math.max(size, 1));
+            return new Opened(path, channel, header, Long.MAX_VALUE);
         }
         checkOwner(path, header, options);
-        return header;
+        boolean whole = window.limit() == SegmentFile.HEADER_BYTES;
+        return new Opened(
+                path, channel, header, whole ? SegmentFile.stamp(window) : Long.MAX_VALUE);
     }
 
     /** A crash between creating the file and writing its header leaves it empty or blank. */

@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,13 +30,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Chunks of one node: an index in memory over segment files on disk.
+ * Chunks of one node: segment files on disk, and an index that says where in them each chunk is.
  *
- * <p>State: `index` says where each readable chunk is; `files` holds every segment, of which the
- * last one takes appends. Lock order: append lock, then the index lock, then the monitor of
- * `leaving`, then a segment's, then GroupSync's lock. A put is durable once {@link #sync} returns
- * for its ticket. Reads take no lock: a chunk that is deleted under a reader fails its checksum or
- * finds its file closed, and the reader looks again.
+ * <p>State: `index` says where each readable chunk is, and comes from its last checkpoint and from
+ * the segments that changed since; `files` holds every segment, of which the last one takes
+ * appends. Lock order: append lock, then the index lock, then the monitor of `leaving`, then a
+ * segment's, then GroupSync's lock. A put is durable once {@link #sync} returns for its ticket.
+ * Reads take no lock: a chunk that is deleted under a reader fails its checksum or finds its file
+ * closed, and the reader looks again.
  */
 public final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
@@ -63,16 +64,42 @@ public final class SegmentStore implements AutoCloseable {
             int recordBytes,
             int dataBytes,
             ChunkShape shape,
-            @Nullable String home) {}
+            @Nullable String home) {
+
+        ChunkIndex.Row row() {
+            return new ChunkIndex.Row(
+                    segment.number(), offset, recordBytes, dataBytes, shape, home);
+        }
+
+        boolean isNewerThan(Location other) {
+            int order = Integer.compare(segment.number(), other.segment.number());
+            return order > 0 || order == 0 && offset > other.offset;
+        }
+    }
 
     /** A completed write: wait for `ticket` before acknowledging. */
     record Written(ChunkStatus status, long ticket) {}
+
+    static final String INDEX = "index";
+
+    /** A start looks through what was written, and the segments in which something died, since. */
+    private static final long CHECKPOINT_NS = 60_000_000_000L;
+
+    private static final long CLOSE_MS = 10_000;
 
     private final Path folder;
     private final Options options;
     private final DiskWatch disk;
     private final FaultPoints faults;
-    private final ConcurrentSkipListMap<ChunkKey, Location> index = new ConcurrentSkipListMap<>();
+    private final ChunkIndex index;
+
+    /** The index' epoch: number of the checkpoint that what changes now will be in. */
+    private volatile long epoch;
+
+    private volatile long checkpointNs = System.nanoTime();
+
+    /** Segments that the index knows the dead records of. Guarded by indexLock. */
+    private final Set<Integer> summarized = new HashSet<>();
 
     /** Chunks that another node is being given. Guards that none of them goes that is put again. */
     private final Set<ChunkKey> leaving = new HashSet<>();
@@ -91,11 +118,16 @@ public final class SegmentStore implements AutoCloseable {
     private final GroupSync groupSync = new GroupSync();
     private final RecentDeletes recentDeletes = new RecentDeletes();
     private final AtomicLong liveBytes = new AtomicLong();
+    private final AtomicLong chunks = new AtomicLong();
     private final SegmentFolder files;
+    private int lookedThrough;
     private volatile long misplaced;
     private volatile long missing;
 
-    private SegmentStore(Path folder, Options options, Disk disk, FaultPoints faults) {
+    private SegmentStore(
+            Path folder, Options options, Disk disk, FaultPoints faults, ChunkIndex index) {
+        this.index = index;
+        this.epoch = index.openedAt().number() + 1;
         this.faults = faults;
         this.folder = folder;
         this.options = options;
@@ -117,15 +149,154 @@ public final class SegmentStore implements AutoCloseable {
      */
     static SegmentStore open(Path folder, Options options, Disk disk, FaultPoints faults)
             throws IOException {
-        SegmentStore store = new SegmentStore(folder, options, disk, faults);
         try {
-            SegmentLoader.load(folder, options, faults, store::adopt);
+            return openOnce(folder, options, disk, faults);
+        } catch (UncheckedIOException e) {
+            if (!ChunkIndex.isDamaged(folder.resolve(INDEX))) {
+                throw e.getCause();
+            }
+            return openOnce(folder, options, disk, faults);
+        }
+    }
+
+    private static SegmentStore openOnce(
+            Path folder, Options options, Disk disk, FaultPoints faults) throws IOException {
+        ChunkIndex index = ChunkIndex.open(folder.resolve(INDEX));
+        SegmentStore store = new SegmentStore(folder, options, disk, faults, index);
+        SegmentLoader loader = new SegmentLoader(options, faults);
+        try {
+            store.load(loader);
             store.files.dropDeadSegments();
+            // Numbers of segments that are gone may come again: what was in them is forgotten now.
+            store.checkpoint();
+            return store;
         } catch (IOException | RuntimeException e) {
-            store.close();
+            loader.closeRest();
+            index.close();
+            store.files.close();
             throw e;
         }
-        return store;
+    }
+
+    /** Looks through the records of all segments that the index may not be right about. */
+    private void load(SegmentLoader loader) throws IOException {
+        long startNs = System.nanoTime();
+        List<SegmentLoader.Opened> opened = loader.open(folder);
+        Map<Integer, byte[]> trusted = new HashMap<>();
+        for (SegmentLoader.Opened file : opened) {
+            byte[] summary = isTrusted(file) ? index.summary(file.header().number()) : null;
+            if (summary != null) {
+                trusted.put(file.header().number(), summary);
+            }
+        }
+        summarized.addAll(index.summarized());
+        List<ChunkKey> gone = new ArrayList<>();
+        index.forEach((key, row) -> {
+            if (trusted.containsKey(row.segment())) {
+                noteAdded(key, row.dataBytes(), row.home());
+            } else {
+                gone.add(key);
+            }
+        });
+        gone.forEach(index::remove);
+        // First, for what is found in the others may be older.
+        for (SegmentLoader.Opened file : opened) {
+            byte[] summary = trusted.get(file.header().number());
+            if (summary != null) {
+                SegmentFile segment = loader.trust(file, summary);
+                files.found(segment);
+                segment.punchFound();
+                files.counted(segment);
+            }
+        }
+        for (SegmentLoader.Opened file : opened) {
+            if (!trusted.containsKey(file.header().number())) {
+                SegmentLoader.Loaded loaded = loader.scan(file);
+                adopt(loaded.segment(), loaded.found());
+            }
+        }
+        lookedThrough = opened.size() - trusted.size();
+        if (!opened.isEmpty()) {
+            LOG.info(
+                    "{}: {} chunks in {} segments, {} of them looked through, in {} ms",
+                    folder,
+                    chunks,
+                    opened.size(),
+                    lookedThrough,
+                    (System.nanoTime() - startNs) / 1_000_000);
+        }
+    }
+
+    /** Nothing in it was written, and nothing has died, since the index' checkpoint. */
+    private boolean isTrusted(SegmentLoader.Opened file) {
+        ChunkIndex.Checkpoint checkpoint = index.openedAt();
+        return file.sealed()
+                && file.header().number() < checkpoint.from()
+                && file.stamp() <= checkpoint.number();
+    }
+
+    /**
+     * Brings the index as it is to disk, once all that it says is on disk in the segments. Nothing
+     * is written meanwhile.
+     */
+    void checkpoint() throws IOException {
+        files.appendLock.lock();
+        try {
+            indexLock.lock();
+            try {
+                sync();
+                for (Location original : originals.values()) {
+                    // The index does not say that it lives, and it is not dead yet.
+                    original.segment.stamp(epoch + 1);
+                }
+                summarize();
+                long number = epoch;
+                index.checkpoint(new ChunkIndex.Checkpoint(number, files.appendsFrom()));
+                epoch = number + 1;
+                checkpointNs = System.nanoTime();
+            } finally {
+                indexLock.unlock();
+            }
+        } finally {
+            files.appendLock.unlock();
+        }
+        reached(Step.CHECKPOINT);
+    }
+
+    /** Append lock and index lock held. */
+    private void summarize() {
+        Set<Integer> there = new HashSet<>();
+        for (SegmentFile segment : files.all()) {
+            there.add(segment.number());
+            byte[] summary = segment.summary();
+            if (summary != null) {
+                index.summarize(segment.number(), summary);
+            }
+        }
+        for (int segment : summarized) {
+            if (!there.contains(segment)) {
+                index.forget(segment); // a power failure may bring the file back
+            }
+        }
+        summarized.clear();
+        summarized.addAll(there);
+    }
+
+    /** Now and then, by whoever has changed something. */
+    private void checkpointIfDue() throws IOException {
+        long changes = index.changes();
+        boolean many = changes >= ChunkIndex.MAX_CHANGES;
+        boolean old = changes > 0 && System.nanoTime() - checkpointNs >= CHECKPOINT_NS;
+        if ((many || old)
+                && groupSync.failure() == null
+                && (hasRoomForIndex() || changes >= ChunkIndex.MOST_CHANGES)) {
+            checkpoint();
+        }
+    }
+
+    /** A checkpoint that finds none would stop the index; deletes have to go on. */
+    private boolean hasRoomForIndex() throws IOException {
+        return disk.look(0) + disk.reservedBytes() >= ChunkIndex.CHECKPOINT_BYTES;
     }
 
     private void adopt(SegmentFile segment, SegmentScan.Found found) throws IOException {
@@ -136,12 +307,6 @@ public final class SegmentStore implements AutoCloseable {
                 continue;
             }
             boolean torn = found.torn().contains(record.offset());
-            if (torn && index.containsKey(record.key())) {
-                // The one that it was to replace still serves.
-                segment.kill(record.offset(), record.recordBytes());
-                groupSync.wrote(segment);
-                continue;
-            }
             Location location =
                     new Location(
                             segment,
@@ -150,12 +315,15 @@ public final class SegmentStore implements AutoCloseable {
                             record.dataBytes(),
                             record.shape(),
                             record.home());
-            Location old = index.put(record.key(), location);
-            noteAdded(record.key(), location);
-            if (old != null) {
-                noteRemoved(record.key(), old);
-                old.segment.kill(old.offset, old.recordBytes);
-                groupSync.wrote(old.segment); // or it might come back once the newer one is dead
+            Location other = location(record.key());
+            if (other != null && (torn || other.isNewerThan(location))) {
+                // It serves still, or already.
+                kill(location);
+                continue;
+            }
+            replace(record.key(), location);
+            if (other != null) {
+                kill(other); // or it might come back once the newer one is dead
             }
             if (torn) {
                 corrupt.add(record.key());
@@ -167,22 +335,51 @@ public final class SegmentStore implements AutoCloseable {
         files.counted(segment);
     }
 
-    private void noteAdded(ChunkKey key, Location location) {
-        liveBytes.addAndGet(location.dataBytes);
-        if (location.home != null) {
-            handoffs.computeIfAbsent(location.home, home -> new ConcurrentSkipListSet<>()).add(key);
+    /** The chunk is at this place from now on; returns where it was. */
+    private @Nullable Location replace(ChunkKey key, Location location) {
+        Location old = location(key);
+        index.put(key, location.row());
+        noteAdded(key, location.dataBytes, location.home);
+        if (old != null) {
+            noteRemoved(key, old, location.home);
+        }
+        return old;
+    }
+
+    /** Returns where the chunk was; null: it was nowhere. */
+    private @Nullable Location remove(ChunkKey key) {
+        Location old = location(key);
+        if (old != null) {
+            index.remove(key);
+            noteRemoved(key, old, null);
+        }
+        return old;
+    }
+
+    private void noteAdded(ChunkKey key, int bytes, @Nullable String home) {
+        chunks.incrementAndGet();
+        liveBytes.addAndGet(bytes);
+        if (home != null) {
+            handoffs.computeIfAbsent(home, node -> new ConcurrentSkipListSet<>()).add(key);
         }
     }
 
-    private void noteRemoved(ChunkKey key, Location location) {
+    private void noteRemoved(ChunkKey key, Location location, @Nullable String nowKeptFor) {
+        chunks.decrementAndGet();
         liveBytes.addAndGet(-location.dataBytes);
-        if (location.home != null) {
+        if (location.home != null && !location.home.equals(nowKeptFor)) {
             NavigableSet<ChunkKey> keys = handoffs.get(location.home);
-            Location now = index.get(key);
-            if (keys != null && (now == null || !location.home.equals(now.home))) {
+            if (keys != null) {
                 keys.remove(key);
             }
         }
+    }
+
+    /** A record dies; returns the ticket of that. */
+    private long kill(Location location) throws IOException {
+        location.segment.stamp(epoch);
+        location.segment.kill(location.offset, location.recordBytes);
+        return groupSync.wrote(location.segment);
     }
 
     /**
@@ -242,6 +439,7 @@ public final class SegmentStore implements AutoCloseable {
         } finally {
             files.appendLock.unlock();
         }
+        checkpointIfDue();
         if (recentDeletes.contains(key)) {
             delete(List.of(key)); // the block's delete overtook this write
             return new Written(ChunkStatus.DELETED, 0);
@@ -257,12 +455,10 @@ public final class SegmentStore implements AutoCloseable {
             long ticket = groupSync.wrote(location.segment);
             Location old;
             synchronized (leaving) {
-                old = index.put(key, location);
+                old = replace(key, location);
                 leaving.remove(key);
             }
-            noteAdded(key, location);
             if (old != null) {
-                noteRemoved(key, old);
                 ticket = end(key, old);
             }
             corrupt.remove(key);
@@ -274,14 +470,9 @@ public final class SegmentStore implements AutoCloseable {
 
     /** A record that the index does not name any more dies; returns the ticket of that. */
     private long end(ChunkKey key, Location location) throws IOException {
-        location.segment.kill(location.offset, location.recordBytes);
-        long ticket = groupSync.wrote(location.segment);
+        long ticket = kill(location);
         Location original = originals.remove(key);
-        if (original != null) {
-            original.segment.kill(original.offset, original.recordBytes);
-            ticket = groupSync.wrote(original.segment);
-        }
-        return ticket;
+        return original == null ? ticket : kill(original);
     }
 
     /** As {@link #put}, and returns once the chunk is on disk. */
@@ -304,7 +495,7 @@ public final class SegmentStore implements AutoCloseable {
     /** Whether the chunk need not be written; it stays then, wherever it was about to go. */
     private boolean isThere(ChunkKey key, int bytes) {
         synchronized (leaving) {
-            Location old = index.get(key);
+            Location old = location(key);
             boolean there = old != null && old.dataBytes == bytes && !corrupt.contains(key);
             if (there) {
                 leaving.remove(key);
@@ -314,8 +505,9 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     /** Housekeeping; called now and then. */
-    void tick() {
+    void tick() throws IOException {
         recentDeletes.age();
+        checkpointIfDue();
     }
 
     /** Returns once everything up to the ticket is on disk. */
@@ -330,7 +522,7 @@ public final class SegmentStore implements AutoCloseable {
     public ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into)
             throws IOException {
         for (int attempt = 0; attempt < 3; attempt++) {
-            Location location = index.get(key);
+            Location location = location(key);
             if (location == null) {
                 return ChunkStatus.NOT_FOUND;
             }
@@ -342,11 +534,11 @@ public final class SegmentStore implements AutoCloseable {
                     return ChunkStatus.OK;
                 }
             } catch (ClosedChannelException e) {
-                if (location.equals(index.get(key))) {
+                if (location.equals(location(key))) {
                     throw e;
                 }
             }
-            if (location.equals(index.get(key))) {
+            if (location.equals(location(key))) {
                 if (corrupt.add(key)) {
                     LOG.error(
                             "chunk {} in {} at {} is corrupt",
@@ -369,7 +561,7 @@ public final class SegmentStore implements AutoCloseable {
      * The header of a chunk's record, for handing the chunk on; null when it is gone or damaged.
      */
     @Nullable ChunkRecord header(ChunkKey key) throws IOException {
-        Location location = index.get(key);
+        Location location = location(key);
         return location == null ? null : RecordReader.header(location, key);
     }
 
@@ -379,7 +571,7 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     public boolean has(ChunkKey key) {
-        return index.containsKey(key) && !corrupt.contains(key);
+        return location(key) != null && !corrupt.contains(key);
     }
 
     /** Whether it has the chunk, and is not giving it away. */
@@ -410,10 +602,10 @@ public final class SegmentStore implements AutoCloseable {
         indexLock.lock();
         try {
             synchronized (leaving) {
-                location = leaving.remove(key) ? index.remove(key) : null;
+                location = leaving.remove(key) ? remove(key) : null;
             }
             if (location != null) {
-                ticket = kill(key, location);
+                ticket = ended(key, location);
             }
         } finally {
             indexLock.unlock();
@@ -425,31 +617,51 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     @Nullable Location location(ChunkKey key) {
-        return index.get(key);
+        ChunkIndex.Row row = index.get(key);
+        return row == null ? null : location(row);
+    }
+
+    /** Null: its segment has just gone, as all in it was dead. */
+    private @Nullable Location location(ChunkIndex.Row row) {
+        SegmentFile segment = files.segment(row.segment());
+        return segment == null
+                ? null
+                : new Location(
+                        segment,
+                        row.offset(),
+                        row.recordBytes(),
+                        row.dataBytes(),
+                        row.shape(),
+                        row.home());
     }
 
     /** Chunks after `after` (null: from the first) in key order. */
     public List<Map.Entry<ChunkKey, Location>> list(@Nullable ChunkKey after, int limit) {
         List<Map.Entry<ChunkKey, Location>> found = new ArrayList<>();
-        for (Map.Entry<ChunkKey, Location> entry :
-                (after == null ? index : index.tailMap(after, false)).entrySet()) {
-            if (found.size() >= limit) {
-                break;
+        List<Map.Entry<ChunkKey, ChunkIndex.Row>> rows = index.list(after, limit);
+        while (!rows.isEmpty() && found.size() < limit) {
+            for (Map.Entry<ChunkKey, ChunkIndex.Row> row : rows) {
+                Location location = location(row.getValue());
+                if (location != null) {
+                    found.add(Map.entry(row.getKey(), location));
+                }
             }
-            found.add(entry);
+            rows =
+                    found.size() == rows.size()
+                            ? List.of()
+                            : index.list(rows.getLast().getKey(), limit - found.size());
         }
         return found;
     }
 
     /** The chunk that is the last one in key order; null: there is none. */
     @Nullable ChunkKey last() {
-        Map.Entry<ChunkKey, Location> entry = index.lastEntry();
-        return entry == null ? null : entry.getKey();
+        return index.last();
     }
 
     /** How many it holds. */
     int count() {
-        return index.size();
+        return (int) Math.min(Integer.MAX_VALUE, chunks.get());
     }
 
     /** Chunks that were found damaged and are not mended yet. */
@@ -459,7 +671,7 @@ public final class SegmentStore implements AutoCloseable {
 
     /** How many chunks there are. */
     public long chunks() {
-        return index.size();
+        return chunks.get();
     }
 
     /** Bytes of chunks that can be read. */
@@ -520,20 +732,23 @@ public final class SegmentStore implements AutoCloseable {
     private List<Location> killAll(Collection<ChunkKey> keys) throws IOException {
         List<Location> killed = new ArrayList<>();
         for (ChunkKey key : keys) {
-            if (!index.containsKey(key)) {
+            Location found = location(key);
+            if (found == null) {
                 continue;
             }
+            found.segment.stamp(epoch); // takes its time, so not with the lock
             indexLock.lock();
             try {
-                Location location = index.remove(key);
+                Location location = remove(key);
                 if (location != null) {
-                    kill(key, location);
+                    ended(key, location);
                     killed.add(location);
                 }
             } finally {
                 indexLock.unlock();
             }
         }
+        checkpointIfDue();
         return killed;
     }
 
@@ -541,8 +756,7 @@ public final class SegmentStore implements AutoCloseable {
      * Of a chunk that is in the index no more; returns the ticket of its durable end. Index lock
      * held.
      */
-    private long kill(ChunkKey key, Location location) throws IOException {
-        noteRemoved(key, location);
+    private long ended(ChunkKey key, Location location) throws IOException {
         corrupt.remove(key);
         return end(key, location);
     }
@@ -569,7 +783,7 @@ public final class SegmentStore implements AutoCloseable {
             }
             indexLock.lock();
             try {
-                if (!from.equals(index.get(key))) {
+                if (!from.equals(location(key))) {
                     return true; // deleted, or written anew, meanwhile
                 }
                 ChunkRecord record = original.at(segment.number(), segment.tail());
@@ -584,7 +798,7 @@ public final class SegmentStore implements AutoCloseable {
                 files.append(record, data);
                 groupSync.wrote(segment);
                 originals.put(key, from);
-                index.put(key, to);
+                index.put(key, to.row());
                 faults.reached(Step.COPY_ENTERED, segment.path());
                 return true;
             } finally {
@@ -608,8 +822,7 @@ public final class SegmentStore implements AutoCloseable {
             try {
                 Location original = originals.remove(key);
                 if (original != null) {
-                    original.segment.kill(original.offset, original.recordBytes);
-                    groupSync.wrote(original.segment);
+                    kill(original);
                 }
             } finally {
                 indexLock.unlock();
@@ -617,6 +830,11 @@ public final class SegmentStore implements AutoCloseable {
         }
         reached(Step.ORIGINALS_DEAD);
         sync();
+    }
+
+    /** Segments whose records were read at the start. */
+    int lookedThrough() {
+        return lookedThrough;
     }
 
     /** Its files. */
@@ -645,7 +863,7 @@ public final class SegmentStore implements AutoCloseable {
                 Math.min(options.capacityBytes, used + Math.max(0, free)),
                 used,
                 liveBytes.get(),
-                index.size(),
+                chunks.get(),
                 handoffChunks,
                 corrupt.size(),
                 files.count(),
@@ -656,6 +874,14 @@ public final class SegmentStore implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        files.close();
+        try {
+            if (groupSync.failure() == null) {
+                checkpoint();
+                index.awaitWritten(CLOSE_MS);
+            }
+        } finally {
+            index.close();
+            files.close();
+        }
     }
 }

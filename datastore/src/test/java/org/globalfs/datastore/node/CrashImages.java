@@ -3,6 +3,7 @@ package org.globalfs.datastore.node;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -100,9 +101,31 @@ final class CrashImages implements FaultPoints {
     private Set<String> names() throws IOException {
         Set<String> names = new LinkedHashSet<>();
         try (Stream<Path> files = Files.list(folder)) {
-            files.forEach(file -> names.add(file.getFileName().toString()));
+            files.filter(Files::isRegularFile)
+                    .forEach(file -> names.add(file.getFileName().toString()));
         }
         return names;
+    }
+
+    /**
+     * The index as it was at its last checkpoint, or before: whatever crashes, RocksDB has on disk
+     * what it says is there, and knows nothing of the rest.
+     */
+    private void copyIndex(Path to) throws IOException {
+        Path index = folder.resolve(SegmentStore.INDEX);
+        if (!Files.isDirectory(index)) {
+            return;
+        }
+        Path copy = Files.createDirectory(to.resolve(SegmentStore.INDEX));
+        try (Stream<Path> files = Files.list(index)) {
+            for (Path file : files.toList()) {
+                try {
+                    Files.copy(file, copy.resolve(file.getFileName()));
+                } catch (NoSuchFileException e) {
+                    // RocksDB tidies up: what it removes, it does not need
+                }
+            }
+        }
     }
 
     /** Writes the image; the folder is emptied first. */
@@ -124,6 +147,7 @@ final class CrashImages implements FaultPoints {
                 Files.write(to.resolve(name), left);
             }
         }
+        copyIndex(to);
         return to;
     }
 

@@ -47,7 +47,9 @@ class SegmentCrashTest {
                     Step.HOLE_PUNCHED,
                     Step.COPY_ENTERED,
                     Step.COPIES_SYNCED,
-                    Step.ORIGINALS_DEAD);
+                    Step.ORIGINALS_DEAD,
+                    Step.SEGMENT_STAMPED,
+                    Step.CHECKPOINT);
 
     /** Every so many images are also emptied, to see what stays. */
     private static final int EMPTIED = 5;
@@ -83,6 +85,9 @@ class SegmentCrashTest {
                 Compaction compaction = new Compaction(store, "n")) {
             disk.watch(step -> {
                 crashAt(disk, step);
+                if (step == Step.COPIES_SYNCED && random.nextInt(3) == 0) {
+                    store.checkpoint();
+                }
                 if (step == Step.COPIES_SYNCED && random.nextBoolean()) {
                     // Two records of some of these are there.
                     chunks.delete(store, someOf(chunks.live(), 4));
@@ -92,8 +97,12 @@ class SegmentCrashTest {
                 chunks.put(store, some(3, 40_000));
                 chunks.put(store, some(8, 6_000));
                 chunks.put(store, some(1, 120_000));
+                store.checkpoint();
                 writeDamagedAnew(store, data);
                 chunks.delete(store, someOf(chunks.live(), 3));
+                if (random.nextBoolean()) {
+                    store.checkpoint();
+                }
                 compaction.compact();
                 chunks.check(store);
             }
@@ -187,15 +196,19 @@ class SegmentCrashTest {
     /** The index that the segments give which a running store has on disk. */
     private Map<ChunkKey, SegmentStore.Location> rebuilt(Path image) throws IOException {
         Path copy = Files.createDirectories(folder.resolve("copy"));
-        try (Stream<Path> files = Files.list(image)) {
-            for (Path file : files.toList()) {
-                Files.copy(file, copy.resolve(file.getFileName()));
-            }
+        for (Path file : segments(image)) {
+            Files.copy(file, copy.resolve(file.getFileName()));
         }
         try (SegmentStore store = SegmentStore.open(copy, OPTIONS)) {
             return list(store);
         } finally {
             Folders.delete(copy);
+        }
+    }
+
+    private static List<Path> segments(Path image) throws IOException {
+        try (Stream<Path> files = Files.list(image)) {
+            return files.filter(Files::isRegularFile).toList();
         }
     }
 
@@ -220,10 +233,7 @@ class SegmentCrashTest {
         for (SegmentStore.Location location : list(store).values()) {
             live += location.recordBytes();
         }
-        long headers;
-        try (Stream<Path> files = Files.list(image)) {
-            headers = files.count() * SegmentFile.HEADER_BYTES;
-        }
+        long headers = (long) segments(image).size() * SegmentFile.HEADER_BYTES;
         assertThat(store.statistics().usedBytes())
                 .isEqualTo(headers + live + store.files().garbageBytes());
     }
@@ -261,6 +271,7 @@ class SegmentCrashTest {
             SegmentStore.Location location = store.location(key);
             location.segment().kill(location.offset(), location.recordBytes());
         }
+        Folders.delete(folder.resolve(SegmentStore.INDEX)); // it is of before
         assertThat(diskBytes()).isGreaterThan(150_000);
         try (SegmentStore store = SegmentStore.open(folder, OPTIONS)) {
             assertThat(store.count()).isEqualTo(1);
@@ -270,7 +281,14 @@ class SegmentCrashTest {
     }
 
     private long diskBytes() throws IOException {
-        Process du = new ProcessBuilder("du", "--block-size=1", "-s", folder.toString()).start();
+        Process du =
+                new ProcessBuilder(
+                                "du",
+                                "--block-size=1",
+                                "-s",
+                                "--exclude=" + SegmentStore.INDEX,
+                                folder.toString())
+                        .start();
         try (BufferedReader out = du.inputReader()) {
             return Long.parseLong(out.readLine().split("\\s+")[0]);
         }

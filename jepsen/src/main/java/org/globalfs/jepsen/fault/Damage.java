@@ -20,7 +20,7 @@ final class Damage implements Fault {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final Pattern NOTICED =
             Pattern.compile(
-                    "(?i)damage|corrupt|checksum|set aside|no readable|is gone|cannot go on|checkpoint");
+                    "(?i)damage|corrupt|checksum|set aside|made anew|no readable|is gone|cannot go on|checkpoint");
 
     private final TestedCluster cluster;
     private final ServerFiles files;

@@ -71,6 +71,8 @@ public enum FaultKind {
     DAMAGE_STATE(500, 3_000),
     /** The same of a few of its chunks. */
     DAMAGE_CHUNKS(500, 3_000),
+    /** The same of what says where its chunks are. */
+    DAMAGE_INDEX(500, 3_000),
     /** A new server takes the place of a region's replica, and gives it back. */
     CHANGE_MEMBERS(1_000, 4_000);
 
@@ -126,6 +128,7 @@ public enum FaultKind {
                     DAMAGE_LOG,
                     DAMAGE_STATE,
                     DAMAGE_CHUNKS,
+                    DAMAGE_INDEX,
                     CHANGE_MEMBERS ->
                     true;
             default -> false;
@@ -186,6 +189,7 @@ public enum FaultKind {
             case DAMAGE_LOG -> damaged(cluster, ServerFiles.LOG, servers, random);
             case DAMAGE_STATE -> damaged(cluster, ServerFiles.STATE, servers, random);
             case DAMAGE_CHUNKS -> damaged(cluster, ServerFiles.CHUNKS, servers, random);
+            case DAMAGE_INDEX -> damaged(cluster, ServerFiles.INDEX, servers, random);
             case CHANGE_MEMBERS -> new MemberChange(label(), cluster, servers.getFirst());
             case ISOLATE_DATACENTER -> ServerCut.ofAll(label(), cluster, servers.getFirst());
             case CUT_SERVER -> ServerCut.ofServers(label(), cluster, servers.getFirst());

@@ -30,7 +30,14 @@ enum ServerFiles {
     STATE("replica-\\d+/p\\d+/(.*\\.sst|MANIFEST-.*|CURRENT)") {
         @Override
         List<Part> parts(Path file, ByteBuffer bytes) {
-            return bytes.hasRemaining() ? List.of(new Part(file, 0, bytes.limit(), "")) : List.of();
+            return whole(file, bytes);
+        }
+    },
+    /** Where chunks are; likewise. */
+    INDEX("storage/[^/]+/index/(.*\\.sst|MANIFEST-.*|CURRENT)") {
+        @Override
+        List<Part> parts(Path file, ByteBuffer bytes) {
+            return whole(file, bytes);
         }
     },
     /** Content. */
@@ -103,6 +110,10 @@ enum ServerFiles {
                     channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
             return parts(file, bytes.asByteBuffer());
         }
+    }
+
+    private static List<Part> whole(Path file, ByteBuffer bytes) {
+        return bytes.hasRemaining() ? List.of(new Part(file, 0, bytes.limit(), "")) : List.of();
     }
 
     /**

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.globalfs.datastore.rocksdb.NativeLibrary;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.Folders;
 import org.globalfs.replica.state.model.Table;

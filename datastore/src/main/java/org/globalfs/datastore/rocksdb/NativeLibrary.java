@@ -1,4 +1,4 @@
-package org.globalfs.replica.state.store;
+package org.globalfs.datastore.rocksdb;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,7 +35,7 @@ public final class NativeLibrary {
     private NativeLibrary() {}
 
     /** Once a process. */
-    static synchronized void load() throws IOException {
+    public static synchronized void load() throws IOException {
         if (loaded) {
             return;
         }

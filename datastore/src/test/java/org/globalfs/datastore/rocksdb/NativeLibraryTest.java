@@ -1,4 +1,4 @@
-package org.globalfs.replica.state.store;
+package org.globalfs.datastore.rocksdb;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,8 +18,8 @@ final class NativeLibraryTest {
     /** A process that is killed has no chance to remove it later. */
     @Test
     @EnabledOnOs(OS.LINUX)
-    void nothingIsLeftOfItOnceItIsLoaded(@TempDir Path folder) throws IOException {
-        Store.open(folder, StateOptions.defaults()).close();
+    void nothingIsLeftOfItOnceItIsLoaded() throws IOException {
+        NativeLibrary.load();
         List<String> mapped =
                 Files.readAllLines(Path.of("/proc/self/maps")).stream()
                         .filter(line -> line.contains("librocksdbjni"))

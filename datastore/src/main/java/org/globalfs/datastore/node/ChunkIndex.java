@@ -1,0 +1,429 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.globalfs.datastore.rocksdb.NativeLibrary;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.protocol.Folders;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.Cache;
+import org.rocksdb.CompressionType;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.IndexType;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.WriteOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where each chunk is, in RocksDB. The segments say the same, so the index may be lost; it saves
+ * memory, and a start from reading all segments.
+ *
+ * <p>RocksDB's own log is off. What was changed is in its memory until a {@link #checkpoint}, which
+ * moves all of it to disk at once; a crash leaves the index as it was at some checkpoint. RocksDB
+ * writes at no other time: the caller sees to it that a checkpoint comes before {@link
+ * #MAX_CHANGES}. Rows are read by any thread, and written under the store's index lock.
+ */
+final class ChunkIndex implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ChunkIndex.class);
+
+    /** More changes than this since a checkpoint may fill RocksDB's write buffer. */
+    static final long MAX_CHANGES = 200_000;
+
+    /** As many as the write buffer surely takes. */
+    static final long MOST_CHANGES = 3 * MAX_CHANGES;
+
+    /** What a checkpoint may need on disk. */
+    static final long CHECKPOINT_BYTES = 64 << 20;
+
+    private static final long WRITE_BUFFER_BYTES = 128 << 20;
+    private static final long BLOCK_CACHE_BYTES = 8 << 20;
+    private static final int CACHE_SHARD_BITS = 1;
+    private static final int METADATA_BLOCK_BYTES = 8 << 10;
+
+    /** Beside the files of RocksDB: they are damaged, and go at the next start. */
+    private static final String DAMAGE_NOTE = "DAMAGED";
+
+    private static final byte CHUNK = 'c';
+    private static final byte SEGMENT = 's';
+    private static final byte[] CHECKPOINT = {'k'};
+    private static final int FORMAT = 1;
+
+    private final Path folder;
+    private final RocksDB db;
+    private final Options options;
+    private final BloomFilter bloom = new BloomFilter(10, false);
+    private final Cache cache = new LRUCache(BLOCK_CACHE_BYTES, CACHE_SHARD_BITS);
+    private final WriteOptions write = new WriteOptions().setDisableWAL(true);
+    private final AtomicLong changes = new AtomicLong();
+
+    /** Whoever is in RocksDB holds the read lock: nobody may be there when it is closed. */
+    private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
+
+    private boolean closed;
+    private final Checkpoint last;
+
+    /**
+     * A chunk's place.
+     *
+     * @param segment the segment's number
+     */
+    record Row(
+            int segment,
+            int offset,
+            int recordBytes,
+            int dataBytes,
+            ChunkShape shape,
+            @Nullable String home) {
+
+        byte[] bytes() {
+            byte[] name = home == null ? new byte[0] : home.getBytes(StandardCharsets.UTF_8);
+            ByteBuffer to = ByteBuffer.allocate(16 + ChunkShape.BYTES + name.length);
+            to.putInt(segment).putInt(offset).putInt(recordBytes).putInt(dataBytes);
+            shape.write(to);
+            return to.put(name).array();
+        }
+
+        static Row of(byte[] bytes) {
+            ByteBuffer from = ByteBuffer.wrap(bytes);
+            int segment = from.getInt();
+            int offset = from.getInt();
+            int recordBytes = from.getInt();
+            int dataBytes = from.getInt();
+            ChunkShape shape = ChunkShape.read(from);
+            byte[] name = new byte[from.remaining()];
+            from.get(name);
+            String home = name.length == 0 ? null : new String(name, StandardCharsets.UTF_8);
+            return new Row(segment, offset, recordBytes, dataBytes, shape, home);
+        }
+    }
+
+    /**
+     * @param number 0: there was none yet
+     * @param from segments from this number on may have got records since
+     */
+    record Checkpoint(long number, int from) {
+        static final Checkpoint NONE = new Checkpoint(0, 0);
+    }
+
+    /** Is told of each row in turn. */
+    interface Visitor {
+        void row(ChunkKey key, Row row);
+    }
+
+    private ChunkIndex(Path folder) throws RocksDBException {
+        this.folder = folder;
+        options =
+                new Options()
+                        .setCreateIfMissing(true)
+                        .setAvoidFlushDuringShutdown(true)
+                        .setWriteBufferSize(WRITE_BUFFER_BYTES)
+                        .setArenaBlockSize(256 << 10)
+                        .setMemtableWholeKeyFiltering(true)
+                        .setMemtablePrefixBloomSizeRatio(0.02)
+                        .setMaxBackgroundJobs(2)
+                        .setCompressionType(CompressionType.LZ4_COMPRESSION)
+                        .setLevelCompactionDynamicLevelBytes(true)
+                        .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+                        .setKeepLogFileNum(2)
+                        .setManifestPreallocationSize(64 << 10)
+                        .setStatsDumpPeriodSec(0)
+                        .setStatsPersistPeriodSec(0)
+                        .setTableFormatConfig(
+                                new BlockBasedTableConfig()
+                                        .setBlockCache(cache)
+                                        .setFilterPolicy(bloom)
+                                        .setIndexType(IndexType.kTwoLevelIndexSearch)
+                                        .setPartitionFilters(true)
+                                        .setMetadataBlockSize(METADATA_BLOCK_BYTES)
+                                        .setCacheIndexAndFilterBlocks(true)
+                                        .setPinTopLevelIndexAndFilter(true)
+                                        .setFormatVersion(5));
+        db = RocksDB.open(options, folder.toString());
+        try {
+            last = readCheckpoint();
+        } catch (RocksDBException e) {
+            db.close();
+            throw e;
+        }
+    }
+
+    /** Opens the index, or makes an empty one where there is none that can be read. */
+    static ChunkIndex open(Path folder) throws IOException {
+        NativeLibrary.load();
+        if (isDamaged(folder)) {
+            LOG.warn("{} is damaged, and made anew", folder);
+            Folders.delete(folder);
+        }
+        Folders.create(folder);
+        try {
+            return new ChunkIndex(folder);
+        } catch (RocksDBException e) {
+            LOG.warn("{} cannot be read, and is made anew: {}", folder, e.getMessage());
+            Folders.delete(folder);
+            Folders.create(folder);
+        }
+        try {
+            return new ChunkIndex(folder);
+        } catch (RocksDBException e) {
+            throw new IOException("cannot open the index " + folder + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Whether an index that was in use turned out to be damaged; it is made anew when opened. */
+    static boolean isDamaged(Path folder) {
+        return Files.exists(folder.resolve(DAMAGE_NOTE));
+    }
+
+    private Checkpoint readCheckpoint() throws RocksDBException {
+        byte[] row = db.get(CHECKPOINT);
+        if (row == null) {
+            return Checkpoint.NONE;
+        }
+        ByteBuffer from = ByteBuffer.wrap(row);
+        int format = from.getInt();
+        if (format != FORMAT) {
+            throw new RocksDBException("format " + format + ", this program reads " + FORMAT);
+        }
+        return new Checkpoint(from.getLong(), from.getInt());
+    }
+
+    /** The one that it was opened at. */
+    Checkpoint openedAt() {
+        return last;
+    }
+
+    /** Changes since the last checkpoint. */
+    long changes() {
+        return changes.get();
+    }
+
+    private static byte[] key(ChunkKey key) {
+        ByteBuffer to = ByteBuffer.allocate(1 + ChunkKey.BYTES).put(CHUNK);
+        key.write(to);
+        return to.array();
+    }
+
+    private static ChunkKey key(byte[] bytes) {
+        return ChunkKey.read(ByteBuffer.wrap(bytes, 1, ChunkKey.BYTES));
+    }
+
+    private static byte[] key(int segment) {
+        return ByteBuffer.allocate(5).put(SEGMENT).putInt(segment).array();
+    }
+
+    @Nullable Row get(ChunkKey key) {
+        byte[] row = get(key(key));
+        return row == null ? null : Row.of(row);
+    }
+
+    private interface Work<T> {
+        T run() throws RocksDBException;
+    }
+
+    private <T> T in(Work<T> work) {
+        use.readLock().lock();
+        try {
+            if (closed) {
+                throw new UncheckedIOException(new ClosedChannelException());
+            }
+            return work.run();
+        } catch (RocksDBException e) {
+            throw failed(e);
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    private byte @Nullable [] get(byte[] key) {
+        return in(() -> db.get(key));
+    }
+
+    void put(ChunkKey key, Row row) {
+        put(key(key), row.bytes());
+    }
+
+    private void put(byte[] key, byte[] row) {
+        in(() -> {
+            db.put(write, key, row);
+            return changes.incrementAndGet();
+        });
+    }
+
+    void remove(ChunkKey key) {
+        remove(key(key));
+    }
+
+    private void remove(byte[] key) {
+        in(() -> {
+            db.delete(write, key);
+            return changes.incrementAndGet();
+        });
+    }
+
+    /** What was last noted of a segment's dead records; null: nothing. */
+    byte @Nullable [] summary(int segment) {
+        return get(key(segment));
+    }
+
+    void summarize(int segment, byte[] summary) {
+        put(key(segment), summary);
+    }
+
+    /** Segments that {@link #summary} knows of. */
+    List<Integer> summarized() {
+        List<Integer> found = new ArrayList<>();
+        return in(() -> {
+            try (RocksIterator rows = db.newIterator()) {
+                rows.seek(new byte[] {SEGMENT});
+                while (rows.isValid() && rows.key()[0] == SEGMENT) {
+                    found.add(ByteBuffer.wrap(rows.key(), 1, 4).getInt());
+                    rows.next();
+                }
+                rows.status();
+                return found;
+            }
+        });
+    }
+
+    void forget(int segment) {
+        remove(key(segment));
+    }
+
+    void forEach(Visitor visitor) {
+        in(() -> {
+            try (RocksIterator rows = db.newIterator()) {
+                for (rows.seek(new byte[] {CHUNK}); isChunk(rows); rows.next()) {
+                    visitor.row(key(rows.key()), Row.of(rows.value()));
+                }
+                rows.status();
+                return true;
+            }
+        });
+    }
+
+    private static boolean isChunk(RocksIterator rows) {
+        return rows.isValid() && rows.key()[0] == CHUNK;
+    }
+
+    /** Rows after `after` (null: from the first) in key order. */
+    List<Map.Entry<ChunkKey, Row>> list(@Nullable ChunkKey after, int limit) {
+        List<Map.Entry<ChunkKey, Row>> found = new ArrayList<>();
+        return in(() -> {
+            try (RocksIterator rows = db.newIterator()) {
+                rows.seek(after == null ? new byte[] {CHUNK} : key(after));
+                while (found.size() < limit && isChunk(rows)) {
+                    ChunkKey key = key(rows.key());
+                    if (!key.equals(after)) {
+                        found.add(Map.entry(key, Row.of(rows.value())));
+                    }
+                    rows.next();
+                }
+                rows.status();
+                return found;
+            }
+        });
+    }
+
+    /** The last one in key order; null: there is none. */
+    @Nullable ChunkKey last() {
+        return in(
+                        () -> {
+                            try (RocksIterator rows = db.newIterator()) {
+                                rows.seekForPrev(new byte[] {CHUNK + 1});
+                                rows.status();
+                                return isChunk(rows)
+                                        ? Optional.of(key(rows.key()))
+                                        : Optional.<ChunkKey>empty();
+                            }
+                        })
+                .orElse(null);
+    }
+
+    /**
+     * What is in the index now reaches the disk, in the background, and nothing that comes later.
+     * All that it says must be on disk in the segments. Index lock held.
+     */
+    void checkpoint(Checkpoint checkpoint) {
+        byte[] row =
+                ByteBuffer.allocate(16)
+                        .putInt(FORMAT)
+                        .putLong(checkpoint.number)
+                        .putInt(checkpoint.from)
+                        .array();
+        // RocksDB begins a new memory table before it returns, even if it need not wait.
+        in(() -> {
+            try (FlushOptions flush = new FlushOptions().setWaitForFlush(false)) {
+                db.put(write, CHECKPOINT, row);
+                db.flush(flush);
+                changes.set(0);
+                return true;
+            }
+        });
+    }
+
+    /** Waits until all checkpoints are on disk; no longer than the limit. */
+    void awaitWritten(long limitMs) {
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMs);
+        while (!isWritten() && System.nanoTime() - deadlineNs < 0) {
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    private boolean isWritten() {
+        return in(() -> db.getLongProperty("rocksdb.num-immutable-mem-table") == 0);
+    }
+
+    /** The next start makes the index anew from the segments, if it is damaged. */
+    private UncheckedIOException failed(RocksDBException e) {
+        IOException failure = new IOException("index " + folder + ": " + e.getMessage(), e);
+        if (e.getStatus() != null
+                && e.getStatus().getCode() == org.rocksdb.Status.Code.Corruption) {
+            LOG.error("{}; restart this process, which makes the index anew", failure.getMessage());
+            try {
+                Files.writeString(folder.resolve(DAMAGE_NOTE), String.valueOf(e.getMessage()));
+            } catch (IOException unwritten) {
+                failure.addSuppressed(unwritten);
+            }
+        }
+        return new UncheckedIOException(failure);
+    }
+
+    @Override
+    public void close() {
+        use.writeLock().lock();
+        try {
+            if (!closed) {
+                closed = true;
+                db.close();
+                options.close();
+                write.close();
+                cache.close();
+                bloom.close();
+            }
+        } finally {
+            use.writeLock().unlock();
+        }
+    }
+}

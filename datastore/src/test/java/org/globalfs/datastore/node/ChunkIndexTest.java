@@ -1,0 +1,222 @@
+package org.globalfs.datastore.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.protocol.Folders;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class ChunkIndexTest {
+    private static final ChunkShape SHAPE = new ChunkShape(1000, 1, 4, 2, 7);
+    private static final SegmentStore.Options OPTIONS =
+            new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 192 << 10);
+
+    @TempDir Path folder;
+    private final Random random = new Random(4711);
+    private final AckedChunks chunks = new AckedChunks();
+
+    private Map<ChunkKey, byte[]> some(int count) {
+        Map<ChunkKey, byte[]> some = new LinkedHashMap<>();
+        for (int i = 0; i < count; i++) {
+            byte[] bytes = new byte[10_000 + random.nextInt(20_000)];
+            random.nextBytes(bytes);
+            some.put(key(), bytes);
+        }
+        return some;
+    }
+
+    private ChunkKey key() {
+        return new ChunkKey(random.nextLong(), random.nextLong(), random.nextInt(40));
+    }
+
+    private Path data() {
+        return folder.resolve("data");
+    }
+
+    private SegmentStore open(Path data) throws IOException {
+        Files.createDirectories(data);
+        return SegmentStore.open(data, OPTIONS);
+    }
+
+    /** What a killed process leaves. */
+    private Path killed() throws IOException {
+        Path copy = folder.resolve("copy");
+        Folders.delete(copy);
+        try (Stream<Path> all = Files.walk(data())) {
+            for (Path path : all.toList()) {
+                Files.copy(path, copy.resolve(data().relativize(path)));
+            }
+        }
+        return copy;
+    }
+
+    @Test
+    void aStartLooksOnlyThroughWhatHasChangedSinceTheCheckpoint() throws IOException {
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(60));
+            assertThat(store.files().count()).isGreaterThan(5);
+        }
+        try (SegmentStore store = open(data())) {
+            assertThat(store.lookedThrough()).as("the one that takes appends").isEqualTo(1);
+            chunks.check(store);
+            Path untouched = killed();
+            try (SegmentStore copy = open(untouched)) {
+                assertThat(copy.lookedThrough()).isEqualTo(1);
+                chunks.check(copy);
+            }
+            chunks.delete(store, List.of(chunks.live().getFirst()));
+            chunks.put(store, some(10));
+            try (SegmentStore copy = open(killed())) {
+                assertThat(copy.lookedThrough()).isBetween(3, 5);
+                chunks.check(copy);
+                assertThat(copy.statistics().usedBytes()).isEqualTo(store.statistics().usedBytes());
+            }
+            store.checkpoint();
+        }
+        try (SegmentStore store = open(data())) {
+            assertThat(store.lookedThrough()).isEqualTo(1);
+            chunks.check(store);
+        }
+    }
+
+    @Test
+    void aLostIndexIsMadeAnew() throws IOException {
+        List<Map.Entry<ChunkKey, SegmentStore.Location>> before;
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(40));
+            chunks.delete(store, chunks.live().subList(3, 9));
+            before = store.list(null, 100);
+        }
+        Folders.delete(data().resolve(SegmentStore.INDEX));
+        try (SegmentStore store = open(data())) {
+            assertThat(store.lookedThrough()).isEqualTo(store.files().count());
+            chunks.check(store);
+            assertThat(store.list(null, 100)).hasSameSizeAs(before);
+            assertThat(store.chunks()).isEqualTo(before.size());
+        }
+    }
+
+    @Test
+    void anIndexThatCannotBeOpenedIsMadeAnew() throws IOException {
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(20));
+        }
+        for (Path file : files("MANIFEST")) {
+            Files.writeString(file, "damaged");
+        }
+        try (SegmentStore store = open(data())) {
+            chunks.check(store);
+        }
+    }
+
+    @Test
+    void anIndexThatIsFoundDamagedAtTheStartIsMadeAnew() throws IOException {
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(20));
+        }
+        damageRows(data().resolve(SegmentStore.INDEX));
+        try (SegmentStore store = open(data())) {
+            chunks.check(store);
+            assertThat(store.lookedThrough()).isEqualTo(store.files().count());
+        }
+    }
+
+    @Test
+    void anIndexThatIsFoundDamagedLaterFailsAndIsMadeAnewAtTheNextStart() throws IOException {
+        Path index = folder.resolve("index");
+        ChunkKey key = new ChunkKey(0, 0, 0);
+        try (ChunkIndex rows = ChunkIndex.open(index)) {
+            rows.put(key, new ChunkIndex.Row(1, 2, 3, 4, SHAPE, "n2"));
+            for (int i = 0; i < 2_000; i++) {
+                rows.put(key(), new ChunkIndex.Row(1, 2, 3, 4, SHAPE, "n2"));
+            }
+            rows.checkpoint(new ChunkIndex.Checkpoint(1, 1));
+            rows.awaitWritten(10_000);
+        }
+        damageRows(index);
+        try (ChunkIndex rows = ChunkIndex.open(index)) {
+            assertThatThrownBy(() -> rows.get(key)).isInstanceOf(UncheckedIOException.class);
+        }
+        assertThat(ChunkIndex.isDamaged(index)).isTrue();
+        try (ChunkIndex rows = ChunkIndex.open(index)) {
+            assertThat(rows.get(key)).isNull();
+            assertThat(rows.openedAt()).isEqualTo(ChunkIndex.Checkpoint.NONE);
+        }
+    }
+
+    @Test
+    void rowsComeBackAsTheyWereInTheOrderOfTheirKeys() throws IOException {
+        TreeSet<ChunkKey> keys = new TreeSet<>();
+        try (ChunkIndex rows = ChunkIndex.open(folder.resolve("index"))) {
+            assertThat(rows.last()).isNull();
+            for (int i = 0; i < 300; i++) {
+                ChunkKey key = key();
+                keys.add(key);
+                rows.put(key, new ChunkIndex.Row(i, 2, 3, 4, SHAPE, i % 2 == 0 ? null : "n" + i));
+                assertThat(rows.get(key).segment()).isEqualTo(i);
+                assertThat(rows.get(key).home()).isEqualTo(i % 2 == 0 ? null : "n" + i);
+            }
+            rows.summarize(5, new byte[] {1});
+            assertThat(rows.last()).isEqualTo(keys.last());
+            List<ChunkKey> listed = new ArrayList<>();
+            List<Map.Entry<ChunkKey, ChunkIndex.Row>> page = rows.list(null, 70);
+            while (!page.isEmpty()) {
+                page.forEach(row -> listed.add(row.getKey()));
+                page = rows.list(page.getLast().getKey(), 70);
+            }
+            assertThat(listed).containsExactlyElementsOf(keys);
+            List<ChunkKey> all = new ArrayList<>();
+            rows.forEach((key, row) -> all.add(key));
+            assertThat(all).containsExactlyElementsOf(keys);
+            assertThat(rows.summarized()).containsExactly(5);
+        }
+    }
+
+    /** Whoever is late meets a closed index, not memory that is no longer there. */
+    @Test
+    void aClosedIndexSaysSo() throws IOException {
+        ChunkIndex rows = ChunkIndex.open(folder.resolve("index"));
+        rows.close();
+        rows.close();
+        assertThatThrownBy(() -> rows.get(key())).isInstanceOf(UncheckedIOException.class);
+        assertThatThrownBy(() -> rows.list(null, 1)).isInstanceOf(UncheckedIOException.class);
+    }
+
+    private List<Path> files(String prefix) throws IOException {
+        try (Stream<Path> all = Files.list(data().resolve(SegmentStore.INDEX))) {
+            return all.filter(file -> file.getFileName().toString().startsWith(prefix)).toList();
+        }
+    }
+
+    private static void damageRows(Path index) throws IOException {
+        try (Stream<Path> all = Files.list(index)) {
+            for (Path file : all.filter(path -> path.toString().endsWith(".sst")).toList()) {
+                damage(file);
+            }
+        }
+    }
+
+    private static void damage(Path file) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        for (int at = 20; at < 60; at++) {
+            bytes[at] ^= 0x55;
+        }
+        Files.write(file, bytes);
+    }
+}
