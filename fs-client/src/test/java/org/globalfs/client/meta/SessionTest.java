@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,13 +39,18 @@ class SessionTest {
             }
             assertThat(session.settled()).isEqualTo(unsettled(own + 1, other, own));
             assertThat(session.settledHere().unsettled()).containsExactly(other);
-            CompletableFuture<List<Long>> elsewhere =
-                    CompletableFuture.supplyAsync(() -> session.settledHere().unsettled());
-            assertThat(elsewhere.get(10, TimeUnit.SECONDS)).containsExactly(other, own);
+            CompletableFuture<List<Long>> others =
+                    CompletableFuture.supplyAsync(
+                            () -> session.settledHere().unsettled(), elsewhere());
+            assertThat(others.get(10, TimeUnit.SECONDS)).containsExactly(other, own);
         }
         assertThat(session.settled()).isEqualTo(unsettled(own + 1, other));
         session.answered(other);
         assertThat(session.settled()).isEqualTo(unsettled(own + 1));
+    }
+
+    private static Executor elsewhere() {
+        return task -> Thread.ofPlatform().daemon().start(task);
     }
 
     private static Session.Settled unsettled(long below, Long... sequences) {
@@ -64,14 +70,16 @@ class SessionTest {
     void whoWaitsForAnUpdateGoesOnOnceItIsSettled() throws Exception {
         long sequence = session.nextSequence();
         CompletableFuture<Boolean> waiting =
-                CompletableFuture.supplyAsync(() -> {
-                    try {
-                        session.awaitSettled(List.of(sequence), LONG_NS);
-                        return session.settled().unsettled().isEmpty();
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                    }
-                });
+                CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                session.awaitSettled(List.of(sequence), LONG_NS);
+                                return session.settled().unsettled().isEmpty();
+                            } catch (InterruptedException e) {
+                                throw new IllegalStateException(e);
+                            }
+                        },
+                        elsewhere());
         session.awaitSettled(List.of(sequence), 1_000_000);
         assertThat(waiting.isDone()).isFalse();
         session.answered(sequence);
