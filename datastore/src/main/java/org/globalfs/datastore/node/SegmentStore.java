@@ -876,7 +876,9 @@ public final class SegmentStore implements AutoCloseable {
     public void close() throws IOException {
         try {
             if (groupSync.failure() == null) {
-                checkpoint();
+                if (index.changes() > 0) {
+                    checkpoint();
+                }
                 index.awaitWritten(CLOSE_MS);
             }
         } finally {

@@ -93,7 +93,7 @@ class SegmentCrashTest {
                     chunks.delete(store, someOf(chunks.live(), 4));
                 }
             });
-            for (int round = 0; round < 4; round++) {
+            for (int round = 0; round < 3; round++) {
                 chunks.put(store, some(3, 40_000));
                 chunks.put(store, some(8, 6_000));
                 chunks.put(store, some(1, 120_000));
