@@ -16,16 +16,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.globalfs.datastore.rocksdb.NativeLibrary;
+import org.globalfs.datastore.rocksdb.TableFormat;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.Folders;
 import org.jspecify.annotations.Nullable;
-import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Cache;
 import org.rocksdb.CompressionType;
 import org.rocksdb.FlushOptions;
-import org.rocksdb.IndexType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
@@ -60,7 +59,6 @@ final class ChunkIndex implements AutoCloseable {
     private static final long WRITE_BUFFER_BYTES = 128 << 20;
     private static final long BLOCK_CACHE_BYTES = 8 << 20;
     private static final int CACHE_SHARD_BITS = 1;
-    private static final int METADATA_BLOCK_BYTES = 8 << 10;
 
     /** Beside the files of RocksDB: they are damaged, and go at the next start. */
     private static final String DAMAGE_NOTE = "DAMAGED";
@@ -150,16 +148,7 @@ final class ChunkIndex implements AutoCloseable {
                         .setManifestPreallocationSize(64 << 10)
                         .setStatsDumpPeriodSec(0)
                         .setStatsPersistPeriodSec(0)
-                        .setTableFormatConfig(
-                                new BlockBasedTableConfig()
-                                        .setBlockCache(cache)
-                                        .setFilterPolicy(bloom)
-                                        .setIndexType(IndexType.kTwoLevelIndexSearch)
-                                        .setPartitionFilters(true)
-                                        .setMetadataBlockSize(METADATA_BLOCK_BYTES)
-                                        .setCacheIndexAndFilterBlocks(true)
-                                        .setPinTopLevelIndexAndFilter(true)
-                                        .setFormatVersion(5));
+                        .setTableFormatConfig(TableFormat.of(cache, bloom));
         db = RocksDB.open(options, folder.toString());
         try {
             last = readCheckpoint();

@@ -7,8 +7,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +21,7 @@ final class SegmentLoader {
     private final SegmentStore.Options options;
     private final FaultPoints faults;
     private final ByteBuffer window = SegmentScan.newWindow();
-    private final List<Opened> files = new ArrayList<>();
+    private final Set<Opened> files = new LinkedHashSet<>();
 
     /**
      * A file that was opened, and not looked through yet.

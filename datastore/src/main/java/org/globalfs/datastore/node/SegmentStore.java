@@ -15,6 +15,7 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.datastore.node.FaultPoints.Step;
@@ -97,6 +98,7 @@ public final class SegmentStore implements AutoCloseable {
     private volatile long epoch;
 
     private volatile long checkpointNs = System.nanoTime();
+    private final AtomicBoolean checkpointing = new AtomicBoolean();
 
     /** Segments that the index knows the dead records of. Guarded by indexLock. */
     private final Set<Integer> summarized = new HashSet<>();
@@ -284,14 +286,40 @@ public final class SegmentStore implements AutoCloseable {
 
     /** Now and then, by whoever has changed something. */
     private void checkpointIfDue() throws IOException {
+        if (!isCheckpointDue() || !checkpointing.compareAndSet(false, true)) {
+            return; // many find it due at the same moment, and one of them is enough
+        }
+        try {
+            if (isCheckpointDue()) {
+                checkpoint();
+            }
+        } catch (UncheckedIOException e) {
+            throw failed(e);
+        } finally {
+            checkpointing.set(false);
+        }
+    }
+
+    private boolean isCheckpointDue() throws IOException {
         long changes = index.changes();
         boolean many = changes >= ChunkIndex.MAX_CHANGES;
         boolean old = changes > 0 && System.nanoTime() - checkpointNs >= CHECKPOINT_NS;
-        if ((many || old)
+        return (many || old)
                 && groupSync.failure() == null
-                && (hasRoomForIndex() || changes >= ChunkIndex.MOST_CHANGES)) {
-            checkpoint();
+                && (hasRoomForIndex() || changes >= ChunkIndex.MOST_CHANGES);
+    }
+
+    /**
+     * The index takes no changes: as with a disk that fails, nothing is written any more. With one
+     * that is full RocksDB goes on by itself once there is room.
+     */
+    private IOException failed(UncheckedIOException e) {
+        IOException failure = new IOException(e.getMessage(), e);
+        if (!Disk.isFull(failure)) {
+            groupSync.fail(failure);
+            LOG.error("{}: the index failed, no more writes", folder, e);
         }
+        return failure;
     }
 
     /** A checkpoint that finds none would stop the index; deletes have to go on. */
@@ -436,6 +464,8 @@ public final class SegmentStore implements AutoCloseable {
             }
             groupSync.fail(e);
             throw e;
+        } catch (UncheckedIOException e) {
+            throw failed(e);
         } finally {
             files.appendLock.unlock();
         }
@@ -810,6 +840,8 @@ public final class SegmentStore implements AutoCloseable {
             }
             groupSync.fail(e);
             throw e;
+        } catch (UncheckedIOException e) {
+            throw failed(e);
         } finally {
             files.appendLock.unlock();
         }

@@ -4,8 +4,10 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -163,21 +165,21 @@ public final class Session {
 
     /** As seen by everyone. */
     public Settled settled() {
-        return settled(List.of());
+        return settled(Set.of());
     }
 
     /**
      * As seen by this thread, which knows what it was answered; nobody waits for abandoned ones.
      */
     public synchronized Settled settledHere() {
-        List<Long> known = new ArrayList<>(abandonedUntilNs.keySet());
+        Set<Long> known = new HashSet<>(abandonedUntilNs.keySet());
         for (Taking open = of(TAKING.get()); open != null; open = of(open.outer)) {
             known.addAll(open.answered);
         }
         return settled(known);
     }
 
-    private synchronized Settled settled(Collection<Long> known) {
+    private synchronized Settled settled(Set<Long> known) {
         if (!abandonedUntilNs.isEmpty()) {
             long nowNs = System.nanoTime();
             abandonedUntilNs

@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.globalfs.datastore.rocksdb.NativeLibrary;
+import org.globalfs.datastore.rocksdb.TableFormat;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.Folders;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
-import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Cache;
 import org.rocksdb.Checkpoint;
@@ -27,7 +27,6 @@ import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
 import org.rocksdb.FlushOptions;
-import org.rocksdb.IndexType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
@@ -62,12 +61,6 @@ public final class Store implements AutoCloseable {
     /** Shards of the block cache, so that each has room for blocks of any kind. */
     private static final int CACHE_SHARD_BITS = 2;
 
-    /**
-     * Indexes and filters are read in pieces. Whole ones, of files with a million records, do not
-     * fit into a shard of the cache: each record looked up would read and check a megabyte.
-     */
-    private static final int METADATA_BLOCK_BYTES = 8 << 10;
-
     private final Path folder;
     private final RocksDB db;
     private final DBOptions dbOptions;
@@ -85,19 +78,7 @@ public final class Store implements AutoCloseable {
         bloom = new BloomFilter(10, false);
         tableOptions =
                 new ColumnFamilyOptions()
-                        .setTableFormatConfig(
-                                new BlockBasedTableConfig()
-                                        .setBlockCache(cache)
-                                        .setFilterPolicy(bloom)
-                                        .setIndexType(IndexType.kTwoLevelIndexSearch)
-                                        .setPartitionFilters(true)
-                                        .setMetadataBlockSize(METADATA_BLOCK_BYTES)
-                                        .setCacheIndexAndFilterBlocks(true)
-                                        .setCacheIndexAndFilterBlocksWithHighPriority(true)
-                                        .setPinTopLevelIndexAndFilter(true)
-                                        .setPinL0FilterAndIndexBlocksInCache(true)
-                                        .setBlockSize(8 << 10)
-                                        .setFormatVersion(5))
+                        .setTableFormatConfig(TableFormat.of(cache, bloom).setBlockSize(8 << 10))
                         .setWriteBufferSize(options.writeBufferBytes())
                         .setArenaBlockSize(256 << 10)
                         .setMemtableWholeKeyFiltering(true)
