@@ -14,6 +14,7 @@ MIB = 1 << 20
 BIG = 8 * MIB
 SMALL = 16_000
 WRITERS = 4
+LOADED = 50
 
 
 def noted():
@@ -174,9 +175,9 @@ def room():
 
 
 def load():
-    """Writes, whatever comes, until told to stop; notes what was acknowledged."""
+    """Writes, whatever comes, until told to stop; notes what was acknowledged, and is still there."""
     files = noted()
-    os.makedirs(os.path.join(A, "full/load"), exist_ok=True)
+    kept = []
     i = 0
     while not os.path.exists(NOTES + ".stop"):
         name = f"full/load/{i}"
@@ -184,6 +185,11 @@ def load():
         try:
             put(os.path.join(A, name), data)
             files[name] = digest(data)
+            kept.append(name)
+            if len(kept) > LOADED:  # or they would fill the disk that others make room on
+                oldest = kept.pop(0)
+                del files[oldest]
+                os.unlink(os.path.join(A, oldest))
         except OSError as e:
             assert e.errno in (errno.ENOSPC, errno.EIO), e
             time.sleep(0.05)

@@ -18,6 +18,7 @@ import org.globalfs.datastore.cache.policy.RegionLatencies;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.client.FetchedChunk;
 import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.datastore.node.ChunkLocation;
 import org.globalfs.datastore.node.SegmentStore;
 import org.globalfs.datastore.wire.CacheStatistics;
 import org.globalfs.datastore.wire.CachedRequest;
@@ -111,9 +112,8 @@ final class CacheKeeper implements AutoCloseable {
     void start() throws IOException {
         ChunkKey after = null;
         while (true) {
-            List<Map.Entry<ChunkKey, SegmentStore.Location>> page =
-                    store.list(after, LISTED_AT_ONCE);
-            for (Map.Entry<ChunkKey, SegmentStore.Location> entry : page) {
+            List<Map.Entry<ChunkKey, ChunkLocation>> page = store.list(after, LISTED_AT_ONCE);
+            for (Map.Entry<ChunkKey, ChunkLocation> entry : page) {
                 after = entry.getKey();
                 adopt(after, entry.getValue());
             }
@@ -125,7 +125,7 @@ final class CacheKeeper implements AutoCloseable {
         thread.start();
     }
 
-    private void adopt(ChunkKey key, SegmentStore.Location location) throws IOException {
+    private void adopt(ChunkKey key, ChunkLocation location) throws IOException {
         ChunkShape shape = location.shape();
         int chunks = shape.dataChunks() + shape.parityChunks();
         List<Integer> somewhere = new ArrayList<>();

@@ -48,7 +48,7 @@ final class ChunkIndex implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChunkIndex.class);
 
     /** More changes than this since a checkpoint may fill RocksDB's write buffer. */
-    static final long MAX_CHANGES = 200_000;
+    static final long MAX_CHANGES = 50_000;
 
     /** As many as the write buffer surely takes. */
     static final long MOST_CHANGES = 3 * MAX_CHANGES;
@@ -56,7 +56,9 @@ final class ChunkIndex implements AutoCloseable {
     /** What a checkpoint may need on disk. */
     static final long CHECKPOINT_BYTES = 64 << 20;
 
-    private static final long WRITE_BUFFER_BYTES = 128 << 20;
+    /** After a full disk RocksDB goes on only once so much is free. */
+    private static final long WRITE_BUFFER_BYTES = 32 << 20;
+
     private static final long BLOCK_CACHE_BYTES = 8 << 20;
     private static final int CACHE_SHARD_BITS = 1;
 

@@ -72,7 +72,7 @@ final class ChunkMove {
     }
 
     private static byte @Nullable [] read(SegmentStore store, ChunkKey key) throws IOException {
-        SegmentStore.Location location = store.location(key);
+        ChunkLocation location = store.location(key);
         int length = location == null ? 0 : location.dataBytes();
         ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(length));
         try {

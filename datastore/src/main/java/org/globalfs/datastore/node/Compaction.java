@@ -92,7 +92,7 @@ public final class Compaction implements AutoCloseable {
             if (shutdown.begun()) {
                 break;
             }
-            SegmentStore.Location location = store.location(record.key());
+            ChunkLocation location = store.location(record.key());
             if (!record.live()
                     || location == null
                     || location.segment() != segment
@@ -114,7 +114,7 @@ public final class Compaction implements AutoCloseable {
     }
 
     /** False: there is no room for it. */
-    private boolean copy(ChunkKey key, SegmentStore.Location location) throws IOException {
+    private boolean copy(ChunkKey key, ChunkLocation location) throws IOException {
         ByteBuffer data = BufferPool.take(SegmentStore.readRoom(location.dataBytes()));
         try {
             ChunkStatus status = store.read(key, 0, location.dataBytes(), data);

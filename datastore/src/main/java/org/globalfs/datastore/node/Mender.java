@@ -43,7 +43,7 @@ final class Mender {
      */
     void mend(@Nullable ScrubPass pass) {
         for (ChunkKey key : store.corrupt()) {
-            SegmentStore.Location location = store.location(key);
+            ChunkLocation location = store.location(key);
             Long time = notBefore.get(key);
             if (shutdown.begun()
                     || location == null
@@ -68,7 +68,7 @@ final class Mender {
     }
 
     /** False: its block is gone. */
-    private boolean mend(ChunkKey key, SegmentStore.Location location) throws IOException {
+    private boolean mend(ChunkKey key, ChunkLocation location) throws IOException {
         byte[] bytes = source.chunk(key, location.shape());
         if (bytes.length != location.dataBytes()) {
             throw new IOException(

@@ -24,7 +24,7 @@ final class RecordReader {
      * @throws ClosedChannelException the segment is gone
      */
     static boolean read(
-            SegmentStore.Location location, ChunkKey key, int offset, int length, ByteBuffer into)
+            ChunkLocation location, ChunkKey key, int offset, int length, ByteBuffer into)
             throws IOException {
         int headerBytes =
                 ChunkRecord.headerBytes(
@@ -68,8 +68,7 @@ final class RecordReader {
     }
 
     /** The header of a chunk's record; null when it is gone or damaged. */
-    static @Nullable ChunkRecord header(SegmentStore.Location location, ChunkKey key)
-            throws IOException {
+    static @Nullable ChunkRecord header(ChunkLocation location, ChunkKey key) throws IOException {
         ByteBuffer buffer = BufferPool.take(ChunkRecord.MAX_HEADER_BYTES);
         try {
             int headerBytes =

@@ -76,7 +76,7 @@ final class RepairPass implements AutoCloseable {
         tally.add(Count.TOTAL, store.count());
         ChunkKey cursor = null;
         while (!isOver()) {
-            List<Map.Entry<ChunkKey, SegmentStore.Location>> next = store.list(cursor, BATCH);
+            List<Map.Entry<ChunkKey, ChunkLocation>> next = store.list(cursor, BATCH);
             if (next.isEmpty()) {
                 break;
             }
@@ -172,7 +172,7 @@ final class RepairPass implements AutoCloseable {
         Sighting sighting = new Sighting(block, shape, homes, survey);
         for (int i = 0; i < homes.size(); i++) {
             String home = homes.get(i).id();
-            SegmentStore.Location here = store.location(key(block, i));
+            ChunkLocation here = store.location(key(block, i));
             // What is kept for its home goes there by HandoffReturn, unless this node empties.
             boolean stays = here != null && home.equals(here.home()) && epoch.lists(self);
             if (here != null && !home.equals(self) && !stays) {
@@ -182,8 +182,7 @@ final class RepairPass implements AutoCloseable {
         return sighting.missing(last);
     }
 
-    private void move(
-            ChunkKey key, SegmentStore.Location here, StorageSite site, Sighting sighting) {
+    private void move(ChunkKey key, ChunkLocation here, StorageSite site, Sighting sighting) {
         String home = site.id();
         boolean empties = !epoch.lists(self) && view.dead().contains(home);
         String to = peers.isPresent(home) ? home : empties ? sighting.standIn(site) : null;

@@ -50,9 +50,9 @@ final class ScrubWalk {
     /** A chunk that cannot be read ends it for now; it goes on behind that one. */
     void readOn(Reader reader, Shutdown shutdown) throws IOException {
         while (credit > 0 && !over) {
-            List<Map.Entry<ChunkKey, SegmentStore.Location>> next = store.list(cursor, BATCH);
+            List<Map.Entry<ChunkKey, ChunkLocation>> next = store.list(cursor, BATCH);
             over = next.isEmpty();
-            for (Map.Entry<ChunkKey, SegmentStore.Location> entry : next) {
+            for (Map.Entry<ChunkKey, ChunkLocation> entry : next) {
                 ChunkKey key = entry.getKey();
                 over = last != null && key.compareTo(last) > 0;
                 if (credit <= 0 || over || shutdown.begun()) {

@@ -215,13 +215,20 @@ final class SegmentFolder {
         }
     }
 
+    /** A record dies in that epoch; returns the ticket of that. */
+    long kill(ChunkLocation location, long epoch) throws IOException {
+        location.segment().stamp(epoch);
+        location.segment().kill(location.offset(), location.recordBytes());
+        return groupSync.wrote(location.segment());
+    }
+
     /**
      * Gives the space of dead records back.
      *
      * @param synced only where their end is on disk
      */
-    void reclaim(List<SegmentStore.Location> killed, boolean synced) throws IOException {
-        for (SegmentStore.Location location : killed) {
+    void reclaim(List<ChunkLocation> killed, boolean synced) throws IOException {
+        for (ChunkLocation location : killed) {
             if (location.segment().sealed() && location.segment().whollyDead()) {
                 appendLock.lock();
                 try {

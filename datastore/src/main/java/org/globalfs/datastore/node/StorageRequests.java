@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -73,7 +74,7 @@ final class StorageRequests implements Requests {
                 case REPAIR -> repair(request, meta, replies);
                 default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, request);
             }
-        } catch (StoreFailure e) {
+        } catch (StoreFailure | UncheckedIOException e) {
             LOG.error("{}: {} failed", node, opcode, e.getCause());
             replies.send(opcode, ChunkStatus.IO_ERROR, request);
         }
@@ -109,7 +110,7 @@ final class StorageRequests implements Requests {
             status = written.status();
             ticket = Math.max(ticket, written.ticket());
         } catch (IOException e) {
-            LOG.error("{}: disk failed, no more writes", node, e);
+            LOG.error("{}: PUT failed", node, e);
             status = ChunkStatus.IO_ERROR;
         }
         unsynced.add(new UnsyncedPut(header.request(), status));
@@ -201,10 +202,10 @@ final class StorageRequests implements Requests {
     private void list(long request, ByteBuffer meta, Replies replies) throws IOException {
         @Nullable ChunkKey after = meta.get() == 0 ? null : ChunkKey.read(meta);
         int limit = Math.clamp(meta.getInt(), 1, 10_000);
-        List<Map.Entry<ChunkKey, SegmentStore.Location>> entries = store.list(after, limit);
+        List<Map.Entry<ChunkKey, ChunkLocation>> entries = store.list(after, limit);
         ByteBuffer listing =
                 ByteBuffer.allocate(entries.size() * (ChunkKey.BYTES + ChunkShape.BYTES + 4 + 256));
-        for (Map.Entry<ChunkKey, SegmentStore.Location> entry : entries) {
+        for (Map.Entry<ChunkKey, ChunkLocation> entry : entries) {
             entry.getKey().write(listing);
             entry.getValue().shape().write(listing);
             listing.putInt(entry.getValue().dataBytes());

@@ -16,6 +16,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.Folders;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -97,7 +98,7 @@ class ChunkIndexTest {
 
     @Test
     void aLostIndexIsMadeAnew() throws IOException {
-        List<Map.Entry<ChunkKey, SegmentStore.Location>> before;
+        List<Map.Entry<ChunkKey, ChunkLocation>> before;
         try (SegmentStore store = open(data())) {
             chunks.put(store, some(40));
             chunks.delete(store, chunks.live().subList(3, 9));
@@ -157,6 +158,35 @@ class ChunkIndexTest {
         try (ChunkIndex rows = ChunkIndex.open(index)) {
             assertThat(rows.get(key)).isNull();
             assertThat(rows.openedAt()).isEqualTo(ChunkIndex.Checkpoint.NONE);
+        }
+    }
+
+    @Test
+    void aStoreWhoseIndexFailsTakesNoMoreWritesAndLosesNothing() throws Exception {
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(60));
+            Folders.delete(data().resolve(SegmentStore.INDEX));
+            store.checkpoint();
+            while (isTaken(store, key())) {
+                Thread.sleep(20);
+            }
+            assertThat(store.statistics().writable()).isFalse();
+            assertThat(store.put(key(), SHAPE, new byte[10])).isEqualTo(ChunkStatus.IO_ERROR);
+            List<ChunkKey> live = List.of(chunks.live().getFirst());
+            assertThatThrownBy(() -> store.delete(live)).isInstanceOf(IOException.class);
+            chunks.check(store);
+        }
+        try (SegmentStore store = open(data())) {
+            chunks.check(store);
+        }
+    }
+
+    private static boolean isTaken(SegmentStore store, ChunkKey key) {
+        try {
+            return store.put(key, SHAPE, new byte[10]) == ChunkStatus.OK;
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("index");
+            return false;
         }
     }
 

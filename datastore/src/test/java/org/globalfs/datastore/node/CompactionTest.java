@@ -176,7 +176,7 @@ class CompactionTest {
             ChunkKey key =
                     chunks.live().stream().filter(k -> k.index() != 5).findFirst().orElseThrow();
             byte[] bytes = chunks.bytes(key);
-            SegmentStore.Location location = store.location(key);
+            ChunkLocation location = store.location(key);
             assertThat(location.segment().sealed()).isTrue();
             try (FileChannel channel =
                     FileChannel.open(location.segment().path(), StandardOpenOption.WRITE)) {

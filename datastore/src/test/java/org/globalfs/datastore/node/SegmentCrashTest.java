@@ -115,7 +115,7 @@ class SegmentCrashTest {
     private void writeDamagedAnew(SegmentStore store, Path data) throws IOException {
         ChunkKey key = chunks.live().getLast();
         byte[] bytes = chunks.bytes(key);
-        SegmentStore.Location location = store.location(key);
+        ChunkLocation location = store.location(key);
         chunks.damage(key);
         Path file = data.resolve(location.segment().path().getFileName());
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
@@ -142,7 +142,7 @@ class SegmentCrashTest {
 
     private void reopen(Path image, CrashImages disk) throws IOException {
         AckedChunks expected = chunks.copy();
-        Map<ChunkKey, SegmentStore.Location> listed;
+        Map<ChunkKey, ChunkLocation> listed;
         try (SegmentStore store = SegmentStore.open(image, OPTIONS, Disk.of(image), disk)) {
             expected.check(store);
             if (images % CRASHED_AGAIN == 0) {
@@ -186,15 +186,15 @@ class SegmentCrashTest {
         }
     }
 
-    private static Map<ChunkKey, SegmentStore.Location> list(SegmentStore store) {
-        Map<ChunkKey, SegmentStore.Location> all = new TreeMap<>();
+    private static Map<ChunkKey, ChunkLocation> list(SegmentStore store) {
+        Map<ChunkKey, ChunkLocation> all = new TreeMap<>();
         store.list(null, Integer.MAX_VALUE)
                 .forEach(entry -> all.put(entry.getKey(), entry.getValue()));
         return all;
     }
 
     /** The index that the segments give which a running store has on disk. */
-    private Map<ChunkKey, SegmentStore.Location> rebuilt(Path image) throws IOException {
+    private Map<ChunkKey, ChunkLocation> rebuilt(Path image) throws IOException {
         Path copy = Files.createDirectories(folder.resolve("copy"));
         for (Path file : segments(image)) {
             Files.copy(file, copy.resolve(file.getFileName()));
@@ -213,11 +213,10 @@ class SegmentCrashTest {
     }
 
     private static void assertSame(
-            Map<ChunkKey, SegmentStore.Location> found,
-            Map<ChunkKey, SegmentStore.Location> expected) {
+            Map<ChunkKey, ChunkLocation> found, Map<ChunkKey, ChunkLocation> expected) {
         assertThat(found.keySet()).isEqualTo(expected.keySet());
         found.forEach((key, location) -> {
-            SegmentStore.Location other = expected.get(key);
+            ChunkLocation other = expected.get(key);
             assertThat(location.segment().number()).isEqualTo(other.segment().number());
             assertThat(location.offset()).isEqualTo(other.offset());
             assertThat(location.recordBytes()).isEqualTo(other.recordBytes());
@@ -230,7 +229,7 @@ class SegmentCrashTest {
     private static void assertAccountsForEveryByte(SegmentStore store, Path image)
             throws IOException {
         long live = 0;
-        for (SegmentStore.Location location : list(store).values()) {
+        for (ChunkLocation location : list(store).values()) {
             live += location.recordBytes();
         }
         long headers = (long) segments(image).size() * SegmentFile.HEADER_BYTES;
@@ -268,7 +267,7 @@ class SegmentCrashTest {
             random.nextBytes(large);
             ChunkKey key = new ChunkKey(1, 2, 3);
             chunks.put(store, Map.of(key, large));
-            SegmentStore.Location location = store.location(key);
+            ChunkLocation location = store.location(key);
             location.segment().kill(location.offset(), location.recordBytes());
         }
         Folders.delete(folder.resolve(SegmentStore.INDEX)); // it is of before
@@ -301,7 +300,7 @@ class SegmentCrashTest {
     @Test
     void aRecordTornBeforeALaterOneIsWrittenAgain() throws IOException {
         List<Map.Entry<ChunkKey, byte[]>> put;
-        SegmentStore.Location torn;
+        ChunkLocation torn;
         try (SegmentStore store = SegmentStore.open(folder, OPTIONS)) {
             chunks.put(store, some(3, 20_000));
             put = new ArrayList<>(some(2, 20_000).entrySet());

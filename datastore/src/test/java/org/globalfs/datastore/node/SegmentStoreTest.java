@@ -183,7 +183,7 @@ class SegmentStoreTest {
             try (SegmentStore store = open()) {
                 chunks = fill(store, 10, 8_000);
                 tail = Files.size(onlySegment());
-                SegmentStore.Location before = store.location(lastKey(chunks));
+                ChunkLocation before = store.location(lastKey(chunks));
                 tail = (long) before.offset() + before.recordBytes();
                 put(store, torn, null, bytes(10_000));
             }
@@ -214,7 +214,7 @@ class SegmentStoreTest {
     void tailWhoseBytesNeverReachedTheDiskIsCut() throws IOException {
         Map<ChunkKey, byte[]> chunks;
         ChunkKey torn = key();
-        SegmentStore.Location location;
+        ChunkLocation location;
         try (SegmentStore store = open()) {
             chunks = fill(store, 10, 8_000);
             put(store, torn, null, bytes(20_000));
@@ -239,7 +239,7 @@ class SegmentStoreTest {
             ChunkKey key = key();
             byte[] data = bytes(200_000);
             put(store, key, null, data);
-            SegmentStore.Location location = store.location(key);
+            ChunkLocation location = store.location(key);
             overwrite(onlySegment(), location.offset() + 100_000L, new byte[] {1, 2, 3, 4, 5});
             // the page of 64 KiB that is damaged, and only that
             assertThat(get(store, key, 0, 65_536)).isEqualTo(Arrays.copyOf(data, 65_536));
@@ -260,7 +260,7 @@ class SegmentStoreTest {
         try (SegmentStore store = open()) {
             chunks = fill(store, 200, 60_000);
             hit = new ArrayList<>(chunks.keySet()).get(17);
-            SegmentStore.Location location = store.location(hit);
+            ChunkLocation location = store.location(hit);
             overwrite(
                     folder.resolve(SegmentFile.fileName(location.segment().number())),
                     location.offset() + 20L,

@@ -1,0 +1,148 @@
+package org.globalfs.datastore.node;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The chunks of a store: where each is, how many there are, for whom they are kept, and which were
+ * found damaged. Any thread reads; changes are made under the store's index lock.
+ */
+final class ChunkTable {
+    private final ChunkIndex index;
+    private final SegmentFolder files;
+    private final Set<ChunkKey> corrupt = ConcurrentHashMap.newKeySet();
+    private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
+    private final AtomicLong liveBytes = new AtomicLong();
+    private final AtomicLong chunks = new AtomicLong();
+
+    ChunkTable(ChunkIndex index, SegmentFolder files) {
+        this.index = index;
+        this.files = files;
+    }
+
+    /** At the start, of a row that is in the index already. */
+    void found(ChunkKey key, ChunkIndex.Row row) {
+        noteAdded(key, row.dataBytes(), row.home());
+    }
+
+    @Nullable ChunkLocation location(ChunkKey key) {
+        ChunkIndex.Row row = index.get(key);
+        return row == null ? null : location(row);
+    }
+
+    /** Null: its segment has just gone, as all in it was dead. */
+    private @Nullable ChunkLocation location(ChunkIndex.Row row) {
+        SegmentFile segment = files.segment(row.segment());
+        return segment == null
+                ? null
+                : new ChunkLocation(
+                        segment,
+                        row.offset(),
+                        row.recordBytes(),
+                        row.dataBytes(),
+                        row.shape(),
+                        row.home());
+    }
+
+    /** The chunk is at this place from now on; returns where it was. */
+    @Nullable ChunkLocation replace(ChunkKey key, ChunkLocation location) {
+        ChunkLocation old = location(key);
+        index.put(key, location.row());
+        noteAdded(key, location.dataBytes(), location.home());
+        if (old != null) {
+            noteRemoved(key, old, location.home());
+        }
+        return old;
+    }
+
+    /** As {@link #replace}, where only the place changes. */
+    void relocate(ChunkKey key, ChunkLocation to) {
+        index.put(key, to.row());
+    }
+
+    /** Returns where the chunk was; null: it was nowhere. */
+    @Nullable ChunkLocation remove(ChunkKey key) {
+        ChunkLocation old = location(key);
+        if (old != null) {
+            index.remove(key);
+            noteRemoved(key, old, null);
+            corrupt.remove(key);
+        }
+        return old;
+    }
+
+    private void noteAdded(ChunkKey key, int bytes, @Nullable String home) {
+        chunks.incrementAndGet();
+        liveBytes.addAndGet(bytes);
+        if (home != null) {
+            handoffs.computeIfAbsent(home, node -> new ConcurrentSkipListSet<>()).add(key);
+        }
+    }
+
+    private void noteRemoved(ChunkKey key, ChunkLocation location, @Nullable String nowKeptFor) {
+        chunks.decrementAndGet();
+        liveBytes.addAndGet(-location.dataBytes());
+        String home = location.home();
+        if (home != null && !home.equals(nowKeptFor)) {
+            NavigableSet<ChunkKey> keys = handoffs.get(home);
+            if (keys != null) {
+                keys.remove(key);
+            }
+        }
+    }
+
+    /** Chunks after `after` (null: from the first) in key order. */
+    List<Map.Entry<ChunkKey, ChunkLocation>> list(@Nullable ChunkKey after, int limit) {
+        List<Map.Entry<ChunkKey, ChunkLocation>> found = new ArrayList<>();
+        List<Map.Entry<ChunkKey, ChunkIndex.Row>> rows = index.list(after, limit);
+        while (!rows.isEmpty() && found.size() < limit) {
+            for (Map.Entry<ChunkKey, ChunkIndex.Row> row : rows) {
+                ChunkLocation location = location(row.getValue());
+                if (location != null) {
+                    found.add(Map.entry(row.getKey(), location));
+                }
+            }
+            rows =
+                    found.size() == rows.size()
+                            ? List.of()
+                            : index.list(rows.getLast().getKey(), limit - found.size());
+        }
+        return found;
+    }
+
+    /** The chunk that is the last one in key order; null: there is none. */
+    @Nullable ChunkKey last() {
+        return index.last();
+    }
+
+    long chunks() {
+        return chunks.get();
+    }
+
+    /** Bytes of chunks that can be read. */
+    long liveBytes() {
+        return liveBytes.get();
+    }
+
+    /** Nodes that chunks are kept for, and those chunks. */
+    Map<String, NavigableSet<ChunkKey>> handoffs() {
+        return handoffs;
+    }
+
+    long handoffChunks() {
+        return handoffs.values().stream().mapToLong(Set::size).sum();
+    }
+
+    /** Chunks that were found damaged and are not mended yet. */
+    Set<ChunkKey> corrupt() {
+        return corrupt;
+    }
+}
