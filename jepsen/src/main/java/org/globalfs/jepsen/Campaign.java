@@ -11,6 +11,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.jepsen.fault.FaultKind;
 import org.globalfs.jepsen.report.Verdict;
@@ -80,7 +84,7 @@ record Campaign(
 
     /**
      * Runs the workloads of these names in turn, each for a slice of time, all over again until the
-     * whole time is over, at least once.
+     * whole time is over, at least once. Histories are judged beside the next ones.
      *
      * @param clients of all agents together
      * @param seed what operations there are follows from it, not when they are done
@@ -89,15 +93,32 @@ record Campaign(
             List<String> names, int clients, Duration slice, Duration whole, long seed)
             throws IOException {
         Files.createDirectories(folder);
-        List<Verdict> verdicts = new ArrayList<>();
+        List<Future<Verdict>> judged = new ArrayList<>();
         AtomicInteger runs = new AtomicInteger();
         long endNs = System.nanoTime() + whole.toNanos();
-        do {
-            for (String name : names) {
-                slice(name, clients, slice, seed, runs, verdicts);
-            }
-        } while (endNs - System.nanoTime() > LEAST_NS);
+        try (ExecutorService judge = Executors.newSingleThreadExecutor()) {
+            do {
+                for (String name : names) {
+                    slice(name, clients, slice, seed, runs, judged, judge);
+                }
+            } while (endNs - System.nanoTime() > LEAST_NS);
+        }
+        List<Verdict> verdicts = new ArrayList<>();
+        for (Future<Verdict> verdict : judged) {
+            verdicts.add(result(verdict));
+        }
         return verdicts;
+    }
+
+    private static Verdict result(Future<Verdict> verdict) throws IOException {
+        try {
+            return verdict.get();
+        } catch (ExecutionException e) {
+            throw new IOException("a history could not be judged", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while histories were judged", e);
+        }
     }
 
     /**
@@ -110,7 +131,8 @@ record Campaign(
             Duration slice,
             long seed,
             AtomicInteger runs,
-            List<Verdict> verdicts)
+            List<Future<Verdict>> judged,
+            ExecutorService judge)
             throws IOException {
         long leftNs = slice.toNanos();
         int tries = 1;
@@ -145,11 +167,7 @@ record Campaign(
                 continue;
             }
             leftNs -= System.nanoTime() - beginNs;
-            Verdict verdict = judge(name, plan, history);
-            verdicts.add(verdict);
-            if (!verdict.valid()) {
-                System.out.println(verdict.text());
-            }
+            judged.add(judge.submit(() -> judge(name, plan, history)));
         }
     }
 
@@ -176,6 +194,10 @@ record Campaign(
         command.add(history.toString());
         GoProgram.Result result = GoProgram.run(folder, command);
         int code = result.exitCode() > INVALID + 2 ? INVALID + 1 : result.exitCode();
-        return new Verdict(name, history, code, result.output().strip());
+        Verdict verdict = new Verdict(name, history, code, result.output().strip());
+        if (!verdict.valid()) {
+            System.out.println(verdict.text());
+        }
+        return verdict;
     }
 }

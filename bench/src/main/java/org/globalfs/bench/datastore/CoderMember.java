@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.function.IntConsumer;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.datastore.erasure.ReedSolomon;
@@ -54,7 +54,7 @@ final class CoderMember implements BenchMember {
         int bufferBytes = chunkBytes * (k + m);
         int buffers = cold ? (int) Math.ceilDiv(COLD_BYTES, bufferBytes) : 1;
         byte[][] ours = new byte[buffers][bufferBytes];
-        Random random = new Random(k);
+        SplittableRandom random = new SplittableRandom(k);
         for (byte[] buffer : ours) {
             random.nextBytes(buffer);
         }

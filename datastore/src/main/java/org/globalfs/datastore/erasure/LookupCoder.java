@@ -9,14 +9,55 @@ import jdk.incubator.vector.VectorSpecies;
  * instruction on processors that permute the bytes of a whole vector (AVX-512 VBMI, SVE). Others
  * take many for it: {@link CoderChoice} measures.
  *
- * <p>Up to three rows at a time, so that inputs are read and split once for them. The methods are
- * small because the JIT stops inlining vector operations in big ones, which costs a factor of ten.
+ * <p>Up to three rows and two columns at a time, so that their tables stay in registers. What that
+ * gives is added up in the output, a short strip of all columns after the other: it stays in the
+ * first cache meanwhile, and all inputs are read at once, which memory is faster at. The methods
+ * are small because the JIT stops inlining vector operations in big ones, which costs a factor of
+ * ten; a third column is too much.
  */
 final class LookupCoder implements Coder {
     private static final VectorSpecies<Byte> SPECIES = ByteVector.SPECIES_PREFERRED;
     private static final int LANES = SPECIES.length();
     private static final int STRIDE = Rows.MASK_STRIDE;
+    private static final int STRIP_BYTES = 1024;
+    private static final int ROWS = 3;
     private static final byte HALF = 0x0f;
+
+    /** By rows - 1. They set the output; the last ones add to it. */
+    private static final Kernel[] SET_FROM_ONE = {
+        LookupCoder::setOneFromOne, LookupCoder::setTwoFromOne, LookupCoder::setThreeFromOne
+    };
+
+    private static final Kernel[] SET = {
+        LookupCoder::setOne, LookupCoder::setTwo, LookupCoder::setThree
+    };
+
+    private static final Kernel[] ADD = {
+        LookupCoder::addOne, LookupCoder::addTwo, LookupCoder::addThree
+    };
+
+    /**
+     * Multiplies two columns, x and y, or x alone, with the factors of up to three rows. Called
+     * through an interface with many implementations because the JIT inlines none of these: two in
+     * one method are too much for it.
+     */
+    private interface Kernel {
+        void run(
+                byte[] tables,
+                int at,
+                int nextRow,
+                byte[] x,
+                int xAt,
+                byte[] y,
+                int yAt,
+                byte[] out0,
+                int at0,
+                byte[] out1,
+                int at1,
+                byte[] out2,
+                int at2,
+                int length);
+    }
 
     @Override
     public String name() {
@@ -27,15 +68,35 @@ final class LookupCoder implements Coder {
     public void multiply(
             Rows rows, byte[][] input, int[] inputAt, byte[][] output, int[] outputAt, int length) {
         int vectorized = length - length % LANES;
-        if (vectorized > 0) {
-            int r = 0;
-            for (; r + 2 < rows.count(); r += 3) {
-                three(rows, r, input, inputAt, output, outputAt, vectorized);
-            }
-            if (r + 1 < rows.count()) {
-                two(rows, r, input, inputAt, output, outputAt, vectorized);
-            } else if (r < rows.count()) {
-                one(rows, r, input, inputAt, output[r], outputAt[r], vectorized);
+        byte[] tables = rows.halfTables();
+        int nextRow = rows.halfTableAt(1, 0);
+        int lastRow = rows.count() - 1;
+        int lastColumn = rows.columns() - 1;
+        for (int from = 0; from < vectorized; from += STRIP_BYTES) {
+            int bytes = Math.min(STRIP_BYTES, vectorized - from);
+            for (int r = 0; r <= lastRow; r += ROWS) {
+                int r1 = Math.min(r + 1, lastRow);
+                int r2 = Math.min(r + 2, lastRow);
+                int c1;
+                for (int c = 0; c <= lastColumn; c = c1 + 1) {
+                    Kernel[] kernels = c > 0 ? ADD : lastColumn % 2 == 0 ? SET_FROM_ONE : SET;
+                    c1 = kernels == SET_FROM_ONE ? c : c + 1;
+                    kernels[r2 - r].run(
+                            tables,
+                            rows.halfTableAt(r, c),
+                            nextRow,
+                            input[c],
+                            inputAt[c] + from,
+                            input[c1],
+                            inputAt[c1] + from,
+                            output[r],
+                            outputAt[r] + from,
+                            output[r1],
+                            outputAt[r1] + from,
+                            output[r2],
+                            outputAt[r2] + from,
+                            bytes);
+                }
             }
         }
         if (vectorized < length) {
@@ -43,95 +104,338 @@ final class LookupCoder implements Coder {
         }
     }
 
-    /** The products of a vector's bytes, split into low and high halves, with the factor at. */
-    private static ByteVector add(
-            ByteVector sum, ByteVector low, ByteVector high, byte[] tables, int at) {
-        ByteVector ofLow = low.selectFrom(ByteVector.fromArray(SPECIES, tables, at));
-        ByteVector ofHigh = high.selectFrom(ByteVector.fromArray(SPECIES, tables, at + STRIDE));
-        return sum.lanewise(VectorOperators.XOR, ofLow).lanewise(VectorOperators.XOR, ofHigh);
+    private static ByteVector load(byte[] from, int at) {
+        return ByteVector.fromArray(SPECIES, from, at);
     }
 
+    private static ByteVector low(ByteVector v) {
+        return v.and(HALF);
+    }
+
+    /** Bytes are shifted with their neighbours: there is no instruction for bytes alone. */
     private static ByteVector high(ByteVector v) {
-        return v.lanewise(VectorOperators.LSHR, 4);
+        return v.reinterpretAsInts()
+                .lanewise(VectorOperators.LSHR, 4)
+                .reinterpretAsBytes()
+                .and(HALF);
     }
 
-    private static void three(
-            Rows rows,
-            int row,
-            byte[][] input,
-            int[] inputAt,
-            byte[][] output,
-            int[] outputAt,
+    private static ByteVector xor(ByteVector a, ByteVector b) {
+        return a.lanewise(VectorOperators.XOR, b);
+    }
+
+    /** The sum of four products: of x's and y's bytes, split into low and high halves. */
+    private static ByteVector sum(
+            ByteVector xl,
+            ByteVector xLow,
+            ByteVector xh,
+            ByteVector xHigh,
+            ByteVector yl,
+            ByteVector yLow,
+            ByteVector yh,
+            ByteVector yHigh) {
+        return xor(
+                xor(xl.selectFrom(xLow), xh.selectFrom(xHigh)),
+                xor(yl.selectFrom(yLow), yh.selectFrom(yHigh)));
+    }
+
+    private static void setThreeFromOne(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
             int length) {
-        byte[] tables = rows.halfTables();
-        int columns = rows.columns();
-        int next = columns * 2 * STRIDE;
-        int first = row * next;
+        ByteVector low0 = load(tables, at);
+        ByteVector high0 = load(tables, at + STRIDE);
+        ByteVector low1 = load(tables, at + nextRow);
+        ByteVector high1 = load(tables, at + nextRow + STRIDE);
+        ByteVector low2 = load(tables, at + 2 * nextRow);
+        ByteVector high2 = load(tables, at + 2 * nextRow + STRIDE);
         for (int b = 0; b < length; b += LANES) {
-            ByteVector sum0 = ByteVector.zero(SPECIES);
-            ByteVector sum1 = ByteVector.zero(SPECIES);
-            ByteVector sum2 = ByteVector.zero(SPECIES);
-            for (int c = 0; c < columns; c++) {
-                ByteVector v = ByteVector.fromArray(SPECIES, input[c], inputAt[c] + b);
-                ByteVector low = v.and(HALF);
-                ByteVector high = high(v);
-                int at = first + c * 2 * STRIDE;
-                sum0 = add(sum0, low, high, tables, at);
-                sum1 = add(sum1, low, high, tables, at + next);
-                sum2 = add(sum2, low, high, tables, at + 2 * next);
-            }
-            sum0.intoArray(output[row], outputAt[row] + b);
-            sum1.intoArray(output[row + 1], outputAt[row + 1] + b);
-            sum2.intoArray(output[row + 2], outputAt[row + 2] + b);
+            ByteVector xs = load(x, xAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            xor(xl.selectFrom(low0), xh.selectFrom(high0)).intoArray(out0, at0 + b);
+            xor(xl.selectFrom(low1), xh.selectFrom(high1)).intoArray(out1, at1 + b);
+            xor(xl.selectFrom(low2), xh.selectFrom(high2)).intoArray(out2, at2 + b);
         }
     }
 
-    private static void two(
-            Rows rows,
-            int row,
-            byte[][] input,
-            int[] inputAt,
-            byte[][] output,
-            int[] outputAt,
+    private static void setTwoFromOne(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
             int length) {
-        byte[] tables = rows.halfTables();
-        int columns = rows.columns();
-        int next = columns * 2 * STRIDE;
-        int first = row * next;
+        ByteVector low0 = load(tables, at);
+        ByteVector high0 = load(tables, at + STRIDE);
+        ByteVector low1 = load(tables, at + nextRow);
+        ByteVector high1 = load(tables, at + nextRow + STRIDE);
         for (int b = 0; b < length; b += LANES) {
-            ByteVector sum0 = ByteVector.zero(SPECIES);
-            ByteVector sum1 = ByteVector.zero(SPECIES);
-            for (int c = 0; c < columns; c++) {
-                ByteVector v = ByteVector.fromArray(SPECIES, input[c], inputAt[c] + b);
-                ByteVector low = v.and(HALF);
-                ByteVector high = high(v);
-                int at = first + c * 2 * STRIDE;
-                sum0 = add(sum0, low, high, tables, at);
-                sum1 = add(sum1, low, high, tables, at + next);
-            }
-            sum0.intoArray(output[row], outputAt[row] + b);
-            sum1.intoArray(output[row + 1], outputAt[row + 1] + b);
+            ByteVector xs = load(x, xAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            xor(xl.selectFrom(low0), xh.selectFrom(high0)).intoArray(out0, at0 + b);
+            xor(xl.selectFrom(low1), xh.selectFrom(high1)).intoArray(out1, at1 + b);
         }
     }
 
-    private static void one(
-            Rows rows,
-            int row,
-            byte[][] input,
-            int[] inputAt,
-            byte[] output,
-            int outputAt,
+    private static void setOneFromOne(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
             int length) {
-        byte[] tables = rows.halfTables();
-        int columns = rows.columns();
-        int first = row * columns * 2 * STRIDE;
+        ByteVector low0 = load(tables, at);
+        ByteVector high0 = load(tables, at + STRIDE);
         for (int b = 0; b < length; b += LANES) {
-            ByteVector sum = ByteVector.zero(SPECIES);
-            for (int c = 0; c < columns; c++) {
-                ByteVector v = ByteVector.fromArray(SPECIES, input[c], inputAt[c] + b);
-                sum = add(sum, v.and(HALF), high(v), tables, first + c * 2 * STRIDE);
-            }
-            sum.intoArray(output, outputAt + b);
+            ByteVector xs = load(x, xAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            xor(xl.selectFrom(low0), xh.selectFrom(high0)).intoArray(out0, at0 + b);
+        }
+    }
+
+    private static void setThree(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
+            int length) {
+        ByteVector xLow0 = load(tables, at);
+        ByteVector xHigh0 = load(tables, at + STRIDE);
+        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
+        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
+        ByteVector xLow1 = load(tables, at + nextRow);
+        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
+        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
+        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
+        ByteVector xLow2 = load(tables, at + 2 * nextRow);
+        ByteVector xHigh2 = load(tables, at + 2 * nextRow + STRIDE);
+        ByteVector yLow2 = load(tables, at + 2 * nextRow + 2 * STRIDE);
+        ByteVector yHigh2 = load(tables, at + 2 * nextRow + 3 * STRIDE);
+        for (int b = 0; b < length; b += LANES) {
+            ByteVector xs = load(x, xAt + b);
+            ByteVector ys = load(y, yAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            ByteVector yl = low(ys);
+            ByteVector yh = high(ys);
+            sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0).intoArray(out0, at0 + b);
+            sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1).intoArray(out1, at1 + b);
+            sum(xl, xLow2, xh, xHigh2, yl, yLow2, yh, yHigh2).intoArray(out2, at2 + b);
+        }
+    }
+
+    private static void addThree(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
+            int length) {
+        ByteVector xLow0 = load(tables, at);
+        ByteVector xHigh0 = load(tables, at + STRIDE);
+        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
+        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
+        ByteVector xLow1 = load(tables, at + nextRow);
+        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
+        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
+        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
+        ByteVector xLow2 = load(tables, at + 2 * nextRow);
+        ByteVector xHigh2 = load(tables, at + 2 * nextRow + STRIDE);
+        ByteVector yLow2 = load(tables, at + 2 * nextRow + 2 * STRIDE);
+        ByteVector yHigh2 = load(tables, at + 2 * nextRow + 3 * STRIDE);
+        for (int b = 0; b < length; b += LANES) {
+            ByteVector xs = load(x, xAt + b);
+            ByteVector ys = load(y, yAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            ByteVector yl = low(ys);
+            ByteVector yh = high(ys);
+            xor(sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0), load(out0, at0 + b))
+                    .intoArray(out0, at0 + b);
+            xor(sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1), load(out1, at1 + b))
+                    .intoArray(out1, at1 + b);
+            xor(sum(xl, xLow2, xh, xHigh2, yl, yLow2, yh, yHigh2), load(out2, at2 + b))
+                    .intoArray(out2, at2 + b);
+        }
+    }
+
+    private static void setTwo(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
+            int length) {
+        ByteVector xLow0 = load(tables, at);
+        ByteVector xHigh0 = load(tables, at + STRIDE);
+        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
+        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
+        ByteVector xLow1 = load(tables, at + nextRow);
+        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
+        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
+        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
+        for (int b = 0; b < length; b += LANES) {
+            ByteVector xs = load(x, xAt + b);
+            ByteVector ys = load(y, yAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            ByteVector yl = low(ys);
+            ByteVector yh = high(ys);
+            sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0).intoArray(out0, at0 + b);
+            sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1).intoArray(out1, at1 + b);
+        }
+    }
+
+    private static void addTwo(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
+            int length) {
+        ByteVector xLow0 = load(tables, at);
+        ByteVector xHigh0 = load(tables, at + STRIDE);
+        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
+        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
+        ByteVector xLow1 = load(tables, at + nextRow);
+        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
+        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
+        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
+        for (int b = 0; b < length; b += LANES) {
+            ByteVector xs = load(x, xAt + b);
+            ByteVector ys = load(y, yAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            ByteVector yl = low(ys);
+            ByteVector yh = high(ys);
+            xor(sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0), load(out0, at0 + b))
+                    .intoArray(out0, at0 + b);
+            xor(sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1), load(out1, at1 + b))
+                    .intoArray(out1, at1 + b);
+        }
+    }
+
+    private static void setOne(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
+            int length) {
+        ByteVector xLow0 = load(tables, at);
+        ByteVector xHigh0 = load(tables, at + STRIDE);
+        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
+        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
+        for (int b = 0; b < length; b += LANES) {
+            ByteVector xs = load(x, xAt + b);
+            ByteVector ys = load(y, yAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            ByteVector yl = low(ys);
+            ByteVector yh = high(ys);
+            sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0).intoArray(out0, at0 + b);
+        }
+    }
+
+    private static void addOne(
+            byte[] tables,
+            int at,
+            int nextRow,
+            byte[] x,
+            int xAt,
+            byte[] y,
+            int yAt,
+            byte[] out0,
+            int at0,
+            byte[] out1,
+            int at1,
+            byte[] out2,
+            int at2,
+            int length) {
+        ByteVector xLow0 = load(tables, at);
+        ByteVector xHigh0 = load(tables, at + STRIDE);
+        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
+        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
+        for (int b = 0; b < length; b += LANES) {
+            ByteVector xs = load(x, xAt + b);
+            ByteVector ys = load(y, yAt + b);
+            ByteVector xl = low(xs);
+            ByteVector xh = high(xs);
+            ByteVector yl = low(ys);
+            ByteVector yh = high(ys);
+            xor(sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0), load(out0, at0 + b))
+                    .intoArray(out0, at0 + b);
         }
     }
 }

@@ -31,7 +31,7 @@ final class Rows {
     private final int[][][] productTables;
 
     /**
-     * For row r and column c, at (r * columns + c) * 128: products of 0 to 15, over and over for 64
+     * For row r and column c, at {@link #halfTableAt}: products of 0 to 15, over and over for 64
      * bytes, then those of 0x00, 0x10 to 0xf0.
      */
     private final byte[] halfTables;
@@ -55,7 +55,7 @@ final class Rows {
                         Arrays.fill(bitMasks, at, at + MASK_STRIDE, (byte) -1);
                     }
                 }
-                int halfAt = (r * columns + c) * 2 * MASK_STRIDE;
+                int halfAt = halfTableAt(r, c);
                 for (int i = 0; i < MASK_STRIDE; i++) {
                     halfTables[halfAt + i] = (byte) GaloisField.multiply(factor, i & 15);
                     halfTables[halfAt + MASK_STRIDE + i] =
@@ -106,6 +106,10 @@ final class Rows {
 
     byte[] halfTables() {
         return halfTables;
+    }
+
+    int halfTableAt(int row, int column) {
+        return (row * columns() + column) * 2 * MASK_STRIDE;
     }
 
     int[][][] productTables() {

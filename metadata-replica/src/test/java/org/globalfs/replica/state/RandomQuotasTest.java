@@ -89,9 +89,6 @@ final class RandomQuotasTest {
                         arguments(1, false, false),
                         arguments(2, true, false),
                         arguments(3, false, true),
-                        arguments(4, false, true),
-                        arguments(5, false, true),
-                        arguments(6, false, true),
                         arguments(100, true, true),
                         arguments(110, false, true));
         Stream<Arguments> more =
