@@ -350,13 +350,13 @@ public final class DistributedBlockStore implements BlockStore {
         BlockRef ref = ref(key, shape);
         ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
         int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
-        byte[] chunks = takeArray(chunkBytes * ownCode.chunks());
+        byte[] chunks = takeArray(chunkBytes * ownCode.dataChunks());
         long timeoutNs = context.options().deadlineNs() / 3;
         try {
             var _ = read(ref, 0, chunks, 0, shape.blockBytes(), timeoutNs, false);
             Arrays.fill(chunks, shape.blockBytes(), chunkBytes * ownCode.dataChunks(), (byte) 0);
             if (key.index() >= ownCode.dataChunks()) {
-                ownCode.encode(chunks, chunkBytes);
+                return ownCode.parity(chunks, chunkBytes, key.index());
             }
             return Arrays.copyOfRange(
                     chunks, key.index() * chunkBytes, (key.index() + 1) * chunkBytes);

@@ -76,6 +76,32 @@ public final class ReedSolomon {
         encode(CoderChoice.current(), chunks, chunkBytes);
     }
 
+    /**
+     * One parity chunk of `chunks`, which holds the k data chunks one behind the other.
+     *
+     * @param wanted its index, k or more
+     */
+    public byte[] parity(byte[] chunks, int chunkBytes, int wanted) {
+        int[] available = new int[dataChunks];
+        byte[][] input = new byte[dataChunks][];
+        int[] inputAt = new int[dataChunks];
+        for (int c = 0; c < dataChunks; c++) {
+            available[c] = c;
+            input[c] = chunks;
+            inputAt[c] = c * chunkBytes;
+        }
+        byte[] parity = new byte[chunkBytes];
+        rebuild(
+                available,
+                input,
+                inputAt,
+                new int[] {wanted},
+                new byte[][] {parity},
+                new int[1],
+                chunkBytes);
+        return parity;
+    }
+
     void encode(Coder coder, byte[] chunks, int chunkBytes) {
         byte[][] input = new byte[dataChunks][];
         int[] inputAt = new int[dataChunks];

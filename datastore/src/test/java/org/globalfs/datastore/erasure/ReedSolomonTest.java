@@ -56,6 +56,22 @@ class ReedSolomonTest {
     }
 
     @Test
+    void oneParityChunkIsWhatAllOfThemHave() {
+        Random random = new Random(SEED);
+        for (int[] shape : new int[][] {{4, 2}, {9, 3}, {1, 2}, {6, 3}}) {
+            ReedSolomon code = ReedSolomon.of(shape[0], shape[1]);
+            byte[] chunks = new byte[code.chunks() * 640];
+            random.nextBytes(chunks);
+            byte[] data = Arrays.copyOf(chunks, code.dataChunks() * 640);
+            code.encode(TABLE, chunks, 640);
+            for (int i = code.dataChunks(); i < code.chunks(); i++) {
+                assertThat(code.parity(data, 640, i))
+                        .isEqualTo(Arrays.copyOfRange(chunks, i * 640, (i + 1) * 640));
+            }
+        }
+    }
+
+    @Test
     void anyFourOfSixGiveAll() {
         everyLossIsRebuilt(ReedSolomon.of(4, 2), 640);
     }
