@@ -2,11 +2,13 @@ package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -162,14 +164,12 @@ class ChunkIndexTest {
     }
 
     @Test
-    void aStoreWhoseIndexFailsTakesNoMoreWritesAndLosesNothing() throws Exception {
+    void aStoreWhoseIndexFailsTakesNoMoreWritesAndLosesNothing() throws IOException {
         try (SegmentStore store = open(data())) {
             chunks.put(store, some(60));
             Folders.delete(data().resolve(SegmentStore.INDEX));
             store.checkpoint();
-            while (isTaken(store, key())) {
-                Thread.sleep(20);
-            }
+            await().atMost(Duration.ofSeconds(60)).until(() -> !isTaken(store, key()));
             assertThat(store.statistics().writable()).isFalse();
             assertThat(store.put(key(), SHAPE, new byte[10])).isEqualTo(ChunkStatus.IO_ERROR);
             List<ChunkKey> live = List.of(chunks.live().getFirst());

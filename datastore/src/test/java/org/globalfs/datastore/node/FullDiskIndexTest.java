@@ -2,6 +2,7 @@ package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -9,11 +10,11 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
@@ -29,6 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 class FullDiskIndexTest {
     private static final ChunkShape SHAPE = new ChunkShape(1000, 1, 4, 2, 7);
     private static final ChunkIndex.Row ROW = new ChunkIndex.Row(1, 4096, 1000, 900, SHAPE, null);
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @TempDir Path folder;
 
@@ -80,12 +83,6 @@ class FullDiskIndexTest {
         }
     }
 
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        while (!condition.getAsBoolean()) {
-            Thread.sleep(20);
-        }
-    }
-
     /** Room for a checkpoint is room enough, and nothing has to be started again. */
     @Test
     void goesOnOnceThereIsRoomForACheckpoint() throws Exception {
@@ -96,10 +93,10 @@ class FullDiskIndexTest {
             }
             takeTheLastByte();
             index.checkpoint(new ChunkIndex.Checkpoint(1, 2));
-            await(() -> !takes(index, key(-1)));
+            await().atMost(LIMIT).until(() -> !takes(index, key(-1)));
             assertThat(index.get(key(77))).isEqualTo(ROW);
             Files.delete(folder.resolve("ballast"));
-            await(() -> takes(index, key(-2)));
+            await().atMost(LIMIT).until(() -> takes(index, key(-2)));
             index.checkpoint(new ChunkIndex.Checkpoint(2, 2));
             index.awaitWritten(TimeUnit.SECONDS.toMillis(30));
         }
@@ -123,12 +120,13 @@ class FullDiskIndexTest {
             takeTheLastByte();
             store.checkpoint();
             AtomicInteger tried = new AtomicInteger(10);
-            await(() -> put(store, key(tried.incrementAndGet())) == ChunkStatus.NO_SPACE);
+            await().atMost(LIMIT)
+                    .until(() -> put(store, key(tried.incrementAndGet())) == ChunkStatus.NO_SPACE);
             assertThatThrownBy(() -> store.delete(List.of(key(1))))
                     .hasMessageContaining("No space left");
             chunks.check(store);
             Files.delete(folder.resolve("ballast"));
-            await(() -> put(store, key(3)) == ChunkStatus.OK);
+            await().atMost(LIMIT).until(() -> put(store, key(3)) == ChunkStatus.OK);
             assertThat(store.delete(List.of(key(1), key(tried.get())))).isEqualTo(1);
             refused = key(tried.get());
         }
