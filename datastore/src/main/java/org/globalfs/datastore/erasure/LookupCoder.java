@@ -79,8 +79,9 @@ final class LookupCoder implements Coder {
                 int r2 = Math.min(r + 2, lastRow);
                 int c1;
                 for (int c = 0; c <= lastColumn; c = c1 + 1) {
-                    Kernel[] kernels = c > 0 ? ADD : lastColumn % 2 == 0 ? SET_FROM_ONE : SET;
-                    c1 = kernels == SET_FROM_ONE ? c : c + 1;
+                    boolean alone = c == 0 && lastColumn % 2 == 0;
+                    Kernel[] kernels = alone ? SET_FROM_ONE : c == 0 ? SET : ADD;
+                    c1 = alone ? c : c + 1;
                     kernels[r2 - r].run(
                             tables,
                             rows.halfTableAt(r, c),
