@@ -15,6 +15,7 @@ BIG = 8 * MIB
 SMALL = 16_000
 WRITERS = 4
 LOADED = 50
+BEGUN = 20
 
 
 def noted():
@@ -186,6 +187,8 @@ def load():
             put(os.path.join(A, name), data)
             files[name] = digest(data)
             kept.append(name)
+            if len(kept) == BEGUN:
+                open(NOTES + ".begun", "w").close()
             if len(kept) > LOADED:  # or they would fill the disk that others make room on
                 oldest = kept.pop(0)
                 del files[oldest]

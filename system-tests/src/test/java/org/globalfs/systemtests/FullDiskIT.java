@@ -138,8 +138,7 @@ final class FullDiskIT {
     @Order(5)
     void theLastByteTakenByOthersLosesNothing() {
         CompletableFuture<String> load = Shell.meanwhile(() -> rule("load"));
-        Shell.bash(LIMIT, cluster.mount(A), "until [ -e full/load/20 ]; do sleep 0.1; done")
-                .orFail();
+        Shell.bash(LIMIT, scratch, "until [ -e notes.json.begun ]; do sleep 0.1; done").orFail();
         takeTheLastByte();
         Shell.bash(LIMIT, disk, "rm ballast").orFail();
         LocalCluster.await(LIMIT, this::allServeAgain, () -> "not all serve: " + full());
