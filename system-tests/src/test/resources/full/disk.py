@@ -178,6 +178,7 @@ def room():
 def load():
     """Writes, whatever comes, until told to stop; notes what was acknowledged, and is still there."""
     files = noted()
+    os.makedirs(os.path.join(A, "full/load"), exist_ok=True)
     kept = []
     i = 0
     while not os.path.exists(NOTES + ".stop"):

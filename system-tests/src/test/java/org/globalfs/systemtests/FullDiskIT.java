@@ -138,7 +138,13 @@ final class FullDiskIT {
     @Order(5)
     void theLastByteTakenByOthersLosesNothing() {
         CompletableFuture<String> load = Shell.meanwhile(() -> rule("load"));
-        Shell.bash(LIMIT, scratch, "until [ -e notes.json.begun ]; do sleep 0.1; done").orFail();
+        LocalCluster.await(
+                LIMIT,
+                () -> load.isDone() || Files.exists(scratch.resolve("notes.json.begun")),
+                () -> "no 20 files written: " + full());
+        if (load.isDone()) {
+            load.join(); // it ended too soon, and says why
+        }
         takeTheLastByte();
         Shell.bash(LIMIT, disk, "rm ballast").orFail();
         LocalCluster.await(LIMIT, this::allServeAgain, () -> "not all serve: " + full());

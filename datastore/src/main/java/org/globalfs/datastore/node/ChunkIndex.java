@@ -68,6 +68,10 @@ final class ChunkIndex implements AutoCloseable {
     private static final byte CHUNK = 'c';
     private static final byte SEGMENT = 's';
     private static final byte[] CHECKPOINT = {'k'};
+
+    /** Nothing is ever there. */
+    private static final byte[] PROBE = {'p'};
+
     private static final int FORMAT = 1;
 
     private final Path folder;
@@ -82,6 +86,10 @@ final class ChunkIndex implements AutoCloseable {
     private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
     private boolean closed;
+
+    /** A change was refused since one was taken. */
+    private volatile boolean refuses;
+
     private final Checkpoint last;
 
     /**
@@ -255,9 +263,36 @@ final class ChunkIndex implements AutoCloseable {
         put(key(key), row.bytes());
     }
 
+    /**
+     * Throws if it has refused a change, and still would: each record that it refuses is garbage in
+     * a segment, on a disk that is full already.
+     */
+    void checkTakesChanges() {
+        if (refuses) {
+            in(() -> {
+                db.delete(write, PROBE);
+                return true;
+            });
+            refuses = false;
+        }
+    }
+
     private void put(byte[] key, byte[] row) {
+        change(() -> db.put(write, key, row));
+    }
+
+    private interface Change {
+        void make() throws RocksDBException;
+    }
+
+    private void change(Change change) {
         in(() -> {
-            db.put(write, key, row);
+            try {
+                change.make();
+            } catch (RocksDBException e) {
+                refuses = true;
+                throw e;
+            }
             return changes.incrementAndGet();
         });
     }
@@ -267,10 +302,7 @@ final class ChunkIndex implements AutoCloseable {
     }
 
     private void remove(byte[] key) {
-        in(() -> {
-            db.delete(write, key);
-            return changes.incrementAndGet();
-        });
+        change(() -> db.delete(write, key));
     }
 
     /** What was last noted of a segment's dead records; null: nothing. */

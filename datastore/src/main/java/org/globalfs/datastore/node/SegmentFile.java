@@ -369,8 +369,9 @@ final class SegmentFile {
 
     /** Marks a record dead on disk (not yet synced), joined with dead neighbours. */
     synchronized void kill(int offset, int length) throws IOException {
-        if (removed) {
-            return;
+        Map.Entry<Integer, Run> around = deadRuns.floorEntry(offset);
+        if (removed || around != null && around.getKey() + around.getValue().length > offset) {
+            return; // dead already: counted twice, it would stand for one that lives
         }
         int start = offset;
         int runLength = length;

@@ -174,7 +174,11 @@ public final class SegmentStore implements AutoCloseable {
         try {
             checkpoints.takeIfDue(this::checkpoint);
         } catch (UncheckedIOException e) {
-            throw failed(e);
+            IOException failure = failed(e);
+            if (!Disk.isFull(failure)) {
+                throw failure;
+            }
+            // It stays due; the disk watch has said that there is no room.
         }
     }
 
@@ -232,6 +236,7 @@ public final class SegmentStore implements AutoCloseable {
         int recordBytes = ChunkRecord.recordBytes(ChunkRecord.homeBytes(home), data.remaining());
         files.appendLock.lock();
         try {
+            index.checkTakesChanges();
             SegmentFile segment = files.roomFor(recordBytes, false);
             if (segment == null) {
                 return new Written(ChunkStatus.NO_SPACE, 0);
@@ -278,8 +283,7 @@ public final class SegmentStore implements AutoCloseable {
             table.corrupt().remove(key);
             return ticket;
         } catch (UncheckedIOException e) {
-            // The index does not take it: the record is nobody's, and not to be found later.
-            var _ = files.kill(location, checkpoints.epoch());
+            unentered(location);
             throw e;
         } finally {
             indexLock.unlock();
@@ -562,6 +566,7 @@ public final class SegmentStore implements AutoCloseable {
             throws IOException {
         files.appendLock.lock();
         try {
+            index.checkTakesChanges();
             SegmentFile segment = files.roomFor(from.recordBytes(), true);
             if (segment == null) {
                 return false;
@@ -582,8 +587,8 @@ public final class SegmentStore implements AutoCloseable {
                                 from.home());
                 files.append(record, data);
                 groupSync.wrote(segment);
-                originals.put(key, from);
-                table.relocate(key, to);
+                relocate(key, to);
+                originals.put(key, from); // not before: it dies once the chunk is elsewhere
                 faults.reached(Step.COPY_ENTERED, segment.path());
                 return true;
             } finally {
@@ -597,6 +602,21 @@ public final class SegmentStore implements AutoCloseable {
         } finally {
             files.appendLock.unlock();
         }
+    }
+
+    /** Index lock held. */
+    private void relocate(ChunkKey key, ChunkLocation to) throws IOException {
+        try {
+            table.relocate(key, to);
+        } catch (UncheckedIOException e) {
+            unentered(to);
+            throw e;
+        }
+    }
+
+    /** The index does not take a record: it is nobody's, and not to be found by a later start. */
+    private void unentered(ChunkLocation location) throws IOException {
+        var _ = files.kill(location, checkpoints.epoch());
     }
 
     /** The copies of these chunks are on disk: what they were copied from dies, durably. */

@@ -109,7 +109,7 @@ final class StorageRequests implements Requests {
                             key, shape, home.isEmpty() || home.equals(node) ? null : home, payload);
             status = written.status();
             ticket = Math.max(ticket, written.ticket());
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             LOG.error("{}: PUT failed", node, e);
             status = ChunkStatus.IO_ERROR;
         }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,6 +32,7 @@ class FullDiskIndexTest {
     private static final ChunkShape SHAPE = new ChunkShape(1000, 1, 4, 2, 7);
     private static final ChunkIndex.Row ROW = new ChunkIndex.Row(1, 4096, 1000, 900, SHAPE, null);
 
+    private static final int RECORD_BYTES = SegmentStore.recordBytes(1_000);
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @TempDir Path folder;
@@ -124,11 +126,19 @@ class FullDiskIndexTest {
                     .until(() -> put(store, key(tried.incrementAndGet())) == ChunkStatus.NO_SPACE);
             assertThatThrownBy(() -> store.delete(List.of(key(1))))
                     .hasMessageContaining("No space left");
+            refused = key(tried.get());
+            long garbage = store.files().garbageBytes();
+            assertThat(garbage).as("of the one that found out").isPositive();
+            for (int i = 0; i < 100; i++) {
+                assertThat(put(store, refused)).isEqualTo(ChunkStatus.NO_SPACE);
+                assertThat(copied(store, key(1))).isFalse();
+            }
+            assertThat(store.files().garbageBytes()).isEqualTo(garbage);
             chunks.check(store);
             Files.delete(folder.resolve("ballast"));
             await().atMost(LIMIT).until(() -> put(store, key(3)) == ChunkStatus.OK);
-            assertThat(store.delete(List.of(key(1), key(tried.get())))).isEqualTo(1);
-            refused = key(tried.get());
+            assertThat(store.delete(List.of(key(1), refused))).isEqualTo(1);
+            assertThat(store.files().garbageBytes() - garbage).isEqualTo(RECORD_BYTES);
         }
         try (SegmentStore store = SegmentStore.open(data, options)) {
             assertThat(store.has(key(1))).isFalse();
@@ -136,6 +146,48 @@ class FullDiskIndexTest {
             assertThat(store.has(key(3))).isTrue();
             assertThat(store.has(refused)).isFalse();
         }
+    }
+
+    /**
+     * The record that is copied dies once, and the copy that the index refuses is not found later.
+     */
+    @Test
+    void aCopyThatIsRefusedIsUndone() throws Exception {
+        Path data = Files.createDirectory(folder.resolve("data"));
+        SegmentStore.Options options =
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 4 << 20);
+        AckedChunks chunks = new AckedChunks();
+        try (SegmentStore store = SegmentStore.open(data, options)) {
+            chunks.put(store, Map.of(key(1), new byte[1_000], key(2), new byte[1_000]));
+            takeTheLastByte();
+            store.checkpoint();
+            await().atMost(LIMIT)
+                    .until(() -> {
+                        boolean copied = copied(store, key(1));
+                        if (copied) {
+                            store.endOriginals(List.of(key(1)));
+                        }
+                        return !copied;
+                    });
+            long garbage = store.files().garbageBytes();
+            chunks.check(store);
+            Files.delete(folder.resolve("ballast"));
+            await().atMost(LIMIT).until(() -> put(store, key(3)) == ChunkStatus.OK);
+            assertThat(store.delete(List.of(key(1)))).isEqualTo(1);
+            assertThat(store.files().garbageBytes() - garbage).isEqualTo(RECORD_BYTES);
+            assertThat(store.has(key(2))).isTrue();
+        }
+        try (SegmentStore store = SegmentStore.open(data, options)) {
+            assertThat(store.has(key(1))).isFalse();
+            assertThat(store.has(key(2))).isTrue();
+        }
+    }
+
+    /** What compaction does. */
+    private static boolean copied(SegmentStore store, ChunkKey key) throws IOException {
+        ChunkLocation from = store.location(key);
+        return store.copy(
+                key, from, store.header(key), ByteBuffer.allocateDirect(1_000).limit(1_000));
     }
 
     private static ChunkStatus put(SegmentStore store, ChunkKey key) {
