@@ -71,7 +71,7 @@ final class HistoriesIT {
         return new FaultyRun.Settings(
                 chosen.isEmpty() ? FaultyRun.workloads() : List.of(chosen.split(",", -1)),
                 FaultKind.possible(around),
-                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 20))
+                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 14))
                         .dividedBy(2),
                 Duration.ZERO,
                 false,
