@@ -2,7 +2,6 @@ package org.globalfs.datastore.erasure;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,6 +10,9 @@ import org.slf4j.LoggerFactory;
  * Chooses the coder of this process: look-ups where the processor is quick at them, else the other
  * vector coder. Their first calls run interpreted and take the better part of a second, so they are
  * warmed up on a thread of their own; until then the table coder serves. All give the same bytes.
+ *
+ * <p>That begins when something is coded for the first time: it takes a second or two of processor
+ * time, and most processes of a cluster never code anything.
  *
  * <p>{@code -Dglobalfs.coder=table|vector|lookup} overrides the choice.
  */
@@ -26,33 +28,23 @@ final class CoderChoice {
      */
     private static final int LOOKUP_GAIN = 4;
 
-    /** Starting a cluster is busy enough: warming up waits until that is over, or for work. */
-    private static final long DELAY_NS = 20_000_000_000L;
-
     /** Of a JVM's processor time, which compiles vectors after a quarter of it, or not at all. */
     private static final long WARM_UP_LIMIT_NS = 4_000_000_000L;
 
-    private static volatile boolean hurried;
     private static volatile Coder coder = new TableCoder();
     private static volatile @Nullable Thread warmUp;
 
     private CoderChoice() {}
 
     static Coder current() {
-        if (!hurried) {
+        if (!STARTED.get()) {
             begin();
-            hurry();
         }
         return coder;
     }
 
-    private static void hurry() {
-        hurried = true;
-        LockSupport.unpark(warmUp);
-    }
-
     /** Starts the choice; returns at once. */
-    static void begin() {
+    private static void begin() {
         if (!STARTED.compareAndSet(false, true)) {
             return;
         }
@@ -70,7 +62,7 @@ final class CoderChoice {
         return System.getProperty(PROPERTY, "");
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // start-up has work that is more urgent
+    @SuppressWarnings("ThreadPriorityCheck") // the work at hand is more urgent
     private static void beginVector(boolean forced) {
         if (!vectorModulePresent()) {
             if (forced) {
@@ -100,9 +92,6 @@ final class CoderChoice {
     }
 
     private static void warmUp() {
-        if (!hurried) {
-            LockSupport.parkNanos(DELAY_NS);
-        }
         long startNs = System.nanoTime();
         Coder chosen = choose(new CoderTrial(WARM_UP_LIMIT_NS));
         if (chosen != null) {
@@ -144,7 +133,6 @@ final class CoderChoice {
     /** Waits until the choice is final, for tests and benchmarks. */
     static Coder settled() throws InterruptedException {
         begin();
-        hurry();
         Thread thread = warmUp;
         if (thread != null) {
             thread.join();

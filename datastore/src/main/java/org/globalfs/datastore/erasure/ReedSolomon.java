@@ -40,11 +40,6 @@ public final class ReedSolomon {
                 dataChunks << 8 | parityChunks, key -> new ReedSolomon(dataChunks, parityChunks));
     }
 
-    /** Starts choosing and warming the coder in the background. */
-    public static void warmUp() {
-        CoderChoice.begin();
-    }
-
     /** Returns once the coder is chosen for good, for benchmarks; its name. */
     public static String settle() throws InterruptedException {
         return CoderChoice.settled().name();
