@@ -9,7 +9,8 @@ import org.globalfs.protocol.Shutdown;
 /** Runs a replica's recurring work, each kind at its period, on one thread. */
 final class Upkeep implements AutoCloseable {
 
-    private static final long TICK_MS = 100;
+    /** What is due so soon is done together with what is due now. */
+    private static final long EARLY_NS = 10_000_000;
 
     /** A piece of work; an exception stops the replica. */
     interface Work {
@@ -51,10 +52,10 @@ final class Upkeep implements AutoCloseable {
 
     private void run() {
         try {
-            while (!shutdown.await(TICK_MS, TimeUnit.MILLISECONDS)) {
+            while (!shutdown.await(untilDueNs(), TimeUnit.NANOSECONDS)) {
                 for (Task task : tasks) {
                     long nowNs = System.nanoTime();
-                    if (nowNs - task.lastNs >= task.periodNs && !shutdown.begun()) {
+                    if (nowNs - task.lastNs >= task.periodNs - EARLY_NS && !shutdown.begun()) {
                         task.lastNs = nowNs;
                         task.work.run();
                     }
@@ -63,6 +64,15 @@ final class Upkeep implements AutoCloseable {
         } catch (Throwable e) {
             onFatal.accept(e);
         }
+    }
+
+    private long untilDueNs() {
+        long nowNs = System.nanoTime();
+        long nextNs = Long.MAX_VALUE;
+        for (Task task : tasks) {
+            nextNs = Math.min(nextNs, task.periodNs - (nowNs - task.lastNs));
+        }
+        return Math.max(0, nextNs);
     }
 
     /** After the shutdown began. */
