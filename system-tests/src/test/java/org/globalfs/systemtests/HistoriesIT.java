@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
 import org.globalfs.jepsen.cluster.Surroundings;
@@ -20,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * What clients in all regions were told, while processes are killed and paused and, as root, the
  * network between regions is broken, is what GlobalFS claims: every history is recorded and judged.
- * Half of the time operations and faults are those of every run, half of the time others. {@code
- * -Dglobalfs.histories.seconds=60} makes each workload longer, {@code
+ * Operations and faults of every other workload are first those of every run, then those of all are
+ * others. {@code -Dglobalfs.histories.seconds=30} makes each workload longer, {@code
  * -Dglobalfs.histories.workloads=append,counter} chooses some, {@code -Dglobalfs.histories.seed=N}
  * repeats the operations and faults of a run.
  */
@@ -48,31 +49,44 @@ final class HistoriesIT {
             around.up();
             cluster.up();
             TestedCluster.remove(OUTPUT);
-            record(cluster, FIXED_SEED, "fixed");
+            List<String> workloads = workloads();
+            record(cluster, FIXED_SEED, everyOther(workloads), "fixed");
             long seed = Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff);
-            record(cluster, seed, "chosen");
+            record(cluster, seed, workloads, "chosen");
             assertThat(cluster.difference(AGREE_LIMIT)).isEmpty();
         }
     }
 
-    private void record(TestedCluster cluster, long seed, String output) throws IOException {
+    private static List<String> workloads() {
+        String chosen = System.getProperty("globalfs.histories.workloads", "");
+        return chosen.isEmpty() ? FaultyRun.workloads() : List.of(chosen.split(",", -1));
+    }
+
+    private static List<String> everyOther(List<String> all) {
+        return IntStream.range(0, all.size()).filter(i -> i % 2 == 0).mapToObj(all::get).toList();
+    }
+
+    private void record(TestedCluster cluster, long seed, List<String> workloads, String output)
+            throws IOException {
         System.out.println("histories: seed " + seed);
         FaultyRun.Result result =
                 FaultyRun.histories(
-                        cluster, folder, settings(cluster.around(), seed), OUTPUT.resolve(output));
+                        cluster,
+                        folder,
+                        settings(cluster.around(), workloads, seed),
+                        OUTPUT.resolve(output));
         System.out.print(Report.text(result.verdicts()));
         System.out.println("histories: " + String.join(", ", result.faults()));
         assertThat(result.verdicts()).allMatch(Verdict::valid);
         assertThat(result.faults()).isNotEmpty();
     }
 
-    private static FaultyRun.Settings settings(Surroundings around, long seed) {
-        String chosen = System.getProperty("globalfs.histories.workloads", "");
+    private static FaultyRun.Settings settings(
+            Surroundings around, List<String> workloads, long seed) {
         return new FaultyRun.Settings(
-                chosen.isEmpty() ? FaultyRun.workloads() : List.of(chosen.split(",", -1)),
+                workloads,
                 FaultKind.possible(around),
-                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 14))
-                        .dividedBy(2),
+                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 7)),
                 Duration.ZERO,
                 false,
                 true,

@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.globalfs.protocol.Folders;
 
 /**
- * An ext4 file system for each server's data, in a file of its own: one whose power can be cut,
- * that can stand still, and be filled.
+ * An ext4 file system for the data of each server and cache, in a file of its own: one whose power
+ * can be cut, that can stand still, and be filled.
  */
 public final class Disks implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(1);

@@ -49,9 +49,10 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks, Optional
         noDisks.ifPresent(why -> without.accept("no faults of disks: " + why));
         Optional<String> noClocks = Clocks.missing();
         noClocks.ifPresent(why -> without.accept("no faults of clocks: " + why));
-        List<String> servers = TestedCluster.allServers();
-        List<String> clocks = new ArrayList<>(servers);
+        List<String> clocks = new ArrayList<>(TestedCluster.allServers());
         TestedCluster.REGIONS.forEach(r -> clocks.add(TestedCluster.mountProcess(r)));
+        List<String> disks = new ArrayList<>(TestedCluster.allServers());
+        TestedCluster.REGIONS.forEach(r -> disks.add(TestedCluster.cacheProcess(r)));
         return new Surroundings(
                 noLab.isPresent()
                         ? Optional.empty()
@@ -63,8 +64,7 @@ public record Surroundings(Optional<WanLab> lab, Optional<Disks> disks, Optional
                 noDisks.isPresent()
                         ? Optional.empty()
                         : Optional.of(
-                                new Disks(
-                                        work.resolve("disks"), work.resolve("poweroff"), servers)),
+                                new Disks(work.resolve("disks"), work.resolve("poweroff"), disks)),
                 noClocks.isPresent()
                         ? Optional.empty()
                         : Optional.of(

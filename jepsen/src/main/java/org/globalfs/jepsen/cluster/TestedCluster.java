@@ -21,16 +21,23 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * A cluster of 3 regions × 3 datacenters as processes, with a mount a region, made by the program
- * {@code globalfs}: all on loopback, or each region in a WAN lab's network.
+ * A cluster of 3 regions × 3 datacenters as processes, with a cache and a mount a region, made by
+ * the program {@code globalfs}: all on loopback, or each region in a WAN lab's network.
  */
 public final class TestedCluster implements AutoCloseable {
     public static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
     public static final List<String> DATACENTERS = List.of("a", "b", "c");
     public static final String ZOOKEEPER = "zookeeper";
     private static final String MOUNT = "mount-";
+    private static final String CACHE = "-cache";
+
+    /** A server's cache, as {@code globalfs} configures it. */
+    private static final Pattern CACHE_ROLE = Pattern.compile("(?m)^  cache:\\n    port: \\d+\\n");
+
     private static final Duration START_LIMIT = Duration.ofMinutes(5);
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Duration MOVE_LIMIT = Duration.ofSeconds(30);
@@ -82,7 +89,33 @@ public final class TestedCluster implements AutoCloseable {
         if (around.disks().isPresent()) {
             around.disks().get().mount(folder.resolve("data"));
         }
+        separateCaches();
         hurryUpkeep();
+    }
+
+    /** Each region's cache becomes a process of its own, in the network of the server it was in. */
+    private void separateCaches() throws IOException {
+        for (String region : REGIONS) {
+            String server = cacheHost(region);
+            String yaml = Files.readString(config(server));
+            Matcher cache = CACHE_ROLE.matcher(yaml);
+            if (!cache.find()) {
+                throw new IOException("no " + CACHE_ROLE + " in " + yaml);
+            }
+            String head = yaml.substring(0, yaml.indexOf("roles:\n"));
+            String topology = yaml.substring(yaml.indexOf("topology:\n"));
+            Files.writeString(
+                    config(cacheProcess(region)),
+                    head.replace(server, cacheProcess(region))
+                            + "roles:\n"
+                            + cache.group()
+                            + topology);
+            Files.writeString(config(server), cache.replaceFirst(""));
+        }
+    }
+
+    private static String cacheHost(String region) {
+        return servers(region).getFirst();
     }
 
     /** What servers do every few hours by default joins each run, some times a minute. */
@@ -151,6 +184,7 @@ public final class TestedCluster implements AutoCloseable {
     public static List<String> everything() {
         List<String> names = new ArrayList<>(List.of(ZOOKEEPER));
         names.addAll(allServers());
+        REGIONS.forEach(region -> names.add(cacheProcess(region)));
         REGIONS.forEach(region -> names.add(mountProcess(region)));
         return names;
     }
@@ -170,6 +204,10 @@ public final class TestedCluster implements AutoCloseable {
     /** A region's servers, one a datacenter. */
     public static List<String> servers(String region) {
         return DATACENTERS.stream().map(datacenter -> region + "-" + datacenter).toList();
+    }
+
+    public static String cacheProcess(String region) {
+        return region + CACHE;
     }
 
     public static String mountProcess(String region) {
@@ -256,6 +294,9 @@ public final class TestedCluster implements AutoCloseable {
             return lab.prefix(server);
         }
         for (String region : REGIONS) {
+            if (process.equals(cacheProcess(region))) {
+                return lab.prefix(cacheHost(region));
+            }
             if (process.startsWith(region) || process.equals(mountProcess(region))) {
                 return lab.prefix(region);
             }

@@ -25,6 +25,10 @@ public enum FaultKind {
     KILL_MOUNT(300, 1_000),
     /** ZooKeeper is killed. */
     KILL_ZOOKEEPER(2_000, 12_000),
+    /** A region's cache is killed. */
+    KILL_CACHE(300, 4_000),
+    /** A region's cache stands still. */
+    PAUSE_CACHE(1_200, 4_000),
     /** One server stands still for longer than a lease. */
     PAUSE_SERVER(1_200, 4_000),
     /** The server that coordinates a region's partition, or the global one, is killed. */
@@ -59,6 +63,8 @@ public enum FaultKind {
     FILL_DISK(2_000, 8_000),
     /** The disks of a region's servers have less free than their replicas keep in reserve. */
     FILL_REGION(2_000, 8_000),
+    /** Nothing is free any more on the disk of a region's cache. */
+    FILL_CACHE(2_000, 8_000),
     /** One server's disk stands still most of the time. */
     SLOW_DISK(2_000, 6_000),
     /** The wall clock of a server, a region's servers or a mount jumps by up to ten minutes. */
@@ -73,6 +79,8 @@ public enum FaultKind {
     DAMAGE_CHUNKS(500, 3_000),
     /** The same of what says where its chunks are. */
     DAMAGE_INDEX(500, 3_000),
+    /** The same of a region's cache. */
+    DAMAGE_CACHE(500, 3_000),
     /** A new server takes the place of a region's replica, and gives it back. */
     CHANGE_MEMBERS(1_000, 4_000);
 
@@ -121,14 +129,17 @@ public enum FaultKind {
                     KILL_ALL,
                     KILL_MOUNT,
                     KILL_ZOOKEEPER,
+                    KILL_CACHE,
                     KILL_COORDINATOR,
                     CUT_POWER,
                     CUT_ALL_POWER,
                     FILL_DISK,
+                    FILL_CACHE,
                     DAMAGE_LOG,
                     DAMAGE_STATE,
                     DAMAGE_CHUNKS,
                     DAMAGE_INDEX,
+                    DAMAGE_CACHE,
                     CHANGE_MEMBERS ->
                     true;
             default -> false;
@@ -140,7 +151,8 @@ public enum FaultKind {
         return switch (this) {
             case ISOLATE, CUT_ONE_WAY, BRIDGE, CUT_RING, SLOW_LINK, LOSSY_LINK -> Need.NETWORK;
             case ISOLATE_DATACENTER, CUT_SERVER -> Need.NETWORK;
-            case CUT_POWER, CUT_ALL_POWER, FILL_DISK, FILL_REGION, SLOW_DISK -> Need.DISK;
+            case CUT_POWER, CUT_ALL_POWER, FILL_DISK, FILL_REGION, FILL_CACHE, SLOW_DISK ->
+                    Need.DISK;
             case CLOCK_JUMP, CLOCK_STROBE -> Need.CLOCK;
             default -> Need.NOTHING;
         };
@@ -164,6 +176,7 @@ public enum FaultKind {
         List<String> servers = new ArrayList<>(TestedCluster.servers(region));
         Collections.shuffle(servers, random);
         List<String> mount = List.of(TestedCluster.mountProcess(region));
+        List<String> caches = regions.stream().map(TestedCluster::cacheProcess).toList();
         return switch (this) {
             case KILL_SERVER -> killed(cluster, servers.subList(0, 1));
             case KILL_MAJORITY -> killed(cluster, servers.subList(0, 2));
@@ -171,6 +184,8 @@ public enum FaultKind {
             case KILL_ALL -> killed(cluster, TestedCluster.everything());
             case KILL_MOUNT -> killed(cluster, mount);
             case KILL_ZOOKEEPER -> killed(cluster, List.of(TestedCluster.ZOOKEEPER));
+            case KILL_CACHE -> killed(cluster, caches.subList(0, 1));
+            case PAUSE_CACHE -> paused(cluster, caches.subList(0, 1));
             case PAUSE_SERVER -> paused(cluster, servers.subList(0, 1));
             case PAUSE_MAJORITY -> paused(cluster, servers.subList(0, 2));
             case KILL_COORDINATOR, PAUSE_COORDINATOR ->
@@ -180,6 +195,7 @@ public enum FaultKind {
             case CUT_ALL_POWER -> powerless(cluster, TestedCluster.allServers());
             case FILL_DISK -> filled(cluster, servers.subList(0, 1));
             case FILL_REGION -> filled(cluster, servers);
+            case FILL_CACHE -> filled(cluster, caches.subList(0, 1));
             case SLOW_DISK -> SlowDisk.of(label(), cluster, servers.getFirst());
             case CLOCK_JUMP -> ClockJump.of(label(), cluster, servers, mount.getFirst(), random);
             case CLOCK_STROBE -> {
@@ -190,6 +206,7 @@ public enum FaultKind {
             case DAMAGE_STATE -> damaged(cluster, ServerFiles.STATE, servers, random);
             case DAMAGE_CHUNKS -> damaged(cluster, ServerFiles.CHUNKS, servers, random);
             case DAMAGE_INDEX -> damaged(cluster, ServerFiles.INDEX, servers, random);
+            case DAMAGE_CACHE -> Damage.of(label(), cluster, ServerFiles.CACHE, caches, random);
             case CHANGE_MEMBERS -> new MemberChange(label(), cluster, servers.getFirst());
             case ISOLATE_DATACENTER -> ServerCut.ofAll(label(), cluster, servers.getFirst());
             case CUT_SERVER -> ServerCut.ofServers(label(), cluster, servers.getFirst());

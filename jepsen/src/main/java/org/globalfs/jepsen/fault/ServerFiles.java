@@ -46,6 +46,15 @@ enum ServerFiles {
         List<Part> parts(Path file, ByteBuffer bytes) {
             return chunks(file, bytes);
         }
+    },
+    /** What a cache has of blocks that storage nodes have too, and where. */
+    CACHE("cache/(segment-\\d+\\.chunks|index/(.*\\.sst|MANIFEST-.*|CURRENT))") {
+        @Override
+        List<Part> parts(Path file, ByteBuffer bytes) {
+            return file.toString().endsWith(".chunks")
+                    ? chunks(file, bytes).stream().map(Part::ofNoBlock).toList()
+                    : whole(file, bytes);
+        }
     };
 
     private static final int FILE_HEADER_BYTES = 4096;
@@ -62,7 +71,11 @@ enum ServerFiles {
      *
      * @param block what they are a chunk of; empty: they are no chunk
      */
-    record Part(Path file, int from, int to, String block) {}
+    record Part(Path file, int from, int to, String block) {
+        Part ofNoBlock() {
+            return new Part(file, from, to, "");
+        }
+    }
 
     private final String names;
 

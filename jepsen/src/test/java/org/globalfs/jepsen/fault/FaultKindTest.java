@@ -86,6 +86,25 @@ class FaultKindTest {
     }
 
     @Test
+    void aCacheIsNotMissedAndOfTheRegionThatChanceWants() {
+        Set<String> seen = new HashSet<>();
+        for (int seed = 0; seed < 50; seed++) {
+            for (FaultKind kind :
+                    List.of(
+                            FaultKind.KILL_CACHE,
+                            FaultKind.PAUSE_CACHE,
+                            FaultKind.FILL_CACHE,
+                            FaultKind.DAMAGE_CACHE)) {
+                Fault fault = kind.on(cluster, new Random(seed));
+                seen.add(fault.target());
+                assertThat(fault.spares(regionOf(fault), regionOf(fault))).isTrue();
+                assertThat(fault.spares(regionOf(fault), FaultKind.GLOBAL)).isTrue();
+            }
+        }
+        assertThat(seen).containsOnly("us-west-cache", "us-east-cache", "eu-west-cache");
+    }
+
+    @Test
     void nothingGoesOnWhileEverythingIsDead() {
         Fault fault = fault(FaultKind.KILL_ALL);
         assertThat(fault.target()).isEqualTo("everything");

@@ -27,8 +27,11 @@ final class MoveCutsTest {
     /** A vote is waited for in vain, and others decide then. */
     private static final long CUT_SECONDS = CutRegions.VOTE_TIMEOUT_MS / 1000 + 4;
 
+    /** {@code -Dglobalfs.cuts=all}: some minutes more. */
+    private static final String CUTS = "globalfs.cuts";
+
     /** Of steps of one name the first are enough. */
-    private static final int ALIKE = 2;
+    private static final int ALIKE = "all".equals(System.getProperty(CUTS)) ? 2 : 1;
 
     private static final int CHANGED = 0600;
 
@@ -62,8 +65,7 @@ final class MoveCutsTest {
         cutAtEachStep(from, to, asker, coordinator, lost);
     }
 
-    /** They take another minute: {@code -Dglobalfs.cuts=all}. */
-    @EnabledIfSystemProperty(named = "globalfs.cuts", matches = "all")
+    @EnabledIfSystemProperty(named = CUTS, matches = "all")
     @ParameterizedTest
     @CsvSource({"1, 2, 1, 2, true", "0, 2, 2, 1, false"})
     void theMoveIsDoneOrUndoneByOthersToo(
