@@ -1,7 +1,10 @@
 package org.globalfs.datastore.erasure;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,8 +14,9 @@ import org.slf4j.LoggerFactory;
  * vector coder. Their first calls run interpreted and take the better part of a second, so they are
  * warmed up on a thread of their own; until then the table coder serves. All give the same bytes.
  *
- * <p>That begins when something is coded for the first time: it takes a second or two of processor
- * time, and most processes of a cluster never code anything.
+ * <p>That takes a second or two of processor time, and most processes of a cluster never code
+ * anything: it begins when something is coded for the first time. Who is going to code begins it
+ * before, as soon as the machine has little else to do.
  *
  * <p>{@code -Dglobalfs.coder=table|vector|lookup} overrides the choice.
  */
@@ -28,23 +32,36 @@ final class CoderChoice {
      */
     private static final int LOOKUP_GAIN = 4;
 
+    /** Between two looks at how busy the machine is; the start is over by the first. */
+    private static final long CALM_NS = 10_000_000_000L;
+
+    /** Of all processors. */
+    private static final double CALM_LOAD = 0.4;
+
     /** Of a JVM's processor time, which compiles vectors after a quarter of it, or not at all. */
     private static final long WARM_UP_LIMIT_NS = 4_000_000_000L;
 
+    private static volatile boolean hurried;
     private static volatile Coder coder = new TableCoder();
     private static volatile @Nullable Thread warmUp;
 
     private CoderChoice() {}
 
     static Coder current() {
-        if (!STARTED.get()) {
+        if (!hurried) {
             begin();
+            hurry();
         }
         return coder;
     }
 
+    private static void hurry() {
+        hurried = true;
+        LockSupport.unpark(warmUp);
+    }
+
     /** Starts the choice; returns at once. */
-    private static void begin() {
+    static void begin() {
         if (!STARTED.compareAndSet(false, true)) {
             return;
         }
@@ -91,7 +108,22 @@ final class CoderChoice {
         return ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
     }
 
+    private static void awaitCalm() {
+        double _ = load();
+        do {
+            LockSupport.parkNanos(CALM_NS);
+        } while (!hurried && load() > CALM_LOAD);
+    }
+
+    /** Of the time since the last call. */
+    private static double load() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getCpuLoad();
+    }
+
     private static void warmUp() {
+        if (!hurried) {
+            awaitCalm();
+        }
         long startNs = System.nanoTime();
         Coder chosen = choose(new CoderTrial(WARM_UP_LIMIT_NS));
         if (chosen != null) {
@@ -133,6 +165,7 @@ final class CoderChoice {
     /** Waits until the choice is final, for tests and benchmarks. */
     static Coder settled() throws InterruptedException {
         begin();
+        hurry();
         Thread thread = warmUp;
         if (thread != null) {
             thread.join();

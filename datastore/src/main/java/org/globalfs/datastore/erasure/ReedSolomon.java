@@ -40,6 +40,14 @@ public final class ReedSolomon {
                 dataChunks << 8 | parityChunks, key -> new ReedSolomon(dataChunks, parityChunks));
     }
 
+    /**
+     * Starts choosing and warming the coder in the background, once the machine has little else to
+     * do: for a process that is going to code. Others do it when they first code something.
+     */
+    public static void warmUp() {
+        CoderChoice.begin();
+    }
+
     /** Returns once the coder is chosen for good, for benchmarks; its name. */
     public static String settle() throws InterruptedException {
         return CoderChoice.settled().name();
