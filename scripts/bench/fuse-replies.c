@@ -30,7 +30,14 @@
 static int session, spliced, cloned;
 static char *content;  // a reply of the largest size, its header's place before it, on a page's boundary
 
-static void die(const char *what) { fprintf(stderr, "fuse-replies: %s: %s\n", what, strerror(errno)); exit(1); }
+static const char *mounted;
+
+static void die(const char *what) {
+    fprintf(stderr, "fuse-replies: %s: %s\n", what, strerror(errno));
+    if (mounted) umount2(mounted, MNT_DETACH);
+    _exit(1);
+}
+
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
 
 static void attributes(struct fuse_attr *a, unsigned long node) {
@@ -156,20 +163,25 @@ static double run(const char *folder, int reading, int with_splice, int with_clo
     if (session < 0) die("/dev/fuse");
     snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", session);
     if (mount("replies", folder, "fuse.replies", MS_NOSUID | MS_NODEV, options)) die("mount");
+    mounted = folder;
     if (pipe(results)) die("pipe");
     snprintf(path, sizeof path, "%s/f", folder);
     pid_t child = fork();
     if (!child) {
+        close(session);  // or requests would wait for ever once the server is gone
+        mounted = NULL;
         figure = client(path, reading);
         _exit(write(results[1], &figure, sizeof figure) != sizeof figure);
     }
+    close(results[1]);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, serve, NULL);
     if (read(results[0], &figure, sizeof figure) != sizeof figure) die("no result");
     waitpid(child, NULL, 0);
+    mounted = NULL;
     if (umount2(folder, MNT_DETACH)) die("umount");
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    close(session); close(results[0]); close(results[1]);
+    close(session); close(results[0]);
     return figure;
 }
 

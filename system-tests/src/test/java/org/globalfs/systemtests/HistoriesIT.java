@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * What clients in all regions were told, while processes are killed and paused and, as root, the
  * network between regions is broken, is what GlobalFS claims: every history is recorded and judged.
- * Operations and faults of every other workload are first those of every run, then those of all are
+ * Every other workload first has the operations and faults that it has in every run, then all have
  * others. {@code -Dglobalfs.histories.seconds=30} makes each workload longer, {@code
  * -Dglobalfs.histories.workloads=append,counter} chooses some, {@code -Dglobalfs.histories.seed=N}
  * repeats the operations and faults of a run.
