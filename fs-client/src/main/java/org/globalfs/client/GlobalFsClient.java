@@ -22,7 +22,6 @@ import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.GlobalFileSystem;
 import org.globalfs.datastore.BlockStores;
 import org.globalfs.datastore.client.BlockStore;
-import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.discovery.BlockCode;
@@ -114,7 +113,6 @@ public final class GlobalFsClient implements AutoCloseable {
                         config.blocks(),
                         discovery,
                         epochs);
-        ReedSolomon.warmUp();
         RegionOracle oracle = new RegionOracle(discovery, config.region());
         try {
             return connect(

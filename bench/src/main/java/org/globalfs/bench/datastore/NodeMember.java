@@ -6,6 +6,7 @@ import org.globalfs.bench.BenchFailure;
 import org.globalfs.datastore.cache.CacheNode;
 import org.globalfs.datastore.cache.CacheOptions;
 import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
@@ -36,9 +37,20 @@ final class NodeMember implements BenchMember {
     }
 
     private NodeMember(String zookeeper, String region, Start start) throws IOException {
+        awaitCoder();
         discovery = Setup.connect(zookeeper);
         others = new DistributedBlockStore(Setup.CLUSTER, region, discovery, discovery);
         node = start.node(discovery, others);
+    }
+
+    /** What a node has done when its machine has been calm for half a minute. */
+    private static void awaitCoder() {
+        try {
+            String _ = ReedSolomon.settle();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchFailure("interrupted");
+        }
     }
 
     static NodeMember storage(

@@ -140,6 +140,7 @@ public final class DistributedBlockStore implements BlockStore {
                         new CacheTimes());
         lanes = new LanePool(cluster, options.lanes());
         repair = new ReadRepair(this, cluster, directory);
+        ReedSolomon.warmUp();
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.globalfs.datastore.erasure;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +15,9 @@ import org.slf4j.LoggerFactory;
  * vector coder. Their first calls run interpreted and take the better part of a second, so they are
  * warmed up on a thread of their own; until then the table coder serves. All give the same bytes.
  *
- * <p>That takes a second or two of processor time, and most processes of a cluster never code
- * anything: it begins when something is coded for the first time. Who is going to code begins it
- * before, as soon as the machine has little else to do.
+ * <p>That takes a second or two of processor time, and up to four on a busy machine, where all
+ * programs would wait for it: it begins when the machine has little else to do, or when something
+ * is coded for the first time.
  *
  * <p>{@code -Dglobalfs.coder=table|vector|lookup} overrides the choice.
  */
@@ -32,7 +33,10 @@ final class CoderChoice {
      */
     private static final int LOOKUP_GAIN = 4;
 
-    /** Between two looks at how busy the machine is; the start is over by the first. */
+    /**
+     * Between two looks at how busy the machine is, at least; the start is over by the first. Twice
+     * as long at most, by chance: so processes of one machine see each other warm up, and wait.
+     */
     private static final long CALM_NS = 10_000_000_000L;
 
     /** Of all processors. */
@@ -111,7 +115,7 @@ final class CoderChoice {
     private static void awaitCalm() {
         double _ = load();
         do {
-            LockSupport.parkNanos(CALM_NS);
+            LockSupport.parkNanos(CALM_NS + ThreadLocalRandom.current().nextLong(CALM_NS));
         } while (!hurried && load() > CALM_LOAD);
     }
 

@@ -40,10 +40,7 @@ public final class ReedSolomon {
                 dataChunks << 8 | parityChunks, key -> new ReedSolomon(dataChunks, parityChunks));
     }
 
-    /**
-     * Starts choosing and warming the coder in the background, once the machine has little else to
-     * do: for a process that is going to code. Others do it when they first code something.
-     */
+    /** Chooses and warms the coder in the background, once the machine has little else to do. */
     public static void warmUp() {
         CoderChoice.begin();
     }
