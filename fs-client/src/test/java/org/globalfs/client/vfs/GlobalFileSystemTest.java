@@ -7,6 +7,7 @@ import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -15,6 +16,7 @@ import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.vfs.TestClient.Open;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.config.ClientConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -291,6 +293,37 @@ class GlobalFileSystemTest {
                 Errno.ENXIO,
                 () -> here.fs.seek(here.caller(), file.ino(), file.handle(), 2 << 20, 3));
         here.close(file);
+    }
+
+    @Test
+    void theLargestContentThatMayBeInlineNeedsNoBlock() throws FsException {
+        int most = ClientConfig.INLINE_MAX_BYTES;
+        byte[] content = new byte[most];
+        new Random(2).nextBytes(content);
+        try (TestClient client =
+                new TestClient(
+                        cluster,
+                        blocks,
+                        1,
+                        TestClient.options(most, Duration.ofMinutes(10), 32 << 20, false))) {
+            blocks.refusePuts = true;
+            Open file = client.create(home, "file");
+            client.write(file, 0, content);
+            client.close(file);
+            assertThat(there.content(file.ino())).isEqualTo(content);
+
+            client.put(home, "other", "");
+            Open other = client.open(client.lookup(home, "other"), OpenFlags.O_RDWR);
+            client.write(other, 0, content);
+            client.flush(other);
+            client.write(other, most / 2, bytes("in the middle"));
+            client.write(other, most, bytes("behind it"));
+            client.close(other);
+            byte[] expected = Arrays.copyOf(content, most + 9);
+            System.arraycopy(bytes("in the middle"), 0, expected, most / 2, 13);
+            System.arraycopy(bytes("behind it"), 0, expected, most, 9);
+            assertThat(there.content(other.ino())).isEqualTo(expected);
+        }
     }
 
     @Test

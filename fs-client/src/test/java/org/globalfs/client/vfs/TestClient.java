@@ -35,8 +35,19 @@ final class TestClient implements AutoCloseable {
     }
 
     static IoOptions options(Duration flushDelay, long flushBytes, boolean sync) {
+        return options(16 << 10, flushDelay, flushBytes, sync);
+    }
+
+    static IoOptions options(
+            int inlineMaxBytes, Duration flushDelay, long flushBytes, boolean sync) {
         return new IoOptions(
-                16 << 10, flushBytes, 64 << 20, 64 << 20, flushDelay, Duration.ofSeconds(10), sync);
+                inlineMaxBytes,
+                flushBytes,
+                64 << 20,
+                64 << 20,
+                flushDelay,
+                Duration.ofSeconds(10),
+                sync);
     }
 
     Caller caller() {

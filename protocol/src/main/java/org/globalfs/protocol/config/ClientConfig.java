@@ -45,6 +45,9 @@ public record ClientConfig(
             boolean setId,
             boolean devices) {}
 
+    /** Content above this never travels inside a metadata command: replicas refuse it. */
+    public static final int INLINE_MAX_BYTES = 64 << 10;
+
     private static final long SHORTEST_LEASE_MS = 3_000;
     private static final long LONGEST_LEASE_MS = 600_000;
 
@@ -96,7 +99,7 @@ public record ClientConfig(
         if (ms < SHORTEST_LEASE_MS || ms > LONGEST_LEASE_MS) {
             throw options.error(
                     "sessionLease",
-                    ms + " ms: choose from 3s, below which it runs out unasked, to 10m");
+                    ms + " ms: choose from 3s, below which it runs out unasked, to 10min");
         }
         return ms;
     }
@@ -121,7 +124,7 @@ public record ClientConfig(
 
     private static int inlineMax(Yaml options) throws ConfigException {
         long bytes = options.sizeBytes("inlineMax", DEFAULT_MOUNT.inlineMaxBytes);
-        if (bytes > 64 << 10) {
+        if (bytes > INLINE_MAX_BYTES) {
             throw options.error("inlineMax", bytes + " bytes is more than 64KiB: choose less");
         }
         return (int) bytes;

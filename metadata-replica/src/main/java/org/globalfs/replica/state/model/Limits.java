@@ -1,5 +1,7 @@
 package org.globalfs.replica.state.model;
 
+import org.globalfs.protocol.config.ClientConfig;
+
 /** Limits of the file system that users can meet; docs name them. */
 public final class Limits {
 
@@ -13,8 +15,11 @@ public final class Limits {
     /** 1 EiB. */
     public static final long FILE_SIZE_MAX = 1L << 60;
 
-    /** Bytes that one extent may hold itself, and up to which adjacent ones are joined. */
-    public static final int INLINE_MAX = 16 << 10;
+    /** Bytes that one extent may hold itself. */
+    public static final int INLINE_MAX = ClientConfig.INLINE_MAX_BYTES;
+
+    /** Bytes up to which adjacent extents that hold their bytes themselves are joined. */
+    public static final int JOINED_MAX = 16 << 10;
 
     /** An extended attribute's value. */
     public static final int XATTR_VALUE_MAX = 64 << 10;

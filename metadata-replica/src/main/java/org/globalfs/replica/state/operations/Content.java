@@ -328,7 +328,7 @@ final class Content {
      * The new embedded piece together with embedded neighbours, as far as one piece may hold them.
      */
     private Piece joined(Inode inode, Piece piece, byte[] data) {
-        if (inode.extents == 0 || data.length >= Limits.INLINE_MAX) {
+        if (inode.extents == 0 || data.length >= Limits.JOINED_MAX) {
             return piece;
         }
         Piece whole = piece;
@@ -336,7 +336,7 @@ final class Content {
         Piece left = piece.offset() == 0 ? null : at(records, inode, piece.offset() - 1);
         if (left != null
                 && left.data() != null
-                && left.length() + bytes.length <= Limits.INLINE_MAX) {
+                && left.length() + bytes.length <= Limits.JOINED_MAX) {
             remove(inode, left);
             whole = left.join(left.data(), bytes);
             bytes = Objects.requireNonNull(whole.data());
@@ -344,7 +344,7 @@ final class Content {
         Piece right = whole.end() >= inode.size ? null : at(records, inode, whole.end());
         if (right != null
                 && right.data() != null
-                && right.length() + bytes.length <= Limits.INLINE_MAX) {
+                && right.length() + bytes.length <= Limits.JOINED_MAX) {
             remove(inode, right);
             whole = whole.join(bytes, right.data());
         }

@@ -147,7 +147,7 @@ final class ContentModelTest {
     }
 
     private void write(Random random, File file) {
-        int[] sizes = {10, 500, Limits.INLINE_MAX};
+        int[] sizes = {10, 500, Limits.JOINED_MAX, Limits.INLINE_MAX};
         int length = 1 + random.nextInt(sizes[random.nextInt(3)]);
         boolean near = random.nextBoolean() && file.size > 0 && file.size + length < MAX;
         int offset = near ? file.size : random.nextInt(MAX - length);

@@ -30,7 +30,7 @@ final class ContentTest {
 
     @Test
     void smallAppendsGrowIntoOnePiece() {
-        for (int i = 0; i < Limits.INLINE_MAX / 16; i++) {
+        for (int i = 0; i < Limits.JOINED_MAX / 16; i++) {
             content.write(inode, new Piece(i * 16L, 16, new byte[16], null, 0));
         }
         assertThat(inode.extents).isEqualTo(1);
