@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.globalfs.client.meta.NoReplyException;
 import org.globalfs.client.meta.Replica;
@@ -70,6 +71,9 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
     public volatile Predicate<UpdateOp> refused = op -> false;
 
     public volatile Errno refusal = Errno.EIO;
+
+    /** Called when an update has been executed, before its sender gets the reply. */
+    public volatile Consumer<Command> beforeReply = command -> {};
 
     /** Of each update that reached a replica, whether its sender said that it was sent before. */
     public final List<Boolean> again = new CopyOnWriteArrayList<>();
@@ -220,6 +224,7 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
                 grantUpdate(command.getSession(), reply);
             }
         }
+        beforeReply.accept(command);
         if (lostReplies.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             throw new NoReplyException(NoReplyException.Kind.SILENT, "reply lost");
         }

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
-import java.util.function.UnaryOperator;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.meta.SessionVector;
 import org.globalfs.protocol.wire.Attributes;
@@ -454,9 +454,32 @@ public final class MetadataCache {
 
     /**
      * Replaces the content map by what this client's own update made of it, if it was known; called
-     * in the order of the file's updates.
+     * in the order of the file's updates. The answer may have been overtaken by others' updates,
+     * and by a read of what they made: that stays, and where it is not known what came between,
+     * nothing is.
+     *
+     * @param version the inode's after the update
+     * @param steps by how much the update raised it
+     * @param change makes the map of that version of the one before
      */
-    public void changeContent(long ino, UnaryOperator<@Nullable ContentMap> change) {
+    public void changeContent(
+            long ino, long version, int steps, Function<ContentMap, @Nullable ContentMap> change) {
+        replaceContent(
+                ino,
+                known -> {
+                    if (known.version() >= version) {
+                        return known;
+                    }
+                    return known.version() == version - steps ? change.apply(known) : null;
+                });
+    }
+
+    /** This client's own update changed the content map in a way that is not known. */
+    public void forgetContent(long ino) {
+        replaceContent(ino, known -> null);
+    }
+
+    private void replaceContent(long ino, Function<ContentMap, @Nullable ContentMap> change) {
         nodes.asMap()
                 .computeIfPresent(
                         ino,

@@ -30,11 +30,11 @@ public interface Backing {
     Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience);
 
     /**
-     * An update through {@link #update} wrote these extents (at their real offsets) or changed the
-     * size. Called with the file's content locked, so that what {@link #known} says and what is
-     * buffered stay in step.
+     * This update, made through {@link #update}, wrote these extents (at their real offsets) or
+     * changed the size. Called with the file's content locked, so that what {@link #known} says and
+     * what is buffered stay in step.
      */
-    void changed(long ino, List<Extent> extents, Answer<UpdateReply> answer);
+    void changed(long ino, UpdateOp op, List<Extent> extents, Answer<UpdateReply> answer);
 
     /**
      * An update through {@link #update} changed the content map in another way than by writing.

@@ -61,7 +61,7 @@ final class Compaction {
     /** Bytes that follow each other without a hole worth keeping. */
     private record Run(long offset, long end, boolean whole) {}
 
-    record Done(List<Extent> extents, Answer<UpdateReply> answer) {}
+    record Done(UpdateOp op, List<Extent> extents, Answer<UpdateReply> answer) {}
 
     /** Whether it is worth asking, as far as is known. */
     boolean isDue(@Nullable ContentMap known) {
@@ -133,6 +133,6 @@ final class Compaction {
             writeBack.delete(List.of(block));
             return null;
         }
-        return new Done(extents, answer);
+        return new Done(op, extents, answer);
     }
 }

@@ -294,7 +294,8 @@ public final class FileContent {
             }
             return;
         }
-        if (answer == null) {
+        UpdateOp op = result.op();
+        if (answer == null || op == null) {
             return;
         }
         long base = 0;
@@ -306,7 +307,7 @@ public final class FileContent {
             placed.add(
                     base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
         }
-        backing.changed(ino, placed, answer);
+        backing.changed(ino, op, placed, answer);
         noteFragments(placed);
     }
 
@@ -343,7 +344,7 @@ public final class FileContent {
         try {
             Compaction.Done done = alone(compaction::run);
             if (done != null) {
-                backing.changed(ino, done.extents(), done.answer());
+                backing.changed(ino, done.op(), done.extents(), done.answer());
             }
         } finally {
             lock.unlock();

@@ -232,17 +232,19 @@ public final class WriteBack implements AutoCloseable {
      * @param errno of the data
      * @param refused errno of the attributes that went with the data, when only they failed
      * @param apart the data found no room, and its attributes were set without it, or refused
-     * @param answer null when it did not get as far as a command, or needed none
+     * @param op the command; null when it did not get as far, or needed none
+     * @param answer to the command; null as that is
      */
     record Committed(
             int errno,
             int refused,
             boolean apart,
             List<Extent> extents,
+            @Nullable UpdateOp op,
             @Nullable Answer<UpdateReply> answer) {
 
         static Committed failed(Errno errno) {
-            return new Committed(errno.number(), 0, false, List.of(), null);
+            return new Committed(errno.number(), 0, false, List.of(), null, null);
         }
 
         /** The partition would not refer to blocks that old: they may have been swept. */
@@ -298,7 +300,7 @@ public final class WriteBack implements AutoCloseable {
         UpdateOp op = op(ino, pending, extents);
         if (op == null) {
             deleteUnused(storing, List.of());
-            return new Committed(0, 0, false, extents, null);
+            return new Committed(0, 0, false, extents, null, null);
         }
         int refused = 0;
         Answer<UpdateReply> answer = update(ino, pending, op);
@@ -315,7 +317,8 @@ public final class WriteBack implements AutoCloseable {
             alone.unsetAttributes();
             LOG.warn(
                     "inode {}: attributes set after a write are refused: {}", ino, Errno.of(errno));
-            answer = update(ino, pending, UpdateOp.write(alone));
+            op = UpdateOp.write(alone);
+            answer = update(ino, pending, op);
             refused = errno;
             errno = answer.reply().getErrno();
         }
@@ -327,7 +330,7 @@ public final class WriteBack implements AutoCloseable {
         if (both && answer.answered() && lacksRoom(Errno.of(errno))) {
             return lost(ino, pending, Errno.of(errno));
         }
-        return new Committed(errno, refused, false, extents, answer);
+        return new Committed(errno, refused, false, extents, op, answer);
     }
 
     private static boolean lacksRoom(Errno errno) {
@@ -340,8 +343,10 @@ public final class WriteBack implements AutoCloseable {
         if (attributes == null || !lacksRoom(errno)) {
             return Committed.failed(errno);
         }
-        Answer<UpdateReply> answer = update(ino, pending, UpdateOp.setAttributes(attributes));
-        return new Committed(errno.number(), answer.reply().getErrno(), true, List.of(), answer);
+        UpdateOp op = UpdateOp.setAttributes(attributes);
+        Answer<UpdateReply> answer = update(ino, pending, op);
+        return new Committed(
+                errno.number(), answer.reply().getErrno(), true, List.of(), op, answer);
     }
 
     private static @Nullable UpdateOp op(long ino, Pending pending, List<Extent> extents) {

@@ -109,7 +109,7 @@ final class FileBacking implements Backing {
 
     @Override
     public void rearranged(long ino) {
-        cache.changeContent(ino, known -> null);
+        cache.forgetContent(ino);
     }
 
     @Override
@@ -149,7 +149,7 @@ final class FileBacking implements Backing {
     }
 
     @Override
-    public void changed(long ino, List<Extent> extents, Answer<UpdateReply> answer) {
+    public void changed(long ino, UpdateOp op, List<Extent> extents, Answer<UpdateReply> answer) {
         UpdateReply reply = answer.reply();
         if (!reply.isSetAttributes()) {
             cache.forget(ino);
@@ -158,7 +158,7 @@ final class FileBacking implements Backing {
         long version = reply.getAttributes().getVersion();
         long size = reply.getAttributes().getSize();
         cache.changeContent(
-                ino, known -> known == null ? null : known.changed(version, size, extents));
+                ino, version, versionSteps(op), known -> known.changed(version, size, extents));
     }
 
     @Override

@@ -201,7 +201,7 @@ final class Files {
         long version = attributes.getVersion();
         pages.changed(ino, version, 1);
         if (op.isSetSize()) {
-            cache.changeContent(ino, known -> null);
+            cache.forgetContent(ino);
             shortened(ino);
         }
         files.seen(attributes);

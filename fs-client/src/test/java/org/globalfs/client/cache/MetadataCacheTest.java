@@ -287,10 +287,31 @@ class MetadataCacheTest {
     @Test
     void contentFollowsOwnChangesOnlyWhereItWasKnown() {
         Validity validity = granted(1, 60_000);
-        cache.changeContent(FILE, known -> ContentMap.empty(9));
+        changeContent(9, 1);
         assertThat(cache.content(FILE)).isNull();
         cache.learnContent(FILE, ContentMap.empty(1), validity, cache.stamp());
-        cache.changeContent(FILE, known -> ContentMap.empty(2));
-        assertThat(Objects.requireNonNull(cache.content(FILE)).version()).isEqualTo(2);
+        changeContent(2, 1);
+        assertThat(contentVersion()).isEqualTo(2);
+        changeContent(4, 2);
+        assertThat(contentVersion()).isEqualTo(4);
+    }
+
+    @Test
+    void anOwnChangeWhoseAnswerIsOvertakenChangesNothing() {
+        Validity validity = granted(1, 60_000);
+        cache.learnContent(FILE, ContentMap.empty(8), validity, cache.stamp());
+        changeContent(7, 1);
+        changeContent(8, 1);
+        assertThat(contentVersion()).isEqualTo(8);
+        changeContent(10, 1);
+        assertThat(cache.content(FILE)).as("somebody else made version 9").isNull();
+    }
+
+    private void changeContent(long version, int steps) {
+        cache.changeContent(FILE, version, steps, known -> ContentMap.empty(version));
+    }
+
+    private long contentVersion() {
+        return Objects.requireNonNull(cache.content(FILE)).version();
     }
 }

@@ -5,6 +5,7 @@ import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
@@ -132,6 +133,54 @@ class GrantsTest {
         assertThat(absent(two, "new")).isFalse();
         one.fs.unlink(one.caller(), home, bytes("file"));
         assertThat(absent(two, "file")).isTrue();
+    }
+
+    /** The answer to a write comes after another mount's write, and after a read of that. */
+    @Test
+    void aLateAnswerToAWriteDoesNotCoverWhatCameAfterIt() throws Exception {
+        unpack("file");
+        long ino = one.lookup(home, "file");
+        one.content(ino);
+        Open mine = one.open(ino, OpenFlags.O_RDWR);
+        Open reader = one.open(ino, OpenFlags.O_RDONLY);
+        Open theirs = two.open(ino, OpenFlags.O_RDWR);
+        AtomicBoolean first = new AtomicBoolean(true);
+        cluster.beforeReply =
+                command -> {
+                    if (command.getOp().isSetWrite() && first.getAndSet(false)) {
+                        elsewhere(() -> {
+                            two.write(theirs, 0, bytes("theirs, and longer than before"));
+                            two.flush(theirs);
+                            one.read(reader, 0, 100);
+                        });
+                    }
+                };
+        one.write(mine, 0, bytes("mine"));
+        one.flush(mine);
+        assertThat(one.content(ino)).isEqualTo(bytes("theirs, and longer than before"));
+        assertThat(one.stat(ino).size()).isEqualTo(30);
+        for (Open open : new Open[] {mine, reader}) {
+            one.close(open);
+        }
+        two.close(theirs);
+    }
+
+    private interface Work {
+        void run() throws FsException;
+    }
+
+    private static void elsewhere(Work work) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofPlatform()
+                .start(() -> {
+                    try {
+                        work.run();
+                        done.complete(null);
+                    } catch (Throwable e) {
+                        done.completeExceptionally(e);
+                    }
+                });
+        done.join();
     }
 
     @Test
