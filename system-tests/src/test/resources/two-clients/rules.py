@@ -175,6 +175,61 @@ def interruption():
     fcntl.lockf(x, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def signals():
+    """A signal ends a wait for others only: who need not wait locks and unlocks as if there were none."""
+    signal.signal(signal.SIGALRM, lambda number, frame: None)
+    signal.siginterrupt(signal.SIGALRM, False)
+    for name in ("two/signals", "two-global"):
+        x, y = opened(A, name), opened(B, name)
+        signal.setitimer(signal.ITIMER_REAL, 0.0007, 0.0007)
+        for lock in (fcntl.flock, fcntl.lockf) * 50:
+            lock(x, fcntl.LOCK_EX)
+            lock(x, fcntl.LOCK_UN)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        fcntl.flock(y, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(y, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(x)
+        os.close(y)
+
+
+def resizing():
+    """A file's size can be set while pages of it that are mapped wait to be written back."""
+    for name in ("two/resized", "resized-global"):
+        x = opened(A, name)
+        os.ftruncate(x, 5000)
+        with mmap.mmap(x, 5000) as mapped:
+            for size in (100, 5000, 5000, 9000, 5000):
+                mapped[0:3] = b"abc"
+                started = time.monotonic()
+                os.ftruncate(x, size)
+                assert time.monotonic() - started < 30, (name, size)
+            assert os.pread(x, 200, 0) == b"abc" + bytes(197)
+        os.close(x)
+    x, y = opened(A, "two/resized"), opened(B, "two/resized")
+    ended = []
+
+    def disturb():
+        for i in range(200):
+            os.pwrite(y, b"q", 5000 + i % 100)
+            os.fsync(y)
+            if ended:
+                return
+
+    other = in_thread(disturb)
+    for i in range(5):
+        started = time.monotonic()
+        os.ftruncate(x, 5000)
+        with mmap.mmap(x, 5000) as mapped:
+            mapped[0:3] = b"abc"
+            os.ftruncate(x, 100)
+        assert time.monotonic() - started < 30, i
+    ended.append(True)
+    soon(lambda: other[0], 30, "the other client is stuck")
+    assert other[0][0] is None, other[0]
+    os.close(x)
+    os.close(y)
+
+
 def rename():
     x = opened(A, "two/old")
     os.write(x, b"one ")

@@ -122,6 +122,8 @@ final class TwoClientsIT {
                 "waiting",
                 "deadlock",
                 "interruption",
+                "signals",
+                "resizing",
                 "rename",
                 "appending",
                 "appended_in_place",

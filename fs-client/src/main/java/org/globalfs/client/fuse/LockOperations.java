@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Requests for locks. One that takes or drops a lock runs on a thread of its own and is answered
  * from there: it may wait for as long as somebody holds the lock, while the workers serve him who
- * is to drop it. It has no deadline; any signal to the caller cancels it.
+ * is to drop it. It has no deadline; any signal to the caller ends its waiting for others, one that
+ * kills it all of its waiting.
  */
 final class LockOperations {
     private static final Logger log = LoggerFactory.getLogger(LockOperations.class);
@@ -186,13 +187,18 @@ final class LockOperations {
         return written >= 0;
     }
 
-    /** The caller has a signal; false: the request is none of these. */
+    /** The caller has a signal, of which it is told again and again; false: it is no call here. */
     boolean interrupt(long unique) {
         Call call = calls.get(unique);
-        if (call != null) {
-            call.caller.cancel();
+        if (call == null) {
+            return false;
         }
-        return call != null;
+        if (PendingSignals.fatal(call.caller.pid())) {
+            call.caller.cancel();
+        } else {
+            call.caller.interrupt();
+        }
+        return true;
     }
 
     /** The connection has ended: nobody is answered any more. */

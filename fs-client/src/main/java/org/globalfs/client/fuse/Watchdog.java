@@ -112,7 +112,6 @@ final class Watchdog implements Runnable {
         while (each.hasNext()) {
             Map.Entry<Long, Long> entry = each.next();
             if (locks.interrupt(entry.getKey())) {
-                each.remove();
                 continue;
             }
             Worker worker = holder(watched, entry.getKey());

@@ -256,18 +256,18 @@ final class Calls {
     private void giveUpIfDue(Task<?> task, Opcode opcode) {
         Caller caller = task.caller;
         boolean late = System.nanoTime() - caller.deadlineNs() >= 0;
-        boolean signalled =
-                opcode.waitsForOthers()
-                        ? PendingSignals.noticed(caller.pid())
-                        : PendingSignals.fatal(caller.pid());
-        if (!late && !signalled && !disconnected) {
+        boolean killed = PendingSignals.fatal(caller.pid());
+        if (!late && !killed && !disconnected) {
+            if (opcode.waitsForOthers() && PendingSignals.noticed(caller.pid())) {
+                caller.interrupt();
+            }
             return;
         }
-        Errno errno = signalled ? Errno.EINTR : Errno.EIO;
+        Errno errno = killed ? Errno.EINTR : Errno.EIO;
         if (!task.outcome.complete(new Outcome<>(null, errno.number()))) {
             return;
         }
-        if (signalled) {
+        if (killed) {
             statistics.countInterrupt();
         } else if (late) {
             statistics.countTimeout();

@@ -103,7 +103,8 @@ final class LockCalls {
         return take(file, request, (operation & LOCK_NB) == 0);
     }
 
-    private int take(FuseFileInfo file, LockRequest request, boolean wait) {
+    private int take(FuseFileInfo file, LockRequest request, boolean mayWait) {
+        boolean wait = mayWait && request.type() != LockRequest.Type.UNLOCK;
         return calls.serveOpen(
                 wait ? Opcode.SETLKW : Opcode.SETLK,
                 file,

@@ -16,8 +16,9 @@ public final class Caller {
     private final long deadlineNs;
     private volatile int @Nullable [] groups;
     private volatile boolean cancelled;
+    private volatile boolean interrupted;
     private volatile int umask;
-    private @Nullable Runnable whenCancelled;
+    private @Nullable Runnable whenInterrupted;
 
     /**
      * {@code pid} is the calling thread's, 0 when it is not visible from here; {@code deadlineNs}
@@ -69,22 +70,32 @@ public final class Caller {
     }
 
     public void cancel() {
+        cancelled = true;
+        interrupt();
+    }
+
+    /** The process has a signal: it waits for nobody else, but for an answer. */
+    public boolean interrupted() {
+        return interrupted;
+    }
+
+    public void interrupt() {
         Runnable action;
         synchronized (this) {
-            cancelled = true;
-            action = whenCancelled;
-            whenCancelled = null;
+            interrupted = true;
+            action = whenInterrupted;
+            whenInterrupted = null;
         }
         if (action != null) {
             action.run();
         }
     }
 
-    /** What to do, once and without blocking, when the caller is cancelled; at once if it is. */
-    public void whenCancelled(Runnable action) {
+    /** What to do, once and without blocking, when the caller is interrupted; at once if it is. */
+    public void whenInterrupted(Runnable action) {
         synchronized (this) {
-            if (!cancelled) {
-                whenCancelled = action;
+            if (!interrupted) {
+                whenInterrupted = action;
                 return;
             }
         }

@@ -279,7 +279,8 @@ final class FileLocks {
     }
 
     private void acquire(Caller caller, long ino, FileLock lock, boolean wait) throws FsException {
-        // Only waiting can be interrupted, as on Linux.
+        // Only waiting can be interrupted, as on Linux; who is killed waits for an answer no
+        // longer.
         Patience patience = requests.patience(caller);
         if (!wait) {
             patience = Patience.until(patience.deadlineNs());
@@ -331,10 +332,10 @@ final class FileLocks {
 
     /** Returns once the lock is granted. */
     private void await(Caller caller, long ino, FileLock lock, Wait wait) throws FsException {
-        caller.whenCancelled(() -> cleanUp(ino, lock, wait, false));
+        caller.whenInterrupted(() -> cleanUp(ino, lock, wait, false));
         int partition = requests.home(ino);
         ReadOp op = ReadOp.getLock(new GetLockOp(ino).setRequest(wait.number));
-        long cancelledNs = 0;
+        long interruptedNs = 0;
         while (true) {
             long askedNs = System.nanoTime();
             Answer<ReadReply> answer =
@@ -348,23 +349,23 @@ final class FileLocks {
                 return;
             }
             if (state == LockState.GONE) {
-                throw FsException.of(caller.cancelled() ? Errno.EINTR : Errno.EIO);
+                throw FsException.of(caller.interrupted() ? Errno.EINTR : Errno.EIO);
             }
             long nowNs = System.nanoTime();
-            if (caller.cancelled() && cancelledNs == 0) {
-                cancelledNs = nowNs;
+            if (caller.interrupted() && interruptedNs == 0) {
+                interruptedNs = nowNs;
             }
             boolean cutOff = closed || !lease.runs(partition);
-            boolean enough = cancelledNs != 0 && nowNs - cancelledNs > CANCEL_NS;
+            boolean enough = interruptedNs != 0 && nowNs - interruptedNs > CANCEL_NS;
             if (cutOff || enough) {
                 if (!wait.abandon()) {
                     lease.know(partition, wait.number);
                     return;
                 }
-                if (!caller.cancelled()) {
+                if (!caller.interrupted()) {
                     cleanUp(ino, lock, wait, false);
                 }
-                throw FsException.of(caller.cancelled() ? Errno.EINTR : Errno.EIO);
+                throw FsException.of(caller.interrupted() ? Errno.EINTR : Errno.EIO);
             }
             // A replica that does not wait itself is not asked more than once a second.
             LockSupport.parkNanos(Math.max(1, SHORTEST_POLL_NS - (nowNs - askedNs)));

@@ -138,11 +138,12 @@ final class Files {
         }
         OpenInode open = files.find(ino);
         if (open == null) {
-            return names.reply(setCommitted(caller, op));
+            Attributes attributes = setCommitted(caller, op);
+            return op.isSetSize() ? names.resized(attributes) : names.reply(attributes);
         }
         boolean certain = certain(caller, open.attributes(), op);
         if (op.isSetSize()) {
-            return names.reply(setSize(caller, open, op, certain));
+            return names.resized(setSize(caller, open, op, certain));
         }
         if (open.content.hasPending()) {
             if (certain && open.content.defer(op, Requests.credentials(caller))) {

@@ -193,6 +193,17 @@ final class Names {
                 stat(attributes), current ? cache.kernelTimeoutNs(attributes.getIno()) : 0);
     }
 
+    /**
+     * What the kernel is told of a file that it sets the size of. It lets no page of the file be
+     * written back until it has the answer, and drops none that is to be: to wait for that here, as
+     * {@link #reply} does, would be to wait for ever. It drops all pages itself when the size is
+     * another than it was, and is to ask again for what it wants to know then.
+     */
+    AttributesReply resized(Attributes attributes) {
+        Attributes pending = files.overlay(attributes);
+        return new AttributesReply(stat(pending == null ? attributes : pending), 0);
+    }
+
     static Stat stat(Attributes a) {
         return new Stat(
                 a.getIno(),

@@ -205,7 +205,7 @@ final class LocksTest {
                         () -> lock(east, caller, theirs, LockRequest.Type.WRITE, false, true),
                         Thread::startVirtualThread);
         await().until(() -> east.metadata.session().answeredBelow() > 1 && waits() == 1);
-        caller.cancel();
+        caller.interrupt();
         assertThat(waiting.get(20, TimeUnit.SECONDS)).isEqualTo(Errno.EINTR);
         assertThat(waits()).isZero();
         CompletableFuture<@Nullable Errno> again =
@@ -223,6 +223,33 @@ final class LocksTest {
         assertThat(again).isNotDone();
         lock(west, ours, LockRequest.Type.UNLOCK, false);
         assertThat(again.get(20, TimeUnit.SECONDS)).isNull();
+    }
+
+    /**
+     * A signal ends the waiting for others; an answer, or an unlock, is waited for all the same.
+     */
+    @Test
+    void whoNeedNotWaitIsNotInterrupted() throws Exception {
+        assertThat(afterASignal(LockRequest.Type.WRITE)).isNull();
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isEqualTo(Errno.EAGAIN);
+        assertThat(afterASignal(LockRequest.Type.UNLOCK)).isNull();
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isNull();
+    }
+
+    private @Nullable Errno afterASignal(LockRequest.Type type) throws Exception {
+        cluster.retries.set(Integer.MAX_VALUE);
+        int before = cluster.updates.get();
+        Caller caller = east.caller();
+        CompletableFuture<@Nullable Errno> asked =
+                CompletableFuture.supplyAsync(
+                        () -> lock(east, caller, theirs, type, false, true),
+                        Thread::startVirtualThread);
+        await().until(() -> cluster.updates.get() > before);
+        caller.interrupt();
+        int after = cluster.updates.get();
+        await().until(() -> asked.isDone() || cluster.updates.get() > after);
+        cluster.retries.set(0);
+        return asked.get(20, TimeUnit.SECONDS);
     }
 
     /** What it did not get to know the outcome of is unlocked in the background. */
