@@ -331,7 +331,10 @@ public final class ReplicaServer implements AutoCloseable {
         }
         Upkeep remote = new Upkeep(name + "-remote", shutdown, fatal);
         for (HostedPartition partition : partitions.values()) {
-            remote.every(1_000, new DoomedBlocks(partition, multicast, blocks, shutdown)::tick);
+            remote.every(
+                    1_000,
+                    new DoomedBlocks(partition, multicast, blocks, shutdown, DoomedBlocks.BATCH)
+                            ::tick);
         }
         remote.every(
                         20_000,

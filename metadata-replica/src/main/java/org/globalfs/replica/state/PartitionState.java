@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -421,15 +422,23 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      * BlocksDeletedOp.
      */
     public List<BlockRef> doomed(int limit) {
+        return doomed(null, limit);
+    }
+
+    /** The same, from behind this one on. */
+    public List<BlockRef> doomed(@Nullable BlockRef after, int limit) {
         List<BlockRef> doomed = new ArrayList<>();
+        byte[] from = after == null ? Keys.none() : Blocks.key(after);
         if (limit > 0 && visible.counters.doomed > 0) {
             store.newest()
                     .scan(
                             Table.DOOMED,
                             Keys.none(),
-                            Keys.none(),
+                            from,
                             (key, value) -> {
-                                doomed.add(Blocks.decode(value));
+                                if (after == null || !Arrays.equals(key, from)) {
+                                    doomed.add(Blocks.decode(value));
+                                }
                                 return doomed.size() < limit;
                             });
         }
