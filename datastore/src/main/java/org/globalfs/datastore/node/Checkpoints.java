@@ -59,7 +59,7 @@ final class Checkpoints {
         groupSync.await(groupSync.latest());
         for (ChunkLocation original : originals) {
             // The index does not say that it lives, and it is not dead yet.
-            original.segment().stamp(epoch + 1);
+            files.stamp(original.segment(), epoch + 1);
         }
         summarize(files.all());
         long number = epoch;

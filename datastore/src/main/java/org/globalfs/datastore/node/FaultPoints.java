@@ -1,5 +1,6 @@
 package org.globalfs.datastore.node;
 
+import java.io.IOException;
 import java.nio.file.Path;
 
 /**
@@ -53,4 +54,11 @@ public interface FaultPoints {
      * @param path the segment file, or the store's folder when the step is about no file
      */
     void reached(Step step, Path path);
+
+    /**
+     * A file is about to be synced: a disk that fails does so here.
+     *
+     * @throws IOException as the sync would
+     */
+    default void syncing(Path path) throws IOException {}
 }

@@ -59,14 +59,16 @@ final class GroupSync {
         return failure;
     }
 
-    /** Makes every later write fail: the disk gave an error. */
-    void fail(IOException cause) {
+    /** Makes every later write fail: the disk gave an error. False: they do already. */
+    boolean fail(IOException cause) {
         lock.lock();
         try {
-            if (failure == null) {
-                failure = cause;
+            if (failure != null) {
+                return false;
             }
+            failure = cause;
             synced.signalAll();
+            return true;
         } finally {
             lock.unlock();
         }

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32C;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.protocol.Folders;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Appends are serialized by the store, so that a record is never on disk behind a hole that an
  * unfinished write left. Dead records that lie next to each other become one dead run, whose header
  * stands where the first one's stood.
+ *
+ * <p>The kernel tells of pages that it could not write once, to whoever syncs next, and drops them:
+ * a sync that failed fails all later ones, and one that runs meanwhile waits for its outcome.
  */
 final class SegmentFile {
     /** Room for the file header; records begin here. */
@@ -54,6 +58,15 @@ final class SegmentFile {
 
     private volatile boolean sealed;
     private volatile boolean removed;
+
+    /** See {@link #isEnding}. */
+    private volatile boolean ending;
+
+    /** Held while the file is synced; never wait for the segment's monitor with it. */
+    private final ReentrantLock syncLock = new ReentrantLock();
+
+    /** Why what was written may be lost. Guarded by syncLock. */
+    private @Nullable IOException syncFailure;
 
     /** Space is reserved up to here; under the append lock. */
     private int allocated;
@@ -169,6 +182,14 @@ final class SegmentFile {
         return sealed;
     }
 
+    /**
+     * The header may say already where the segment ends, and a start would find nothing behind
+     * that: it takes no more appends, and is to be sealed again.
+     */
+    boolean isEnding() {
+        return ending && !sealed;
+    }
+
     /** Reserves space for everything below `end`, in steps; false: the disk is full. */
     boolean reserve(int end, int step) throws IOException {
         if (end <= allocated) {
@@ -214,6 +235,9 @@ final class SegmentFile {
     /** Writes a record at the tail and moves the tail behind it. Under the append lock. */
     void append(ByteBuffer header, ByteBuffer data, int recordBytes) throws IOException {
         Invariant.check(!sealed, "append to sealed segment %d", number);
+        if (ending) {
+            throw new IOException(path + " could not be sealed, and takes no more records");
+        }
         int at = tail;
         int headerBytes = header.remaining();
         writeFully(channel, header, at);
@@ -241,7 +265,7 @@ final class SegmentFile {
             through = deaths;
         }
         try {
-            channel.force(false);
+            force(false);
             noteSynced(through);
             faults.reached(Step.SYNCED, path);
         } catch (ClosedChannelException e) {
@@ -251,21 +275,60 @@ final class SegmentFile {
         }
     }
 
+    /** All syncs of the file. */
+    private void force(boolean metadata) throws IOException {
+        syncLock.lock();
+        try {
+            if (syncFailure != null) {
+                throw new IOException(syncFailure.getMessage(), syncFailure);
+            }
+            forceOnce(metadata);
+        } finally {
+            syncLock.unlock();
+        }
+    }
+
+    private void forceOnce(boolean metadata) throws IOException {
+        try {
+            faults.syncing(path);
+            channel.force(metadata);
+        } catch (ClosedChannelException e) {
+            throw e; // says nothing of the disk, and no later sync succeeds
+        } catch (IOException e) {
+            throw syncFailed(e);
+        } catch (RuntimeException | Error e) {
+            syncFailed(e);
+            throw e;
+        }
+    }
+
+    /** Not with the cause's message: what is said of a full disk does not hold, data is lost. */
+    private IOException syncFailed(Throwable cause) {
+        IOException failure =
+                new IOException(path + ": a sync failed, what was written may be lost", cause);
+        syncFailure = failure;
+        return failure;
+    }
+
     private synchronized void noteSynced(long through) {
         syncedDeaths = Math.max(syncedDeaths, through);
     }
 
-    /** No more appends; everything written is on disk. Under the append lock. */
+    /**
+     * No more appends; everything written is on disk. May be tried again. Under the append lock.
+     */
     void seal(String cluster, String node) throws IOException {
         channel.truncate(tail);
+        allocated = tail;
+        prepared = tail;
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
         new SegmentHeader(number, cluster, node, tail).write(header);
-        channel.force(true);
+        force(true);
+        ending = true;
         faults.reached(Step.SEGMENT_CUT, path);
         writeFully(channel, header.clear(), 0);
-        channel.force(true);
+        force(true);
         faults.reached(Step.SEGMENT_SEALED, path);
-        allocated = tail;
         sealed = true;
     }
 

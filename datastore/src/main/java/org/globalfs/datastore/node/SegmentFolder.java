@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskWatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -103,7 +104,8 @@ final class SegmentFolder {
             return null;
         }
         SegmentFile segment = active;
-        if (segment != null && segment.tail() + recordBytes > options.segmentBytes()) {
+        if (segment != null
+                && (segment.isEnding() || segment.tail() + recordBytes > options.segmentBytes())) {
             sealActive(segment);
             segment = null;
         }
@@ -125,7 +127,11 @@ final class SegmentFolder {
     }
 
     private void sealActive(SegmentFile segment) throws IOException {
-        segment.seal(options.cluster(), options.node());
+        try {
+            segment.seal(options.cluster(), options.node());
+        } catch (IOException e) {
+            throw failed(e);
+        }
         active = null;
         if (segment.whollyDead()) {
             drop(segment);
@@ -183,7 +189,7 @@ final class SegmentFolder {
             for (int round = 0; round < PREPARE_ROUNDS; round++) {
                 appendLock.lock();
                 try {
-                    if (closed || segment.sealed()) {
+                    if (closed || segment.sealed() || segment.isEnding()) {
                         return;
                     }
                     int ahead = segment.prepared() + PREPARE_STEP;
@@ -199,8 +205,7 @@ final class SegmentFolder {
         } catch (ClosedChannelException e) {
             LOG.debug("{} closed while being prepared", segment.path());
         } catch (IOException e) {
-            groupSync.fail(e);
-            LOG.error("{}: disk failed, no more writes", folder, e);
+            fail(e, e);
         } finally {
             prepared();
         }
@@ -217,9 +222,40 @@ final class SegmentFolder {
 
     /** A record dies in that epoch; returns the ticket of that. */
     long kill(ChunkLocation location, long epoch) throws IOException {
-        location.segment().stamp(epoch);
-        location.segment().kill(location.offset(), location.recordBytes());
+        stamp(location.segment(), epoch);
+        try {
+            location.segment().kill(location.offset(), location.recordBytes());
+        } catch (IOException e) {
+            throw failed(e);
+        }
         return groupSync.wrote(location.segment());
+    }
+
+    /** See {@link SegmentFile#stamp(long)}. */
+    void stamp(SegmentFile segment, long epoch) throws IOException {
+        try {
+            segment.stamp(epoch);
+        } catch (IOException e) {
+            throw failed(e);
+        }
+    }
+
+    /**
+     * A disk or an index that fails takes no more writes, and gets none. One that is full does
+     * again once there is room, without a restart.
+     */
+    IOException failed(Exception e) {
+        IOException failure = e instanceof IOException io ? io : new IOException(e.getMessage(), e);
+        if (!Disk.isFull(failure)) {
+            fail(failure, e);
+        }
+        return failure;
+    }
+
+    private void fail(IOException failure, Exception seen) {
+        if (groupSync.fail(failure)) {
+            LOG.error("{}: disk or index failed, no more writes", folder, seen);
+        }
     }
 
     /**
@@ -244,8 +280,16 @@ final class SegmentFolder {
 
     /** Append lock held. */
     private void drop(SegmentFile segment) throws IOException {
-        // A power failure may undo the removal: nothing in the file may be live then.
-        segment.sync();
+        try {
+            // A power failure may undo the removal: nothing in the file may be live then.
+            segment.sync();
+            remove(segment);
+        } catch (IOException e) {
+            throw failed(e);
+        }
+    }
+
+    private void remove(SegmentFile segment) throws IOException {
         groupSync.forget(segment);
         segments.remove(segment.number());
         long used = segment.usedBytes();

@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
  * <p>State: `index` says where each readable chunk is, and comes from its last checkpoint and from
  * the segments that changed since; `files` holds every segment, of which the last one takes
  * appends. Lock order: append lock, then the index lock, then the monitor of `leaving`, then a
- * segment's, then GroupSync's lock. A put is durable once {@link #sync} returns for its ticket.
- * Reads take no lock: a chunk that is deleted under a reader fails its checksum or finds its file
- * closed, and the reader looks again.
+ * segment's, then its sync lock or GroupSync's lock. A put is durable once {@link #sync} returns
+ * for its ticket. Reads take no lock: a chunk that is deleted under a reader fails its checksum or
+ * finds its file closed, and the reader looks again.
  */
 public final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
@@ -174,25 +174,12 @@ public final class SegmentStore implements AutoCloseable {
         try {
             checkpoints.takeIfDue(this::checkpoint);
         } catch (UncheckedIOException e) {
-            IOException failure = failed(e);
+            IOException failure = files.failed(e);
             if (!Disk.isFull(failure)) {
                 throw failure;
             }
             // It stays due; the disk watch has said that there is no room.
         }
-    }
-
-    /**
-     * A disk or an index that fails takes no more writes, and gets none. One that is full does
-     * again once there is room, without a restart.
-     */
-    private IOException failed(Exception e) {
-        IOException failure = e instanceof IOException io ? io : new IOException(e.getMessage(), e);
-        if (!Disk.isFull(failure)) {
-            groupSync.fail(failure);
-            LOG.error("{}: disk or index failed, no more writes", folder, e);
-        }
-        return failure;
     }
 
     /**
@@ -217,7 +204,7 @@ public final class SegmentStore implements AutoCloseable {
             written = append(key, shape, home, data);
         } catch (IOException | UncheckedIOException e) {
             if (!Disk.isFull(e)) {
-                throw failed(e);
+                throw files.failed(e);
             }
             disk.look(Long.MAX_VALUE / 2); // said once, whatever the reserve is
             return new Written(ChunkStatus.NO_SPACE, 0);
@@ -431,7 +418,7 @@ public final class SegmentStore implements AutoCloseable {
                 ticket = end(key, location);
             }
         } catch (UncheckedIOException e) {
-            throw failed(e);
+            throw files.failed(e);
         } finally {
             indexLock.unlock();
         }
@@ -532,7 +519,8 @@ public final class SegmentStore implements AutoCloseable {
             if (found == null) {
                 continue;
             }
-            found.segment().stamp(checkpoints.epoch()); // takes its time, so not with the lock
+            // It takes its time, so not with the lock.
+            files.stamp(found.segment(), checkpoints.epoch());
             indexLock.lock();
             try {
                 ChunkLocation location = table.remove(key);
@@ -541,7 +529,7 @@ public final class SegmentStore implements AutoCloseable {
                     killed.add(location);
                 }
             } catch (UncheckedIOException e) {
-                throw failed(e);
+                throw files.failed(e);
             } finally {
                 indexLock.unlock();
             }
@@ -596,7 +584,7 @@ public final class SegmentStore implements AutoCloseable {
             }
         } catch (IOException | UncheckedIOException e) {
             if (!Disk.isFull(e)) {
-                throw failed(e);
+                throw files.failed(e);
             }
             return false;
         } finally {
