@@ -100,17 +100,22 @@ final class GroupSync {
         long through = written;
         syncing = true;
         IOException failed = null;
+        boolean done = false;
         lock.unlock();
         try {
             for (SegmentFile file : files) {
                 file.sync();
             }
+            done = true;
         } catch (IOException e) {
             failed = e;
+        } catch (RuntimeException | Error e) {
+            failed = new IOException("a sync was broken off", e);
+            throw e;
         } finally {
             lock.lock();
             syncing = false;
-            if (failed == null) {
+            if (done) {
                 durable = Math.max(durable, through);
             } else if (failure == null) {
                 failure = failed;
