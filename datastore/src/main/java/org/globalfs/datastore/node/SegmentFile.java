@@ -389,10 +389,11 @@ final class SegmentFile {
 
     /**
      * Something in here is about to die, in this epoch of the index: written, and on disk, before
-     * the first such death is. A start that finds an older index looks through the records.
+     * the first such death is. A start that finds an older index looks through the records. Never
+     * takes back a later one: who saw the epoch may come when it has passed, and others have died.
      */
     synchronized void stamp(long epoch) throws IOException {
-        if (stamp == epoch || removed) {
+        if (epoch <= stamp || removed) {
             return;
         }
         ByteBuffer bytes = ByteBuffer.allocate(STAMP_BYTES).putLong(epoch).putInt(crc(epoch));
