@@ -75,6 +75,7 @@ final class Checkpoints {
             byte[] summary = segment.summary();
             if (summary != null) {
                 index.summarize(segment.number(), summary);
+                segment.summarized();
             }
         }
         for (int segment : summarized) {

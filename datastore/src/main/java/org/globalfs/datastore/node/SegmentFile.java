@@ -362,15 +362,19 @@ final class SegmentFile {
         return file;
     }
 
-    /** Its damaged bytes and dead runs, if that is not what was returned before; null: it is. */
+    /** Its damaged bytes and dead runs; null: the index has them as they are. */
     synchronized byte @Nullable [] summary() {
         if (!changed) {
             return null;
         }
-        changed = false;
         ByteBuffer to = ByteBuffer.allocate(8 + 8 * deadRuns.size()).putLong(damagedBytes);
         deadRuns.forEach((offset, run) -> to.putInt(offset).putInt(run.length));
         return to.array();
+    }
+
+    /** The index has what {@link #summary} returned; its lock was held since: nothing has died. */
+    synchronized void summarized() {
+        changed = false;
     }
 
     /** Of the header's room; what cannot be read is as new as can be. */
