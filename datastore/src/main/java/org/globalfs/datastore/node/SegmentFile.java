@@ -444,24 +444,26 @@ final class SegmentFile {
         int start = offset;
         int runLength = length;
         int punched = 0;
+        // Changed once the header stands there: what could not be killed lives on.
         Map.Entry<Integer, Run> before = deadRuns.lowerEntry(offset);
         if (before != null && before.getKey() + before.getValue().length == offset) {
             start = before.getKey();
             runLength += before.getValue().length;
             punched += before.getValue().punched;
         }
-        Run after = deadRuns.remove(offset + length);
+        Run after = deadRuns.get(offset + length);
         if (after != null) {
             runLength += after.length;
             punched += after.punched;
         }
-        deaths++;
-        changed = true;
-        deadRuns.put(start, new Run(runLength, punched, deaths));
-        deadBytes += length;
         ByteBuffer header = ByteBuffer.allocate(ChunkRecord.FIXED_BYTES);
         ChunkRecord.dead(runLength, number, start).write(header);
         writeFully(channel, header.flip(), start);
+        deaths++;
+        changed = true;
+        deadRuns.remove(offset + length);
+        deadRuns.put(start, new Run(runLength, punched, deaths));
+        deadBytes += length;
         faults.reached(Step.RECORD_DEAD, path);
     }
 

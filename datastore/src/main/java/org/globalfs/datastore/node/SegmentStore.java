@@ -279,9 +279,34 @@ public final class SegmentStore implements AutoCloseable {
 
     /** A record that the index does not name any more dies; returns the ticket of that. */
     private long end(ChunkKey key, ChunkLocation location) throws IOException {
-        long ticket = files.kill(location, checkpoints.epoch());
-        ChunkLocation original = originals.remove(key);
-        return original == null ? ticket : files.kill(original, checkpoints.epoch());
+        endOriginal(key);
+        return files.kill(location, checkpoints.epoch());
+    }
+
+    /** Index lock held. */
+    private void endOriginal(ChunkKey key) throws IOException {
+        ChunkLocation original = originals.get(key);
+        if (original != null) {
+            var _ = files.kill(original, checkpoints.epoch());
+            originals.remove(key); // not before: if it lives on, it is still to be ended
+        }
+    }
+
+    /**
+     * As {@link #end}, of a chunk whose row was just removed: it gets that back if its record lives
+     * on, and would else be found by the next start only.
+     */
+    private long endRemoved(ChunkKey key, ChunkLocation location) throws IOException {
+        try {
+            return end(key, location);
+        } catch (IOException e) {
+            try {
+                var _ = table.replace(key, location);
+            } catch (UncheckedIOException refused) {
+                e.addSuppressed(refused);
+            }
+            throw e;
+        }
     }
 
     /** As {@link #put}, and returns once the chunk is on disk. */
@@ -415,7 +440,7 @@ public final class SegmentStore implements AutoCloseable {
                 location = leaving.remove(key) ? table.remove(key) : null;
             }
             if (location != null) {
-                ticket = end(key, location);
+                ticket = endRemoved(key, location);
             }
         } catch (UncheckedIOException e) {
             throw files.failed(e);
@@ -525,7 +550,7 @@ public final class SegmentStore implements AutoCloseable {
             try {
                 ChunkLocation location = table.remove(key);
                 if (location != null) {
-                    end(key, location);
+                    endRemoved(key, location);
                     killed.add(location);
                 }
             } catch (UncheckedIOException e) {
@@ -612,10 +637,7 @@ public final class SegmentStore implements AutoCloseable {
         for (ChunkKey key : keys) {
             indexLock.lock();
             try {
-                ChunkLocation original = originals.remove(key);
-                if (original != null) {
-                    files.kill(original, checkpoints.epoch());
-                }
+                endOriginal(key);
             } finally {
                 indexLock.unlock();
             }

@@ -98,6 +98,38 @@ class FailedSyncTest {
         }
     }
 
+    /** It lives on disk, and is not to be found by the next start only. */
+    @Test
+    void aChunkWhoseRecordCouldNotEndIsThereStill() throws IOException {
+        try (SegmentStore store = open()) {
+            chunks.put(store, some(1));
+            ChunkKey moved = chunks.live().getFirst();
+            store.leaves(moved);
+            disk.failAfter(0);
+            assertThatThrownBy(() -> store.left(moved)).isInstanceOf(IOException.class);
+            assertThat(store.count()).isEqualTo(1);
+            chunks.check(store);
+        }
+    }
+
+    @Test
+    void aChunkWhoseOriginalCouldNotEndIsThereStill() throws IOException {
+        try (SegmentStore store = open()) {
+            chunks.put(store, some(6));
+            ChunkKey copied = chunks.live().getFirst();
+            SegmentFile first = store.location(copied).segment();
+            copy(store, copied);
+            store.sync();
+            assertThat(store.location(copied).segment()).isNotSameAs(first);
+            disk.failAfter(1); // the copy's segment can be told, the original's cannot
+            assertThatThrownBy(() -> store.discard(List.of(copied)))
+                    .isInstanceOf(IOException.class);
+            assertThat(disk.hasFailed()).isTrue();
+            assertThat(store.count()).isEqualTo(6);
+            chunks.check(store);
+        }
+    }
+
     @Test
     void compactionThatMeetsItEndsAllWrites() throws IOException {
         try (SegmentStore store = open()) {

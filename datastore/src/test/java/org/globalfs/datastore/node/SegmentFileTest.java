@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -38,5 +39,17 @@ class SegmentFileTest {
         assertThat(stampOnDisk()).isEqualTo(7);
         file.stamp(8);
         assertThat(stampOnDisk()).isEqualTo(8);
+    }
+
+    /** Or the file might be removed, or punched, with that record alive in it. */
+    @Test
+    void aRecordThatCouldNotBeKilledDoesNotCountAsDead() throws IOException {
+        ByteBuffer record = ByteBuffer.allocate(128);
+        file.append(record.slice(0, 64), record.slice(64, 64), 128);
+        file.close();
+        assertThatThrownBy(() -> file.kill(SegmentFile.HEADER_BYTES, 128))
+                .isInstanceOf(IOException.class);
+        assertThat(file.garbageBytes()).isZero();
+        assertThat(file.whollyDead()).isFalse();
     }
 }
