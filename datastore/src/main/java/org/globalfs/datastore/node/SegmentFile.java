@@ -59,6 +59,12 @@ final class SegmentFile {
     private volatile boolean sealed;
     private volatile boolean removed;
 
+    /**
+     * The native descriptor's number may be another file's by now. Guarded by the segment's
+     * monitor, which is held while that descriptor is used.
+     */
+    private boolean closed;
+
     /** See {@link #isEnding}. */
     private volatile boolean ending;
 
@@ -191,7 +197,8 @@ final class SegmentFile {
     }
 
     /** Reserves space for everything below `end`, in steps; false: the disk is full. */
-    boolean reserve(int end, int step) throws IOException {
+    synchronized boolean reserve(int end, int step) throws IOException {
+        checkOpen();
         if (end <= allocated) {
             return true;
         }
@@ -209,6 +216,12 @@ final class SegmentFile {
         }
         allocated = to;
         return true;
+    }
+
+    private synchronized void checkOpen() throws ClosedChannelException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
     }
 
     int allocated() {
@@ -234,6 +247,7 @@ final class SegmentFile {
 
     /** Writes a record at the tail and moves the tail behind it. Under the append lock. */
     void append(ByteBuffer header, ByteBuffer data, int recordBytes) throws IOException {
+        checkOpen();
         Invariant.check(!sealed, "append to sealed segment %d", number);
         if (ending) {
             throw new IOException(path + " could not be sealed, and takes no more records");
@@ -418,7 +432,7 @@ final class SegmentFile {
      * on disk.
      */
     synchronized void punchFound() throws IOException {
-        if (nativeFile == null) {
+        if (closed || nativeFile == null) {
             return;
         }
         for (Map.Entry<Integer, Run> entry : deadRuns.entrySet()) {
@@ -476,7 +490,7 @@ final class SegmentFile {
      */
     synchronized int punchAround(int offset, boolean syncedOnly) throws IOException {
         Map.Entry<Integer, Run> entry = deadRuns.floorEntry(offset);
-        if (removed || entry == null || nativeFile == null) {
+        if (removed || closed || entry == null || nativeFile == null) {
             return 0;
         }
         int start = entry.getKey();
@@ -562,10 +576,11 @@ final class SegmentFile {
         return true;
     }
 
-    void close() throws IOException {
-        if (nativeFile != null && channel.isOpen()) {
+    synchronized void close() throws IOException {
+        if (nativeFile != null && !closed) {
             nativeFile.close();
         }
+        closed = true;
         channel.close();
     }
 

@@ -50,7 +50,7 @@ final class SegmentFolder {
     private @Nullable SegmentFile active;
     private int nextSegment = 1;
     private boolean preparing;
-    private boolean closed;
+    private volatile boolean closed;
 
     SegmentFolder(
             Path folder,
@@ -100,6 +100,9 @@ final class SegmentFolder {
      *     capacity meanwhile, so that a full node can be rid of its garbage
      */
     @Nullable SegmentFile roomFor(int recordBytes, boolean frees) throws IOException {
+        if (closed) {
+            throw new ClosedChannelException(); // the folder may be another's by now
+        }
         if (!frees && usedBytes.get() + recordBytes > options.capacityBytes()) {
             return null;
         }
@@ -246,7 +249,7 @@ final class SegmentFolder {
      */
     IOException failed(Exception e) {
         IOException failure = e instanceof IOException io ? io : new IOException(e.getMessage(), e);
-        if (!Disk.isFull(failure)) {
+        if (!Disk.isFull(failure) && !(closed && e instanceof ClosedChannelException)) {
             fail(failure, e);
         }
         return failure;
@@ -377,14 +380,27 @@ final class SegmentFolder {
         appendLock.lock();
         try {
             closed = true;
-            for (SegmentFile segment : segments.values()) {
+            try {
                 if (groupSync.failure() == null) {
-                    segment.sync();
+                    syncAll();
                 }
-                segment.close();
+            } finally {
+                closeAll();
             }
         } finally {
             appendLock.unlock();
+        }
+    }
+
+    private void syncAll() throws IOException {
+        for (SegmentFile segment : segments.values()) {
+            segment.sync();
+        }
+    }
+
+    private void closeAll() throws IOException {
+        for (SegmentFile segment : segments.values()) {
+            segment.close();
         }
     }
 }

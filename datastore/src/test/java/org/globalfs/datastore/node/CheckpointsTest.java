@@ -22,8 +22,7 @@ class CheckpointsTest {
                 new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 1 << 20);
         DiskWatch disk = new DiskWatch("test", folder, Disk.of(folder), 0);
         GroupSync groupSync = new GroupSync();
-        SegmentFolder files =
-                new SegmentFolder(folder, options, disk, groupSync, FaultPoints.NONE);
+        SegmentFolder files = new SegmentFolder(folder, options, disk, groupSync, FaultPoints.NONE);
         SegmentFile segment = SegmentFile.create(folder, 1, "c", "n", FaultPoints.NONE);
         files.found(segment);
         Checkpoints refused;
