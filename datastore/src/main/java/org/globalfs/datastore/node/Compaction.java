@@ -60,8 +60,8 @@ public final class Compaction implements AutoCloseable {
         while (!shutdown.await(TURN_MS, TimeUnit.MILLISECONDS)) {
             try {
                 compact();
-            } catch (IOException e) {
-                LOG.warn("{}: segments keep their garbage: {}", node, e.toString());
+            } catch (IOException | RuntimeException e) {
+                LOG.warn("{}: segments keep their garbage", node, e);
             }
         }
     }
@@ -74,7 +74,7 @@ public final class Compaction implements AutoCloseable {
             if (shutdown.begun() || due != null && System.nanoTime() - due < 0) {
                 continue;
             }
-            if (empty(segment)) {
+            if (emptied(segment)) {
                 notBefore.remove(segment.number());
                 removed++;
             } else {
@@ -84,14 +84,36 @@ public final class Compaction implements AutoCloseable {
         return removed;
     }
 
+    /** As {@link #empty}. One that cannot be read keeps its garbage, and the others do not. */
+    private boolean emptied(SegmentFile segment) {
+        try {
+            return empty(segment);
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("{}: {} keeps its garbage for now", node, segment.path(), e);
+            return false;
+        }
+    }
+
     /** False: something stays in it for now. */
     private boolean empty(SegmentFile segment) throws IOException {
         List<ChunkKey> copied = new ArrayList<>();
+        try {
+            copyLive(segment, copied);
+        } finally {
+            // Who was copied and is not settled would be on disk twice until the next start.
+            settle(copied);
+        }
+        return store.files().dropIfDead(segment);
+    }
+
+    /**
+     * Up to the first for which there is no room.
+     *
+     * @param copied gets those that are not settled yet
+     */
+    private void copyLive(SegmentFile segment, List<ChunkKey> copied) throws IOException {
         int bytes = 0;
         for (ChunkRecord record : store.records(segment)) {
-            if (shutdown.begun()) {
-                break;
-            }
             ChunkLocation location = store.location(record.key());
             if (!record.live()
                     || location == null
@@ -99,18 +121,18 @@ public final class Compaction implements AutoCloseable {
                     || location.offset() != record.offset()) {
                 continue;
             }
-            if (!copy(record.key(), location)) {
-                break;
+            if (shutdown.begun() || !copy(record.key(), location)) {
+                return;
             }
             copied.add(record.key());
             bytes += location.recordBytes();
             if (bytes >= BATCH_BYTES) {
-                settle(copied, bytes);
+                settle(copied);
+                var _ = pace.spend(bytes);
                 bytes = 0;
             }
         }
-        settle(copied, bytes);
-        return store.files().dropIfDead(segment);
+        var _ = pace.spend(bytes);
     }
 
     /** False: there is no room for it. */
@@ -118,8 +140,8 @@ public final class Compaction implements AutoCloseable {
         ByteBuffer data = BufferPool.take(SegmentStore.readRoom(location.dataBytes()));
         try {
             ChunkStatus status = store.read(key, 0, location.dataBytes(), data);
-            ChunkRecord header = store.header(key);
-            if (status != ChunkStatus.OK || header == null) {
+            ChunkRecord header = status == ChunkStatus.OK ? store.header(key) : null;
+            if (header == null) {
                 return true; // damaged: it is written anew elsewhere first; or gone
             }
             return store.copy(key, location, header, data);
@@ -128,12 +150,11 @@ public final class Compaction implements AutoCloseable {
         }
     }
 
-    private void settle(List<ChunkKey> copied, int bytes) throws IOException {
+    private void settle(List<ChunkKey> copied) throws IOException {
         store.sync();
         store.reached(Step.COPIES_SYNCED);
         store.endOriginals(copied);
         copied.clear();
-        var _ = pace.spend(bytes);
     }
 
     @Override

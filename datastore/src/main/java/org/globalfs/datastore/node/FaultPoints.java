@@ -61,4 +61,12 @@ public interface FaultPoints {
      * @throws IOException as the sync would
      */
     default void syncing(Path path) throws IOException {}
+
+    /**
+     * A record is about to be read, or all the headers of a segment's.
+     *
+     * @param offset where the record begins; 0: the headers
+     * @throws IOException what a disk that cannot read it would say
+     */
+    default void reading(Path path, long offset) throws IOException {}
 }

@@ -351,8 +351,8 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     /**
-     * Reads a range of a chunk and checks it. On OK the bytes are between position and limit of
-     * `into`, which must have room for {@link #readRoom}.
+     * Reads a range of a chunk and checks it; CORRUPT: the disk gives it wrong, or not. On OK the
+     * bytes are between position and limit of `into`, which must have room for {@link #readRoom}.
      */
     public ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into)
             throws IOException {
@@ -364,7 +364,9 @@ public final class SegmentStore implements AutoCloseable {
             if (offset < 0 || length < 0 || offset > location.dataBytes() - length) {
                 return ChunkStatus.BAD_REQUEST;
             }
+            String damage = "its bytes are not those that were written";
             try {
+                faults.reading(location.segment().path(), location.offset());
                 if (RecordReader.read(location, key, offset, length, into)) {
                     return ChunkStatus.OK;
                 }
@@ -372,19 +374,41 @@ public final class SegmentStore implements AutoCloseable {
                 if (location.equals(table.location(key))) {
                     throw e;
                 }
+            } catch (IOException e) {
+                damage = unreadable(e);
             }
-            if (location.equals(table.location(key))) {
-                if (table.corrupt().add(key)) {
-                    LOG.error(
-                            "chunk {} in {} at {} is corrupt",
-                            key,
-                            location.segment().path(),
-                            location.offset());
-                }
+            if (noteDamaged(key, location, damage)) {
                 return ChunkStatus.CORRUPT;
             }
         }
         return ChunkStatus.NOT_FOUND;
+    }
+
+    /**
+     * A record that the disk does not give is as damaged as one that it gives wrong: written anew
+     * elsewhere, it can be read again. But a store that failed cannot write it anew.
+     */
+    private String unreadable(IOException e) throws IOException {
+        if (groupSync.failure() != null) {
+            throw e;
+        }
+        return e.toString();
+    }
+
+    /** False: the chunk has gone from there, so that nothing is known of it. */
+    private boolean noteDamaged(ChunkKey key, ChunkLocation location, String why) {
+        if (!location.equals(table.location(key))) {
+            return false;
+        }
+        if (table.corrupt().add(key)) {
+            LOG.error(
+                    "chunk {} in {} at {} is corrupt: {}",
+                    key,
+                    location.segment().path(),
+                    location.offset(),
+                    why);
+        }
+        return true;
     }
 
     /** Room that {@link #read} needs for a range of this length. */
@@ -397,7 +421,16 @@ public final class SegmentStore implements AutoCloseable {
      */
     @Nullable ChunkRecord header(ChunkKey key) throws IOException {
         ChunkLocation location = table.location(key);
-        return location == null ? null : RecordReader.header(location, key);
+        if (location == null) {
+            return null;
+        }
+        try {
+            faults.reading(location.segment().path(), location.offset());
+            return RecordReader.header(location, key);
+        } catch (IOException e) {
+            var _ = noteDamaged(key, location, unreadable(e));
+            return null;
+        }
     }
 
     /** Returns once everything that was written before is on disk. */
@@ -565,6 +598,7 @@ public final class SegmentStore implements AutoCloseable {
 
     /** The records of a sealed segment, as they stand in the file now. */
     List<ChunkRecord> records(SegmentFile segment) throws IOException {
+        faults.reading(segment.path(), 0);
         return segment.records(options.cluster, options.node);
     }
 

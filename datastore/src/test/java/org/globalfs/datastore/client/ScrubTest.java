@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.globalfs.datastore.node.BadSectors;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.ScrubProgress;
 import org.globalfs.datastore.wire.StorageConnection;
@@ -62,15 +63,19 @@ class ScrubTest {
         }
     }
 
-    private void flip(String node, int... offsets) throws IOException {
+    private Path segment(String node) throws IOException {
         List<Path> files = new ArrayList<>();
         try (DirectoryStream<Path> segments =
                 Files.newDirectoryStream(cluster.folder(node), "segment-*")) {
             segments.forEach(files::add);
         }
+        return files.getFirst();
+    }
+
+    private void flip(String node, int... offsets) throws IOException {
         try (FileChannel channel =
                 FileChannel.open(
-                        files.getFirst(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                        segment(node), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             for (int offset : offsets) {
                 ByteBuffer one = ByteBuffer.allocate(1);
                 channel.read(one, offset);
@@ -169,6 +174,30 @@ class ScrubTest {
         }
         cluster.stop("a1", "c1");
         assertThat(store.get(refs.getLast(), 0, content.length).array())
+                .as("from four nodes, the mended one among them")
+                .isEqualTo(content);
+    }
+
+    @Test
+    void whatTheDiskDoesNotGiveIsWrittenAgain() throws IOException {
+        BadSectors bad = new BadSectors();
+        cluster.stop("b1");
+        cluster.faults = id -> bad;
+        cluster.start("b1");
+        byte[] content = new byte[3_000_000];
+        BlockRef ref = put(content);
+        bad.add(segment("b1"), FIRST_RECORD);
+        try (StorageConnection connection = connect("b1")) {
+            connection.beginScrub(0);
+            ScrubProgress end = ended(connection);
+            assertThat(end.damaged()).isEqualTo(1);
+            assertThat(end.mended()).isEqualTo(1);
+            assertThat(end.left() + end.unreadable()).isZero();
+            connection.beginScrub(0);
+            assertThat(ended(connection).damaged()).as("elsewhere it can be read").isZero();
+        }
+        cluster.stop("a1", "c1");
+        assertThat(store.get(ref, 0, content.length).array())
                 .as("from four nodes, the mended one among them")
                 .isEqualTo(content);
     }

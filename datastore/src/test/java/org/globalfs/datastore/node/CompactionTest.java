@@ -11,12 +11,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
@@ -38,11 +40,20 @@ class CompactionTest {
 
     private SegmentStore open(long capacityBytes, long reservedBytes, Disk disk)
             throws IOException {
+        return open(capacityBytes, reservedBytes, disk, FaultPoints.NONE);
+    }
+
+    private SegmentStore open(FaultPoints faults) throws IOException {
+        return open(Long.MAX_VALUE, 0, Disk.of(folder), faults);
+    }
+
+    private SegmentStore open(long capacityBytes, long reservedBytes, Disk disk, FaultPoints faults)
+            throws IOException {
         return SegmentStore.open(
                 folder,
                 new SegmentStore.Options("c", "n", capacityBytes, reservedBytes, SEGMENT_BYTES),
                 disk,
-                FaultPoints.NONE);
+                faults);
     }
 
     private SegmentStore open() throws IOException {
@@ -201,6 +212,91 @@ class CompactionTest {
             chunks.check(store);
             ByteBuffer into = ByteBuffer.allocateDirect(SegmentStore.readRoom(bytes.length));
             assertThat(store.read(key, 0, bytes.length, into)).isEqualTo(ChunkStatus.OK);
+        }
+    }
+
+    /** One of a sealed segment's chunks, and half of all others are deleted. */
+    private ChunkKey oneAmongGarbage(SegmentStore store) throws IOException {
+        fill(store, 600, 9_000);
+        ChunkKey key = chunks.live().stream().filter(k -> k.index() != 5).findFirst().orElseThrow();
+        assertThat(place(store, key).segment().sealed()).isTrue();
+        List<ChunkKey> others = new ArrayList<>(chunks.live());
+        others.remove(key);
+        chunks.delete(store, others.stream().filter(k -> random.nextBoolean()).toList());
+        return key;
+    }
+
+    private static ChunkLocation place(SegmentStore store, ChunkKey key) {
+        return Objects.requireNonNull(store.location(key));
+    }
+
+    private static int compact(SegmentStore store) throws IOException {
+        try (Compaction compaction = new Compaction(store, "n")) {
+            return compaction.compact();
+        }
+    }
+
+    @Test
+    void aChunkThatTheDiskDoesNotGiveKeepsItsOwnSegmentOnly() throws IOException {
+        BadSectors bad = new BadSectors();
+        try (SegmentStore store = open(bad)) {
+            ChunkKey key = oneAmongGarbage(store);
+            byte[] bytes = chunks.bytes(key);
+            ChunkLocation location = place(store, key);
+            bad.add(location.segment().path(), location.offset());
+            chunks.damage(key);
+            assertThat(compact(store)).as("seed %s", seed).isPositive();
+            assertThat(location.segment().isRemoved()).isFalse();
+            assertThat(store.corrupt()).containsExactly(key);
+            chunks.check(store);
+            chunks.put(store, Map.of(key, bytes));
+            compact(store);
+            assertThat(location.segment().isRemoved()).isTrue();
+            chunks.check(store);
+        }
+        try (SegmentStore store = open()) {
+            chunks.check(store);
+        }
+    }
+
+    @Test
+    void aSegmentThatCannotBeLookedThroughDoesNotStopTheOthers() throws IOException {
+        BadSectors bad = new BadSectors();
+        try (SegmentStore store = open(bad)) {
+            SegmentFile segment = place(store, oneAmongGarbage(store)).segment();
+            bad.add(segment.path(), 0);
+            assertThat(compact(store)).as("seed %s", seed).isPositive();
+            assertThat(segment.isRemoved()).isFalse();
+            assertThat(store.files().wasteful()).containsExactly(segment);
+            chunks.check(store);
+        }
+    }
+
+    /** Else they would take their space twice until the next start. */
+    @Test
+    void whatWasCopiedBeforeAFailureDiesWhereItWas() throws IOException {
+        AtomicInteger readsLeft = new AtomicInteger(Integer.MAX_VALUE);
+        FaultPoints failing =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void reading(Path path, long offset) {
+                        if (readsLeft.getAndDecrement() <= 0) {
+                            throw new IllegalStateException("a failure that nobody foresaw");
+                        }
+                    }
+                };
+        try (SegmentStore store = open(failing)) {
+            oneAmongGarbage(store);
+            readsLeft.set(40);
+            assertThat(compact(store)).as("seed %s", seed).isZero();
+            readsLeft.set(Integer.MAX_VALUE);
+            assertThat(compact(store)).isPositive();
+            assertThat(store.files().wasteful()).as("seed %s", seed).isEmpty();
+            assertThat(garbage(store)).isLessThanOrEqualTo(MOST_GARBAGE);
+            chunks.check(store);
         }
     }
 }

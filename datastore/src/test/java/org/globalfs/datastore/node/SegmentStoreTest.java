@@ -16,6 +16,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -511,5 +512,31 @@ class SegmentStoreTest {
         overwrite(onlySegment(), 0, header.array());
         assertThatThrownBy(this::open)
                 .hasMessageContaining("segment format 2, this program reads 1");
+    }
+
+    @Test
+    void whatTheDiskDoesNotGiveIsDamagedUntilItIsWrittenAgain() throws IOException {
+        BadSectors bad = new BadSectors();
+        SegmentStore.Options options =
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+        try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), bad)) {
+            Map<ChunkKey, byte[]> chunks = fill(store, 4, 50_000);
+            List<ChunkKey> keys = List.copyOf(chunks.keySet());
+            ChunkKey read = keys.get(1);
+            ChunkKey handedOn = keys.get(2);
+            for (ChunkKey key : List.of(read, handedOn)) {
+                bad.add(onlySegment(), Objects.requireNonNull(store.location(key)).offset());
+            }
+            assertThat(status(store, read)).isEqualTo(ChunkStatus.CORRUPT);
+            assertThat(store.header(handedOn)).isNull();
+            assertThat(store.corrupt()).containsExactlyInAnyOrder(read, handedOn);
+            assertThat(store.has(read)).isFalse();
+            assertThat(store.keeps(handedOn)).isFalse();
+            for (ChunkKey key : List.of(read, handedOn)) {
+                assertThat(put(store, key, null, chunks.get(key))).isEqualTo(ChunkStatus.OK);
+            }
+            assertThat(store.corrupt()).isEmpty();
+            assertHolds(store, chunks);
+        }
     }
 }

@@ -1,0 +1,32 @@
+package org.globalfs.datastore.node;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** A disk that does not give some of the records on it, whoever asks. Thread-safe. */
+public final class BadSectors implements FaultPoints {
+    private final Set<Place> places = ConcurrentHashMap.newKeySet();
+
+    private record Place(String file, long offset) {}
+
+    /**
+     * From now on.
+     *
+     * @param offset of the record; 0: the headers of all records in the file
+     */
+    public void add(Path file, long offset) {
+        places.add(new Place(file.getFileName().toString(), offset));
+    }
+
+    @Override
+    public void reached(Step step, Path path) {}
+
+    @Override
+    public void reading(Path path, long offset) throws IOException {
+        if (places.contains(new Place(path.getFileName().toString(), offset))) {
+            throw new IOException("Input/output error");
+        }
+    }
+}
