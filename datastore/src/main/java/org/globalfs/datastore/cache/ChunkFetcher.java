@@ -112,6 +112,8 @@ final class ChunkFetcher implements AutoCloseable {
             }
         } catch (IOException e) {
             LOG.info("{}: block not cached: {}", name, e.toString());
+        } catch (RuntimeException e) {
+            LOG.error("{}: block not cached", name, e);
         } finally {
             told.done(order, chunks, kept);
         }

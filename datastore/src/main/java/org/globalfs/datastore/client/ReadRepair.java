@@ -70,6 +70,8 @@ final class ReadRepair implements AutoCloseable {
                 repair(work);
             } catch (IOException e) {
                 LOG.info("chunk {} of {} not repaired: {}", work.chunk, work.ref, e.getMessage());
+            } catch (RuntimeException e) {
+                LOG.error("chunk {} of {} not repaired", work.chunk, work.ref, e);
             } finally {
                 known.remove(work);
             }

@@ -43,25 +43,23 @@ final class Mender {
      */
     void mend(@Nullable ScrubPass pass) {
         for (ChunkKey key : store.corrupt()) {
-            ChunkLocation location = store.location(key);
             Long time = notBefore.get(key);
-            if (shutdown.begun()
-                    || location == null
-                    || time != null && System.nanoTime() - time < 0) {
+            if (shutdown.begun() || time != null && System.nanoTime() - time < 0) {
                 continue;
             }
             try {
-                boolean written = mend(key, location);
+                ChunkLocation location = store.location(key);
+                boolean written = location != null && mend(key, location);
                 notBefore.remove(key);
                 if (written && pass != null) {
                     pass.mended(key);
                 }
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 notBefore.put(key, System.nanoTime() + AGAIN_NS);
                 if (pass != null) {
                     pass.notMended(key, e);
                 }
-                LOG.error("{}: damaged chunk {} stays so for now: {}", node, key, e.getMessage());
+                LOG.error("{}: damaged chunk {} stays so for now", node, key, e);
             }
         }
         notBefore.keySet().removeIf(key -> store.location(key) == null);

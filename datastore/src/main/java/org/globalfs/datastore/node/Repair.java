@@ -87,20 +87,29 @@ final class Repair implements AutoCloseable {
         long quietNs = Math.min(MOST_QUIET_NS, TimeUnit.MILLISECONDS.toNanos(options.quietMs()));
         seenSinceNs = System.nanoTime();
         while (!shutdown.await(TURN_MS, TimeUnit.MILLISECONDS)) {
-            Epoch epoch = joined(epochs.newest());
-            Peers.View view = peers.look(epoch);
-            long nowNs = System.nanoTime();
-            if (!view.equals(seen)) {
-                seen = view;
-                seenSinceNs = nowNs;
+            try {
+                turn(quietNs);
+            } catch (RuntimeException e) {
+                LOG.error("{}: chunks are not looked after, which is tried again", self, e);
+                var _ = shutdown.await(AGAIN_NS, TimeUnit.NANOSECONDS);
             }
-            boolean quiet = nowNs - seenSinceNs >= quietNs;
-            if (isAsked() || quiet && (!view.equals(done) || nowNs - nextNs >= 0)) {
-                done = view;
-                boolean clean = pass(epoch, view);
-                nextNs = System.nanoTime() + (clean ? PERIOD_NS : AGAIN_NS);
-                peers.close();
-            }
+        }
+    }
+
+    private void turn(long quietNs) {
+        Epoch epoch = joined(epochs.newest());
+        Peers.View view = peers.look(epoch);
+        long nowNs = System.nanoTime();
+        if (!view.equals(seen)) {
+            seen = view;
+            seenSinceNs = nowNs;
+        }
+        boolean quiet = nowNs - seenSinceNs >= quietNs;
+        if (isAsked() || quiet && (!view.equals(done) || nowNs - nextNs >= 0)) {
+            done = view;
+            boolean clean = pass(epoch, view);
+            nextNs = System.nanoTime() + (clean ? PERIOD_NS : AGAIN_NS);
+            peers.close();
         }
     }
 
@@ -117,6 +126,10 @@ final class Repair implements AutoCloseable {
         boolean clean;
         try (RepairPass repairing = new RepairPass(scope, epoch, view, begun)) {
             clean = repairing.run();
+        } catch (RuntimeException e) {
+            LOG.error("{}: the pass over its chunks failed, and is tried again", self, e);
+            begun.fail("the pass failed: " + e.getMessage());
+            clean = false;
         }
         if (wasAsked && begun.state() == PassState.WAITING) {
             synchronized (this) {

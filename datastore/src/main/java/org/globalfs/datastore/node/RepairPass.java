@@ -338,6 +338,9 @@ final class RepairPass implements AutoCloseable {
             } catch (IOException e) {
                 notRebuilt(key, String.valueOf(e.getMessage()));
                 LOG.info("{}: chunk {} not made anew: {}", self, key, e.getMessage());
+            } catch (RuntimeException e) {
+                notRebuilt(key, e.toString());
+                LOG.error("{}: chunk {} not made anew", self, key, e); // the others still are
             }
         }
 

@@ -31,6 +31,7 @@ final class RepairTally {
     private final Map<String, RepairProgress.Away> away = new TreeMap<>();
     private final List<String> problems = new ArrayList<>();
     private PassState state = PassState.RUNNING;
+    private boolean failed;
     private long endNs;
 
     RepairTally(long pass) {
@@ -72,6 +73,17 @@ final class RepairTally {
         endNs = System.nanoTime();
     }
 
+    /**
+     * It ends before it went through, as another one would: who waits for it is told. What it has
+     * not looked at is unclear.
+     */
+    synchronized void fail(String problem) {
+        add(Count.UNCLEAR);
+        problems.addFirst(problem);
+        failed = true;
+        end(PassState.ENDED);
+    }
+
     synchronized PassState state() {
         return state;
     }
@@ -84,7 +96,7 @@ final class RepairTally {
                 state,
                 TimeUnit.NANOSECONDS.toMillis(untilNs - startNs),
                 // chunks come and go meanwhile
-                state == PassState.ENDED ? looked : Math.max(looked, of(Count.TOTAL)),
+                state == PassState.ENDED && !failed ? looked : Math.max(looked, of(Count.TOTAL)),
                 looked,
                 of(Count.MOVED),
                 of(Count.REBUILT),

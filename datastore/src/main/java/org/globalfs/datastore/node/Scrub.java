@@ -135,9 +135,18 @@ final class Scrub implements AutoCloseable {
                 } else {
                     pass.readOn(MOST_CREDITED_NS, this::read, shutdown);
                 }
-            } catch (IOException e) {
-                LOG.warn("{}: chunks cannot be read: {}", node, e.toString());
+            } catch (IOException | RuntimeException e) {
+                giveUp(e, "chunks cannot be read");
             }
+        }
+    }
+
+    /** Who waits for a pass is told, and not left to wait for what comes no more. */
+    private void giveUp(Exception e, String what) {
+        LOG.warn("{}: {}", node, what, e);
+        ScrubPass pass = running();
+        if (pass != null) {
+            pass.giveUp(what + ": " + e.getMessage());
         }
     }
 
@@ -168,7 +177,11 @@ final class Scrub implements AutoCloseable {
         while (!shutdown.await(turnMs(), MILLISECONDS)) {
             ScrubPass pass = asked();
             boolean all = pass != null && pass.hasReadAll();
-            mender.mend(pass);
+            try {
+                mender.mend(pass);
+            } catch (RuntimeException e) {
+                giveUp(e, "damaged chunks cannot be mended");
+            }
             if (all && pass != null && !shutdown.begun()) {
                 pass.end(); // what it found has been tried
             }

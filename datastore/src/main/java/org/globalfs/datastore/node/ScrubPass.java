@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.ScrubProgress;
 import org.globalfs.protocol.Shutdown;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +47,10 @@ final class ScrubPass {
     private long unreadable;
     private long endNs;
     private boolean readAll;
+
+    /** Why it ends before it has read all; null: it does not. */
+    private @Nullable String failure;
+
     private boolean ended;
 
     /** Reads a chunk, and says what it is like. */
@@ -86,6 +92,15 @@ final class ScrubPass {
         }
     }
 
+    /** It ends with what it has read by now. */
+    synchronized void giveUp(String why) {
+        if (!ended && failure == null) {
+            failure = why;
+            unreadable++;
+            readAll = true;
+        }
+    }
+
     private synchronized void readAll() {
         readAll = true;
     }
@@ -98,7 +113,7 @@ final class ScrubPass {
         ChunkStatus status = ChunkStatus.OK;
         try {
             status = reader.read(key, bytes);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             noteUnreadable(key, e);
         }
         synchronized (this) {
@@ -109,7 +124,7 @@ final class ScrubPass {
         }
     }
 
-    private synchronized void noteUnreadable(ChunkKey key, IOException e) {
+    private synchronized void noteUnreadable(ChunkKey key, Exception e) {
         if (unreadable == 0) {
             LOG.warn("{}: chunk {} cannot be read, maybe others: {}", node, key, e.toString());
         }
@@ -123,6 +138,14 @@ final class ScrubPass {
         }
     }
 
+    private List<String> problems() {
+        List<String> texts = new ArrayList<>(problems.values());
+        if (failure != null) {
+            texts.addFirst("the pass gave up, as " + failure);
+        }
+        return texts;
+    }
+
     /** Whoever found it: it may be somebody who reads from this node meanwhile. */
     synchronized void mended(ChunkKey key) {
         if (!ended) {
@@ -134,7 +157,7 @@ final class ScrubPass {
         problems.remove(key);
     }
 
-    synchronized void notMended(ChunkKey key, IOException e) {
+    synchronized void notMended(ChunkKey key, Exception e) {
         if (!ended) {
             damaged.add(key);
         }
@@ -150,8 +173,9 @@ final class ScrubPass {
         endNs = System.nanoTime();
         ScrubProgress now = progress();
         LOG.info(
-                "{}: read all chunks, {} bytes: {} damaged, {} written again, {} left, {} not readable",
+                "{}: read {} chunks, {} bytes: {} damaged, {} written again, {} left, {} not readable",
                 node,
+                failure == null ? "all" : "some",
                 now.readBytes(),
                 now.damaged(),
                 now.mended(),
@@ -169,13 +193,13 @@ final class ScrubPass {
                 number,
                 ended ? PassState.ENDED : PassState.RUNNING,
                 TimeUnit.NANOSECONDS.toMillis(untilNs - startNs),
-                ended ? readBytes : Math.max(firstTotalBytes, readBytes),
+                ended && failure == null ? readBytes : Math.max(firstTotalBytes, readBytes),
                 readBytes,
                 bytesPerSecond,
                 damaged.size(),
                 mended,
                 damaged.stream().filter(store.corrupt()::contains).count(),
                 unreadable,
-                List.copyOf(problems.values()));
+                problems());
     }
 }

@@ -22,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
+import org.globalfs.datastore.node.FaultPoints;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -282,6 +283,33 @@ class RepairTest {
                             }
                         }));
         return ends;
+    }
+
+    @Test
+    void aChunkWhoseMakingFailsInAnUnforeseenWayIsLeftAndMadeByTheNextPass() throws IOException {
+        AtomicBoolean fails = new AtomicBoolean(true);
+        cluster.faults =
+                id ->
+                        (step, path) -> {
+                            if (step == FaultPoints.Step.CHUNK_MADE && fails.get()) {
+                                throw new IllegalStateException("a failure that nobody foresaw");
+                            }
+                        };
+        for (String node : List.of("a1", "a2", "b1", "b2", "c1", "c2")) {
+            cluster.stop(node);
+            cluster.start(node);
+        }
+        ChunkKey missing = putAllBut(2);
+        Map<String, RepairProgress> ends = repairAll();
+        assertThat(ends.values().stream().mapToLong(RepairProgress::toRebuild).sum()).isEqualTo(1);
+        assertThat(ends.values().stream().mapToLong(RepairProgress::unclear).sum()).isZero();
+        fails.set(false);
+        repairAll();
+        List<ChunkKey> held = new ArrayList<>();
+        for (StorageNode node : cluster.running()) {
+            held.addAll(held(node.id()));
+        }
+        assertThat(held).contains(missing);
     }
 
     /** Five chunks of a block at their homes, and none of the one with this index. */
