@@ -22,15 +22,29 @@ import org.slf4j.LoggerFactory;
  * the two finds the other's mark, and keeps its copy.
  */
 final class ChunkMove {
+    /** The copy stays: the other node does not take one. */
     static final int REFUSED = -1;
+
+    /** The copy stays: it cannot be read here. */
+    static final int UNREADABLE = -2;
+
     private static final Logger LOG = LoggerFactory.getLogger(ChunkMove.class);
 
     private ChunkMove() {}
 
+    /** What failed is the disk here. */
+    static final class StoreFailure extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private StoreFailure(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
     /**
      * @param keptFor the chunk's home when that is neither of the two, else empty
-     * @return bytes that were sent, 0 when it was there; {@link #REFUSED}: the copy stays, as the
-     *     other node does not take it, or it cannot be read here
+     * @return bytes that were sent, 0 when it was there; or {@link #REFUSED}, {@link #UNREADABLE}
+     * @throws StoreFailure this node's disk failed, not the other node
      * @throws IOException the other node does not answer: the copy stays
      */
     static int move(
@@ -50,7 +64,7 @@ final class ChunkMove {
             if (!there) {
                 byte[] bytes = read(store, key);
                 if (bytes == null) {
-                    return REFUSED;
+                    return UNREADABLE;
                 }
                 ChunkStatus status = to.put(key, shape, keptFor, bytes, 0, bytes.length);
                 if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
@@ -60,7 +74,7 @@ final class ChunkMove {
                 sent = bytes.length;
                 store.reached(Step.MOVE_SENT);
             }
-            store.left(key);
+            leave(store, key);
             gone = true;
             store.reached(Step.MOVE_ENDED);
             return sent;
@@ -71,7 +85,15 @@ final class ChunkMove {
         }
     }
 
-    private static byte @Nullable [] read(SegmentStore store, ChunkKey key) throws IOException {
+    private static void leave(SegmentStore store, ChunkKey key) throws StoreFailure {
+        try {
+            store.left(key);
+        } catch (IOException e) {
+            throw new StoreFailure(e);
+        }
+    }
+
+    private static byte @Nullable [] read(SegmentStore store, ChunkKey key) throws StoreFailure {
         ChunkLocation location = store.location(key);
         int length = location == null ? 0 : location.dataBytes();
         ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(length));
@@ -84,6 +106,8 @@ final class ChunkMove {
             byte[] bytes = new byte[length];
             buffer.get(bytes);
             return bytes;
+        } catch (IOException e) {
+            throw new StoreFailure(e);
         } finally {
             BufferPool.give(buffer);
         }

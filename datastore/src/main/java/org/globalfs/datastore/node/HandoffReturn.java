@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -25,10 +26,23 @@ final class HandoffReturn implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HandoffReturn.class);
     private static final long PERIOD_MS = 500;
     private static final int TIMEOUT_MS = 2_000;
-    private static final int BATCH = 64;
 
-    /** A home that refused (its disk is full, say) is asked again after this. */
+    /** A home whose disk is full, say, takes none: so many are sent in vain, and no more. */
+    private static final int MOST_REFUSED = 8;
+
+    /** Chunks that stayed are tried again after this. */
     private static final long BACK_OFF_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final long AWAY_NS = TimeUnit.SECONDS.toNanos(1);
+
+    /** What became of a chunk that is kept for its home. */
+    private enum Outcome {
+        /** It is there, or is not kept for it any more. */
+        GONE,
+        /** The home does not take it. */
+        REFUSED,
+        UNREADABLE
+    }
 
     private final SegmentStore store;
     private final String cluster;
@@ -37,6 +51,10 @@ final class HandoffReturn implements AutoCloseable {
     private final PlacementEpochs epochs;
     private final Pace pace;
     private final Map<String, Long> notBefore = new HashMap<>();
+
+    /** Where the last turn was, by home: what stays does not come first each time. */
+    private final Map<String, ChunkKey> lastTried = new HashMap<>();
+
     private final Shutdown shutdown = new Shutdown();
     private final Thread thread;
 
@@ -67,7 +85,7 @@ final class HandoffReturn implements AutoCloseable {
     private void tick() {
         try {
             store.tick();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             LOG.error("{}: its housekeeping failed", node, e);
         }
     }
@@ -90,53 +108,110 @@ final class HandoffReturn implements AutoCloseable {
     }
 
     private void returnTo(String home, NavigableSet<ChunkKey> keys) {
-        HostPort address = addressOf(home);
-        if (address == null) {
-            return;
-        }
-        int returned = 0;
-        try (StorageConnection connection =
-                new StorageConnection(address, cluster, home, TIMEOUT_MS)) {
-            ChunkKey key;
-            while ((key = keys.pollFirst()) != null) {
-                boolean done = false;
-                try {
-                    done = returnOne(connection, home, key);
-                } finally {
-                    if (!done && store.location(key) != null) {
-                        keys.add(key);
-                    }
-                }
-                if (!done) {
-                    notBefore.put(home, System.nanoTime() + BACK_OFF_NS);
-                    break;
-                }
-                returned++;
-                if (returned % BATCH == 0 && shutdown.begun()) {
-                    return;
-                }
+        try {
+            HostPort address = addressOf(home);
+            if (address == null) {
+                return;
             }
+            try (StorageConnection connection =
+                    new StorageConnection(address, cluster, home, TIMEOUT_MS)) {
+                returnOn(connection, home, keys);
+            }
+        } catch (ChunkMove.StoreFailure e) {
+            LOG.error("{}: the disk failed, chunks are not returned to {}", node, home, e);
+            backOff(home, BACK_OFF_NS);
         } catch (IOException e) {
             LOG.debug("{}: home {} not reachable yet: {}", node, home, e.toString());
-            notBefore.put(home, System.nanoTime() + TimeUnit.SECONDS.toNanos(1));
-        }
-        if (returned > 0) {
-            LOG.info("{}: returned {} chunks to {}", node, returned, home);
+            backOff(home, AWAY_NS);
+        } catch (RuntimeException e) {
+            LOG.error("{}: chunks are not returned to {} for now", node, home, e);
+            backOff(home, BACK_OFF_NS);
         }
     }
 
-    private boolean returnOne(StorageConnection connection, String home, ChunkKey key)
+    private void backOff(String home, long ns) {
+        notBefore.put(home, System.nanoTime() + ns);
+    }
+
+    /**
+     * Goes through the chunks once, from behind those of the last turn on. One that stays does not
+     * stop the others, unless the home takes none of many.
+     */
+    private void returnOn(StorageConnection connection, String home, NavigableSet<ChunkKey> keys)
             throws IOException {
-        ChunkRecord record = store.header(key);
-        if (record == null || !home.equals(record.home())) {
-            return store.location(key) == null;
+        int returned = 0;
+        int tried = 0;
+        int refusedInARow = 0;
+        int all = keys.size();
+        try {
+            while (tried < all && refusedInARow < MOST_REFUSED && !shutdown.begun()) {
+                ChunkKey key = next(home, keys);
+                if (key == null) {
+                    return;
+                }
+                tried++;
+                switch (returnOne(connection, home, keys, key)) {
+                    case GONE -> {
+                        returned++;
+                        refusedInARow = 0;
+                    }
+                    case REFUSED -> refusedInARow++;
+                    case UNREADABLE -> {} // the home has said nothing
+                }
+            }
+            if (returned < tried) {
+                backOff(home, BACK_OFF_NS);
+            }
+        } finally {
+            if (returned > 0) {
+                LOG.info("{}: returned {} chunks to {}", node, returned, home);
+            }
         }
-        int sent = ChunkMove.move(store, connection, key, record.shape(), "");
-        if (sent == ChunkMove.REFUSED) {
-            return false;
+    }
+
+    /** In key order, and then from the first again. */
+    private @Nullable ChunkKey next(String home, NavigableSet<ChunkKey> keys) {
+        ChunkKey last = lastTried.get(home);
+        ChunkKey key = last == null ? null : keys.higher(last);
+        if (key == null) {
+            key = keys.isEmpty() ? null : keys.getFirst();
+        }
+        if (key != null) {
+            lastTried.put(home, key);
+        }
+        return key;
+    }
+
+    private Outcome returnOne(
+            StorageConnection connection, String home, NavigableSet<ChunkKey> keys, ChunkKey key)
+            throws IOException {
+        // Before it is looked for: who puts it meanwhile adds it again.
+        keys.remove(key);
+        Outcome outcome = Outcome.UNREADABLE;
+        try {
+            outcome = returnOne(connection, home, key);
+        } catch (UncheckedIOException e) {
+            LOG.error("{}: chunk {} is not returned to {} for now", node, key, home, e);
+        } finally {
+            if (outcome != Outcome.GONE) {
+                keys.add(key);
+            }
+        }
+        return outcome;
+    }
+
+    private Outcome returnOne(StorageConnection connection, String home, ChunkKey key)
+            throws IOException {
+        ChunkLocation location = store.location(key);
+        if (location == null || !home.equals(location.home())) {
+            return Outcome.GONE;
+        }
+        int sent = ChunkMove.move(store, connection, key, location.shape(), "");
+        if (sent < 0) {
+            return sent == ChunkMove.REFUSED ? Outcome.REFUSED : Outcome.UNREADABLE;
         }
         var _ = pace.spend(sent);
-        return true;
+        return Outcome.GONE;
     }
 
     /** Null: it is away, or is being drained, and {@link Repair} finds the chunks another home. */

@@ -194,13 +194,20 @@ final class RepairPass implements AutoCloseable {
             String keptFor = to.equals(home) ? "" : home;
             int sent =
                     peers.ask(to, node -> ChunkMove.move(store, node, key, here.shape(), keptFor));
-            if (sent == ChunkMove.REFUSED) {
-                notMoved(key, to + " does not take it, or it is damaged here");
+            if (sent < 0) {
+                notMoved(
+                        key,
+                        sent == ChunkMove.REFUSED
+                                ? to + " does not take it"
+                                : "it is damaged here");
                 return;
             }
             var _ = pace.spend(sent);
             sighting.survey.moved(key, self, to);
             tally.add(Count.MOVED);
+        } catch (ChunkMove.StoreFailure e) {
+            notMoved(key, "the disk here failed: " + e.getMessage());
+            LOG.error("{}: chunk {} not moved to {}", self, key, to, e);
         } catch (IOException e) {
             notMoved(key, to + " does not answer: " + e.getMessage());
             LOG.info("{}: chunk {} not moved to {}: {}", self, key, to, e.getMessage());
