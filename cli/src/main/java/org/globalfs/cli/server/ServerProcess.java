@@ -127,6 +127,7 @@ public final class ServerProcess implements AutoCloseable {
         ServerConfig first = configs.getFirst();
         ZooKeeperDiscovery discovery = connect(first);
         open(discovery);
+        Namesakes.refuse(configs, discovery, Namesakes.PATIENCE);
         RecordedStore recorded = record(configs, discovery);
         LazyBlockStore blocks =
                 new LazyBlockStore(
