@@ -151,7 +151,25 @@ final class Files {
             }
             open.content.flush();
         }
-        return names.reply(setCommitted(caller, op));
+        return names.reply(setOpen(caller, op));
+    }
+
+    /**
+     * Before a write the kernel takes set-id bits away on behalf of whoever writes, by the very
+     * request that it makes of a chown(2) to nobody. Replicas refuse that to all but the owner, and
+     * take the bits away at the write itself: then it is left to that.
+     */
+    private Attributes setOpen(Caller caller, SetAttributesOp op) throws FsException {
+        try {
+            return setCommitted(caller, op);
+        } catch (FsException e) {
+            boolean nothing = op.equals(new SetAttributesOp(op.getIno()));
+            boolean beforeWrite = nothing && files.isWritable(op.getIno());
+            if (e.errno() != Errno.EPERM || !beforeWrite) {
+                throw e;
+            }
+            return names.attributes(caller, op.getIno());
+        }
     }
 
     private static SetAttributesOp op(long ino, SetAttributes change) {

@@ -143,6 +143,11 @@ final class OpenFiles {
         return inodes.get(ino);
     }
 
+    /** Whether somebody has it open for writing. */
+    boolean isWritable(long ino) {
+        return handles.values().stream().anyMatch(h -> h.content().ino() == ino && h.writes());
+    }
+
     /** The attributes with this client's uncommitted changes on top; null: there are none. */
     @Nullable Attributes overlay(Attributes attributes) {
         OpenInode open = inodes.get(attributes.getIno());

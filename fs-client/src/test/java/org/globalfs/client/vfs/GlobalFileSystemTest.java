@@ -145,6 +145,26 @@ class GlobalFileSystemTest {
         }
     }
 
+    /**
+     * The kernel asks for it before it hands on the write of anybody, who need not be the owner.
+     */
+    @Test
+    void aWriteTakesSetIdBitsAwayWhoeverWrites() throws FsException {
+        here.put(home, "program", "x");
+        long ino = here.lookup(home, "program");
+        here.set(ino, SetAttributes.MODE, 06777, FileSystem.NO_HANDLE);
+        there.uid = 1000;
+        Open read = there.open(ino, OpenFlags.O_RDONLY);
+        assertFails(Errno.EPERM, () -> there.set(ino, 0, 0, FileSystem.NO_HANDLE));
+        Open file = there.open(ino, OpenFlags.O_WRONLY);
+        there.set(ino, 0, 0, FileSystem.NO_HANDLE);
+        assertThat(here.stat(ino).mode()).isEqualTo(0106777);
+        there.write(file, 0, bytes("y"));
+        there.close(file);
+        there.close(read);
+        assertThat(here.stat(ino).mode()).isEqualTo(0100777);
+    }
+
     @Test
     void aWriteAfterUtimesCountsAsTheLastChange() throws FsException {
         Open file = here.create(home, "file");

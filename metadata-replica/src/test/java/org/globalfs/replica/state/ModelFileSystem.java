@@ -329,13 +329,27 @@ final class ModelFileSystem {
     }
 
     int chown(Node node, int owner, int uid) {
-        if (uid != 0) {
+        boolean toItself = node.uid == uid && owner == uid;
+        if (uid != 0 && !toItself) {
             return Errno.EPERM.number();
         }
         node.uid = owner;
         node.gid = owner;
         if (!node.isDirectory()) {
             node.mode = Mode.withoutSetId(node.mode);
+        }
+        node.ctime = now;
+        return 0;
+    }
+
+    /** chown(2) that names neither owner nor group. */
+    int chownToNobody(Node node, int uid) {
+        boolean loses = (node.mode & 04000) != 0 || (node.mode & 02010) == 02010;
+        if (loses && !node.isDirectory()) {
+            if (uid != 0 && node.uid != uid) {
+                return Errno.EPERM.number();
+            }
+            node.mode &= (node.mode & 010) != 0 ? ~06000 : ~04000;
         }
         node.ctime = now;
         return 0;

@@ -375,7 +375,13 @@ final class RandomOperationsTest {
 
     private void setAttributes(int uid) {
         Node node = anyNode();
-        if (random.nextBoolean()) {
+        if (random.nextInt(4) == 0) {
+            SetAttributesOp op = new SetAttributesOp(node.ino);
+            expect(
+                    uid,
+                    run(uid, node.ino, UpdateOp.setAttributes(op)),
+                    () -> model.chownToNobody(node, uid));
+        } else if (random.nextBoolean()) {
             int mode = new int[] {0755, 0700, 0777, 02777, 06755, 01777}[random.nextInt(6)];
             SetAttributesOp op = new SetAttributesOp(node.ino).setMode(mode);
             expect(
@@ -385,14 +391,10 @@ final class RandomOperationsTest {
         } else {
             int owner = USERS[random.nextInt(USERS.length)];
             SetAttributesOp op = new SetAttributesOp(node.ino).setUid(owner).setGid(owner);
-            UpdateReply reply = run(uid, node.ino, UpdateOp.setAttributes(op));
-            if (uid != 0 && node.uid == uid && owner == uid) {
-                assertThat(reply.getErrno()).isZero();
-                model.now = rings().nowNs();
-                model.chown(node, owner, 0);
-            } else {
-                expect(uid, reply, () -> model.chown(node, owner, uid));
-            }
+            expect(
+                    uid,
+                    run(uid, node.ino, UpdateOp.setAttributes(op)),
+                    () -> model.chown(node, owner, uid));
         }
     }
 

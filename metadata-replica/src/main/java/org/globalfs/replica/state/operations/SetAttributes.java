@@ -53,7 +53,7 @@ final class SetAttributes {
                         && (op.getGid() == inode.gid || caller.inGroup(op.getGid()));
         boolean otherGroup = op.isSetGid() && !caller.isRoot() && !ownersGroup;
         boolean keepsUid = op.isSetUid() && !caller.owns(inode);
-        boolean otherMode = op.isSetMode() && !caller.owns(inode);
+        boolean otherMode = (op.isSetMode() || takesSetId(inode, op)) && !caller.owns(inode);
         if (otherOwner || otherGroup || keepsUid || otherMode) {
             return Errno.EPERM;
         }
@@ -99,6 +99,11 @@ final class SetAttributes {
                 && !op.isSetMtimeNs()
                 && !op.isAtimeNow()
                 && !op.isMtimeNow();
+    }
+
+    /** Linux counts it as a chmod then. */
+    private static boolean takesSetId(Inode inode, SetAttributesOp op) {
+        return keepsAll(op) && !inode.isDirectory() && Mode.withoutSetId(inode.mode) != inode.mode;
     }
 
     void apply(Call call, Inode inode, SetAttributesOp op) {
