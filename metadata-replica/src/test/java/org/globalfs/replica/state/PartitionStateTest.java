@@ -7,12 +7,14 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.RemoveXattrOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -103,5 +105,18 @@ final class PartitionStateTest {
         StateHash before = rings.state(1).hash();
         rings.crash(1);
         assertThat(rings.state(1).hash().digest()).isEqualTo(before.digest());
+    }
+
+    /** Mounts rely on one version for each update; programs see that nothing changed. */
+    @Test
+    void removingAnAbsentListLeavesTheCtime() {
+        Attributes before = make(0, Partitions.ROOT, "f", 0644).getAttributes();
+        UpdateOp op =
+                UpdateOp.removeXattr(
+                        new RemoveXattrOp(before.getIno(), wrap("system.posix_acl_access")));
+        UpdateReply reply = rings.run(0, rings.command(7, 0, 1, op));
+        assertThat(reply.getErrno()).isZero();
+        assertThat(reply.getAttributes())
+                .isEqualTo(new Attributes(before).setVersion(before.getVersion() + 1));
     }
 }

@@ -60,12 +60,15 @@ final class Xattrs {
         }
         byte[] name = op.getName();
         byte[] value = op.getValue();
+        Xattr space = Xattr.of(name);
         Errno refused = refused(call.caller(), inode, name);
         if (refused == null) {
             refused = invalid(op, value);
         }
+        if (refused == null && space != null && space.isAcl() && isNone(value)) {
+            return removeAcl(call, inode, space);
+        }
         if (refused == null) {
-            Xattr space = Xattr.of(name);
             if (space == Xattr.ACCESS_ACL) {
                 refused = setAccess(call.caller(), inode, value);
             } else if (space == Xattr.DEFAULT_ACL) {
@@ -122,10 +125,6 @@ final class Xattrs {
             return unsound;
         }
         PosixAcl acl = PosixAcl.of(value);
-        if (acl.isEmpty()) {
-            inode.accessAcl = NONE;
-            return null;
-        }
         inode.accessAcl = acl.isMode() ? NONE : value;
         inode.mode = inode.mode & ~Mode.ACCESS | acl.mode();
         if (!caller.isRoot() && !caller.inGroup(inode.gid)) {
@@ -139,12 +138,36 @@ final class Xattrs {
         if (unsound != null) {
             return unsound;
         }
-        boolean empty = PosixAcl.of(value).isEmpty();
         if (!inode.isDirectory()) {
-            return empty ? null : Errno.EACCES;
+            return Errno.EACCES;
         }
-        inode.defaultAcl = empty ? NONE : value;
+        inode.defaultAcl = value;
         return null;
+    }
+
+    /** No bytes at all, or a list without entries. */
+    private static boolean isNone(byte[] value) {
+        return value.length == 0
+                || PosixAcl.malformed(value) == null && PosixAcl.of(value).isEmpty();
+    }
+
+    /**
+     * A list that is not there is as good as removed, without an error or a new ctime. Its version
+     * is new all the same: mounts count on one for each update that succeeds.
+     */
+    private UpdateReply removeAcl(Call call, Inode inode, Xattr which) {
+        boolean access = which == Xattr.ACCESS_ACL;
+        if ((access ? inode.accessAcl : inode.defaultAcl).length == 0) {
+            inode.version++;
+            tree.store(inode);
+            return Replies.done().setAttributes(inode.attributes());
+        }
+        if (access) {
+            inode.accessAcl = NONE;
+        } else {
+            inode.defaultAcl = NONE;
+        }
+        return changed(call, inode);
     }
 
     private static @Nullable Errno place(int partition, Caller caller, Inode inode, byte[] value) {
@@ -207,15 +230,15 @@ final class Xattrs {
         if (Arrays.equals(name, PLACEMENT)) {
             return Replies.failed(Errno.EPERM);
         }
-        byte[] old = value(records, tree.partition(), inode, name);
+        Xattr space = Xattr.of(name);
+        if (space != null && space.isAcl()) {
+            return removeAcl(call, inode, space);
+        }
+        byte[] old = stored(records, inode, name);
         if (old == null) {
             return Replies.failed(Errno.ENODATA);
         }
-        switch (Xattr.of(name)) {
-            case ACCESS_ACL -> inode.accessAcl = NONE;
-            case DEFAULT_ACL -> inode.defaultAcl = NONE;
-            case null, default -> drop(inode, name, old);
-        }
+        drop(inode, name, old);
         return changed(call, inode);
     }
 
