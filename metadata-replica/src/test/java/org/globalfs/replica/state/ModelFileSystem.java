@@ -300,8 +300,18 @@ final class ModelFileSystem {
 
     private static void clearSetId(Node node, int uid) {
         if (uid != 0) {
-            node.mode = Mode.withoutSetId(node.mode);
+            node.mode = bare(node, uid);
         }
+    }
+
+    /** The mode without set-id bits; a locking file's set-gid bit stays for its group, and root. */
+    private static int bare(Node node, int uid) {
+        int mode = node.mode & ~04000;
+        if ((mode & 010) == 010) {
+            return mode & ~02000;
+        }
+        boolean trusted = uid == 0 || uid == node.gid;
+        return trusted ? mode : mode & ~02000;
     }
 
     int write(Node node, long offset, byte[] data, int uid) {
@@ -333,24 +343,22 @@ final class ModelFileSystem {
         if (uid != 0 && !toItself) {
             return Errno.EPERM.number();
         }
+        if (!node.isDirectory()) {
+            node.mode = bare(node, uid);
+        }
         node.uid = owner;
         node.gid = owner;
-        if (!node.isDirectory()) {
-            node.mode = Mode.withoutSetId(node.mode);
-        }
         node.ctime = now;
         return 0;
     }
 
     /** chown(2) that names neither owner nor group. */
     int chownToNobody(Node node, int uid) {
-        boolean loses = (node.mode & 04000) != 0 || (node.mode & 02010) == 02010;
-        if (loses && !node.isDirectory()) {
-            if (uid != 0 && node.uid != uid) {
-                return Errno.EPERM.number();
-            }
-            node.mode &= (node.mode & 010) != 0 ? ~06000 : ~04000;
+        int left = node.isDirectory() ? node.mode : bare(node, uid);
+        if (left != node.mode && uid != 0 && node.uid != uid) {
+            return Errno.EPERM.number();
         }
+        node.mode = left;
         node.ctime = now;
         return 0;
     }

@@ -245,7 +245,7 @@ final class RandomOperationsTest {
         int[] types = {
             Mode.REGULAR, Mode.REGULAR, Mode.DIRECTORY, Mode.DIRECTORY, Mode.FIFO, Mode.SYMLINK
         };
-        int[] permissions = {0755, 0777, 0700, 02775, 04755, 01777};
+        int[] permissions = {0755, 0777, 0700, 02775, 04755, 01777, 02767};
         int mode =
                 types[random.nextInt(types.length)]
                         | permissions[random.nextInt(permissions.length)];
@@ -382,7 +382,7 @@ final class RandomOperationsTest {
                     run(uid, node.ino, UpdateOp.setAttributes(op)),
                     () -> model.chownToNobody(node, uid));
         } else if (random.nextBoolean()) {
-            int mode = new int[] {0755, 0700, 0777, 02777, 06755, 01777}[random.nextInt(6)];
+            int mode = new int[] {0755, 0700, 0777, 02777, 06755, 01777, 06767}[random.nextInt(7)];
             SetAttributesOp op = new SetAttributesOp(node.ino).setMode(mode);
             expect(
                     uid,

@@ -43,10 +43,10 @@ public final class Mode {
 
     /**
      * The mode after a write, truncation or change of owner: no set-uid; set-gid only where it
-     * means locking.
+     * means locking, and only if the caller could set it again.
      */
-    public static int withoutSetId(int mode) {
-        int kept = mode & ~SET_UID;
-        return (kept & GROUP_EXECUTE) != 0 ? kept & ~SET_GID : kept;
+    public static int withoutSetId(int mode, boolean maySetGid) {
+        boolean keeps = maySetGid && (mode & GROUP_EXECUTE) == 0;
+        return mode & ~(keeps ? SET_UID : SET_UID | SET_GID);
     }
 }

@@ -5,7 +5,6 @@ import org.globalfs.protocol.wire.AllocateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
-import org.globalfs.replica.state.model.Mode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,9 +41,7 @@ final class Allocate {
             return Replies.failed(Errno.EDQUOT);
         }
         long until = apply(inode, op.getFlags(), from, from + op.getLength());
-        if (!call.caller().isRoot()) {
-            inode.mode = Mode.withoutSetId(inode.mode);
-        }
+        inode.mode = call.caller().modeOnceWritten(inode);
         xattrs.dropCapability(inode);
         inode.modified(call.nowNs());
         tree.store(inode);

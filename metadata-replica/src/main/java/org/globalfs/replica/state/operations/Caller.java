@@ -39,6 +39,21 @@ public record Caller(int uid, int gid, @Nullable List<Integer> groups) {
                 uid, this::inGroup, inode.mode, inode.uid, inode.gid, inode.accessAcl, mask);
     }
 
+    /** Whether Linux lets the caller set or keep an inode's set-gid bit. */
+    private boolean maySetGid(Inode inode) {
+        return isRoot() || inGroup(inode.gid);
+    }
+
+    /** The mode that a change of the owner by this caller leaves. */
+    int modeOnceChowned(Inode inode) {
+        return inode.isDirectory() ? inode.mode : Mode.withoutSetId(inode.mode, maySetGid(inode));
+    }
+
+    /** The mode that a change of the content by this caller leaves. */
+    int modeOnceWritten(Inode inode) {
+        return isRoot() ? inode.mode : Mode.withoutSetId(inode.mode, maySetGid(inode));
+    }
+
     /**
      * Whether removing an entry from this directory takes owning the entry's inode (sticky
      * directory of somebody else).

@@ -5,7 +5,6 @@ import org.globalfs.protocol.wire.CopyRangeOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
-import org.globalfs.replica.state.model.Mode;
 import org.jspecify.annotations.Nullable;
 
 /** copy_file_range(2) between files of one partition: the copy shares the source's blocks. */
@@ -46,9 +45,7 @@ final class CopyRange {
             return Replies.failed(Errno.EDQUOT);
         }
         if (copied > 0) {
-            if (!call.caller().isRoot()) {
-                target.mode = Mode.withoutSetId(target.mode);
-            }
+            target.mode = call.caller().modeOnceWritten(target);
             xattrs.dropCapability(target);
             target.modified(call.nowNs());
             tree.store(target);

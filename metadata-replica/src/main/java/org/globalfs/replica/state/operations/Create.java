@@ -114,9 +114,7 @@ final class Create {
                 return Replies.failed(Errno.EACCES);
             }
             content.truncate(inode, 0);
-            if (!call.caller().isRoot()) {
-                inode.mode = Mode.withoutSetId(inode.mode);
-            }
+            inode.mode = call.caller().modeOnceWritten(inode);
             xattrs.dropCapability(inode);
             inode.modified(call.nowNs());
             tree.store(inode);

@@ -53,7 +53,8 @@ final class SetAttributes {
                         && (op.getGid() == inode.gid || caller.inGroup(op.getGid()));
         boolean otherGroup = op.isSetGid() && !caller.isRoot() && !ownersGroup;
         boolean keepsUid = op.isSetUid() && !caller.owns(inode);
-        boolean otherMode = (op.isSetMode() || takesSetId(inode, op)) && !caller.owns(inode);
+        boolean otherMode =
+                (op.isSetMode() || takesSetId(caller, inode, op)) && !caller.owns(inode);
         if (otherOwner || otherGroup || keepsUid || otherMode) {
             return Errno.EPERM;
         }
@@ -102,8 +103,8 @@ final class SetAttributes {
     }
 
     /** Linux counts it as a chmod then. */
-    private static boolean takesSetId(Inode inode, SetAttributesOp op) {
-        return keepsAll(op) && !inode.isDirectory() && Mode.withoutSetId(inode.mode) != inode.mode;
+    private static boolean takesSetId(Caller caller, Inode inode, SetAttributesOp op) {
+        return keepsAll(op) && caller.modeOnceChowned(inode) != inode.mode;
     }
 
     void apply(Call call, Inode inode, SetAttributesOp op) {
@@ -111,17 +112,16 @@ final class SetAttributes {
         if (op.isSetSize()) {
             content.truncate(inode, op.getSize());
             inode.mtimeNs = call.nowNs();
-            if (!caller.isRoot()) {
-                inode.mode = Mode.withoutSetId(inode.mode);
-            }
+            inode.mode = caller.modeOnceWritten(inode);
             xattrs.dropCapability(inode);
         }
         if (op.isSetUid() || op.isSetGid() || keepsAll(op)) {
+            // By the group that it had, not the one that it gets.
+            inode.mode = caller.modeOnceChowned(inode);
             inode.uid = op.isSetUid() ? op.getUid() : inode.uid;
             inode.gid = op.isSetGid() ? op.getGid() : inode.gid;
             if (!inode.isDirectory()) {
                 xattrs.dropCapability(inode);
-                inode.mode = Mode.withoutSetId(inode.mode);
             }
         }
         if (op.isSetMode()) {

@@ -8,7 +8,6 @@ import org.globalfs.protocol.wire.WriteOp;
 import org.globalfs.replica.state.model.Blocks;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Limits;
-import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Piece;
 import org.jspecify.annotations.Nullable;
 
@@ -46,9 +45,7 @@ final class Write {
             for (Extent extent : op.getExtents()) {
                 content.write(inode, Piece.of(extent, base + extent.getOffset()));
             }
-            if (!call.caller().isRoot()) {
-                inode.mode = Mode.withoutSetId(inode.mode);
-            }
+            inode.mode = call.caller().modeOnceWritten(inode);
             xattrs.dropCapability(inode);
             inode.modified(call.nowNs());
             if (op.isAppend()) {
