@@ -164,7 +164,8 @@ final class Scenario {
                     case "openat" -> create(target, Mode.REGULAR, words);
                     case "fifo" -> create(target, Mode.FIFO, words);
                     case "socket" -> create(target, Mode.SOCKET, words);
-                    case "chardev" -> create(target, Mode.CHARACTER_DEVICE, words);
+                    case "chardev", "whiteout" -> create(target, Mode.CHARACTER_DEVICE, words);
+                    case "blockdev" -> create(target, Mode.BLOCK_DEVICE, words);
                     case "symlink" -> symlink(target, words);
                     case "unlink", "rmdir" ->
                             UpdateOp.unlink(
@@ -222,7 +223,7 @@ final class Scenario {
                 op.setUmask(Integer.parseInt(flag.substring(6), 8));
             }
         }
-        if (type == Mode.CHARACTER_DEVICE) {
+        if (words[0].equals("chardev")) {
             op.setRdev(0x103);
         }
         return UpdateOp.create(op);

@@ -88,7 +88,7 @@ final class Create {
         return switch (Mode.type(mode)) {
             case Mode.REGULAR, Mode.DIRECTORY, Mode.FIFO, Mode.SOCKET -> null;
             case Mode.BLOCK_DEVICE, Mode.CHARACTER_DEVICE ->
-                    call.caller().isRoot() ? null : Errno.EPERM;
+                    call.caller().isRoot() || isWhiteout(op, mode) ? null : Errno.EPERM;
             case Mode.SYMLINK ->
                     !op.isSetTarget() || op.getTarget().length == 0
                             ? Errno.ENOENT
@@ -97,6 +97,13 @@ final class Create {
                                     : null;
             default -> Errno.EINVAL;
         };
+    }
+
+    /**
+     * What overlayfs marks a removed name by: it leads to no device, so that anybody may make it.
+     */
+    private static boolean isWhiteout(CreateOp op, int mode) {
+        return Mode.type(mode) == Mode.CHARACTER_DEVICE && op.getRdev() == 0;
     }
 
     /** open(O_CREAT) of a name that exists. Whether it may be opened is the reader's check. */
