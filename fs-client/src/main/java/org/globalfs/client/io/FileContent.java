@@ -718,8 +718,11 @@ public final class FileContent {
         }
     }
 
-    /** lseek(2) with SEEK_DATA or SEEK_HOLE; -1: there is none (ENXIO). */
+    /** lseek(2) with SEEK_DATA or SEEK_HOLE; -1: there is none (ENXIO), as before the beginning. */
     public long seek(long offset, boolean data, Patience patience) throws ContentException {
+        if (offset < 0) {
+            return -1;
+        }
         flush();
         for (long at = offset; ; ) {
             ContentMap known = backing.known(ino);

@@ -312,6 +312,11 @@ class GlobalFileSystemTest {
         assertFails(
                 Errno.ENXIO,
                 () -> here.fs.seek(here.caller(), file.ino(), file.handle(), 2 << 20, 3));
+        for (int whence : new int[] {3, 4}) {
+            assertFails(
+                    Errno.ENXIO,
+                    () -> here.fs.seek(here.caller(), file.ino(), file.handle(), -1, whence));
+        }
         here.close(file);
     }
 
