@@ -13,6 +13,8 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.util.stream.Stream;
 import org.globalfs.cli.command.GlobalFsCommand;
 import org.globalfs.protocol.discovery.EmbeddedZooKeeper;
 import org.junit.jupiter.api.Test;
@@ -86,6 +88,17 @@ class CommandErrorsTest {
     }
 
     @Test
+    void aFolderThatHoldsSomethingElse() throws IOException {
+        Path data = Files.createDirectories(folder.resolve("data"));
+        Path letter = Files.writeString(data.resolve("letter.txt"), "dear");
+        Ended ended = server(config("demo", "127.0.0.1:1", 1));
+        assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(ended.error).contains(data + " holds something else (letter.txt)");
+        assertThat(data).isDirectoryContaining(letter::equals);
+        assertThat(data.toFile().list()).hasSize(1);
+    }
+
+    @Test
     void aFolderInUse() throws IOException {
         Files.createDirectories(folder.resolve("data"));
         Path lockFile = folder.resolve("data/lock");
@@ -132,6 +145,31 @@ class CommandErrorsTest {
     }
 
     @Test
+    void aQuotaOnSomethingThatIsNoMount() throws IOException {
+        for (String[] words :
+                new String[][] {
+                    {"set", folder.toString(), "--bytes", "1G"},
+                    {"show", folder.toString()},
+                    {"clear", folder.toString()}
+                }) {
+            Ended ended = run(Stream.concat(Stream.of("quota"), Stream.of(words)));
+            assertThat(ended.code).isEqualTo(ExitCode.FAILED);
+            assertThat(ended.error).startsWith("globalfs: " + folder + " is no mount of GlobalFS");
+        }
+        assertThat(Files.getFileAttributeView(folder, UserDefinedFileAttributeView.class).list())
+                .isEmpty();
+        assertThat(run("quota", "show", folder.resolve("none").toString()).error)
+                .contains("no such file");
+    }
+
+    @Test
+    void aQuotaThatIsTooLarge() {
+        Ended ended = run("quota", "set", folder.toString(), "--bytes", "9000000T");
+        assertThat(ended.code).isEqualTo(ExitCode.USAGE);
+        assertThat(ended.error).isEqualTo("globalfs: --bytes 9000000T is too large\n");
+    }
+
+    @Test
     void wrongUsage() {
         assertThat(run("sevrer").code).isEqualTo(ExitCode.USAGE);
         assertThat(run("server").code).isEqualTo(ExitCode.USAGE);
@@ -162,6 +200,10 @@ class CommandErrorsTest {
               - {id: 1, datacenter: a, ring: "127.0.0.1:1", rpc: "127.0.0.1:2"}
         """
                 .formatted(cluster, zookeeper, port);
+    }
+
+    private static Ended run(Stream<String> arguments) {
+        return run(arguments.toArray(String[]::new));
     }
 
     private static Ended run(String... arguments) {

@@ -77,7 +77,7 @@ final class PlaceCommand implements Runnable {
     /** A rule that a directory on the way says of itself is named by its number. */
     private static String named(String explanation, Path directory) throws Failure, IOException {
         String text = explanation;
-        Path top = mountpoint(directory);
+        Path top = OurMount.of(directory);
         for (Path at = directory; at != null && at.startsWith(top); at = at.getParent()) {
             text = text.replace(" of inode " + inode(at) + ":", " of " + at + ":");
         }
@@ -153,7 +153,7 @@ final class PlaceCommand implements Runnable {
         boolean terminal =
                 Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
         try (ControlClient client =
-                ControlClient.ask(mountpoint(path), "move " + inode(path) + " " + region)) {
+                ControlClient.ask(OurMount.of(path), "move " + inode(path) + " " + region)) {
             for (String line = client.line(); line != null; line = client.line()) {
                 last = checked(path, line);
                 if (terminal) {
@@ -184,7 +184,7 @@ final class PlaceCommand implements Runnable {
 
     private static List<String> ask(Path path, String request) throws Failure, IOException {
         List<String> lines = new ArrayList<>();
-        try (ControlClient client = ControlClient.ask(mountpoint(path), request)) {
+        try (ControlClient client = ControlClient.ask(OurMount.of(path), request)) {
             for (String line = client.line(); line != null; line = client.line()) {
                 lines.add(checked(path, line));
             }
@@ -200,27 +200,10 @@ final class PlaceCommand implements Runnable {
     }
 
     private static String inode(Path path) throws Failure, IOException {
-        return Long.toUnsignedString((Long) attribute(path, "unix:ino"));
-    }
-
-    /** The directory furthest up that is on the same device. */
-    private static Path mountpoint(Path path) throws Failure, IOException {
-        Object device = attribute(path, "unix:dev");
-        Path at = path.toRealPath();
-        for (Path up = at.getParent(); up != null; up = up.getParent()) {
-            if (!device.equals(attribute(up, "unix:dev"))) {
-                break;
-            }
-            at = up;
-        }
-        return at;
-    }
-
-    private static Object attribute(Path path, String name) throws Failure, IOException {
         if (!Files.exists(path)) {
             throw absent(path);
         }
-        return Files.getAttribute(path, name);
+        return Long.toUnsignedString((Long) Files.getAttribute(path, "unix:ino"));
     }
 
     private static Failure absent(Path path) {

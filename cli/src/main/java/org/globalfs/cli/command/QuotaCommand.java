@@ -56,7 +56,7 @@ final class QuotaCommand implements Runnable {
                             paramLabel = "COUNT",
                             description = "Such as 100k (powers of 1000); 0: no limit.")
                     @Nullable String inodes)
-            throws Failure {
+            throws Failure, IOException {
         if (bytes == null && inodes == null) {
             throw new Failure(ExitCode.USAGE, "give --bytes, --inodes or both");
         }
@@ -67,8 +67,9 @@ final class QuotaCommand implements Runnable {
         if (inodes != null) {
             limits.add("inodes=" + QuotaTable.quantity("--inodes", inodes, 1000));
         }
+        UserDefinedFileAttributeView view = view(path);
         try {
-            view(path).write(ATTRIBUTE, ByteBuffer.wrap(String.join(" ", limits).getBytes(UTF_8)));
+            view.write(ATTRIBUTE, ByteBuffer.wrap(String.join(" ", limits).getBytes(UTF_8)));
         } catch (IOException e) {
             throw refused(path, e);
         }
@@ -79,9 +80,10 @@ final class QuotaCommand implements Runnable {
             name = "clear",
             description = "Take a directory's quota away. Root only.",
             mixinStandardHelpOptions = true)
-    int clear(@Parameters(paramLabel = "PATH") Path path) throws Failure {
+    int clear(@Parameters(paramLabel = "PATH") Path path) throws Failure, IOException {
+        UserDefinedFileAttributeView view = view(path);
         try {
-            view(path).delete(ATTRIBUTE);
+            view.delete(ATTRIBUTE);
         } catch (IOException e) {
             throw refused(path, e);
         }
@@ -124,14 +126,13 @@ final class QuotaCommand implements Runnable {
         return ExitCode.OK;
     }
 
-    private static UserDefinedFileAttributeView view(Path path) throws Failure {
-        if (!Files.exists(path)) {
-            throw new Failure(ExitCode.FAILED, path + ": no such file or directory");
-        }
+    /** Other file systems would keep the attribute, and nobody would hold to it. */
+    private static UserDefinedFileAttributeView view(Path path) throws Failure, IOException {
+        OurMount.of(path);
         return Files.getFileAttributeView(path, UserDefinedFileAttributeView.class);
     }
 
-    private static List<QuotaUsage> read(Path path) throws Failure {
+    private static List<QuotaUsage> read(Path path) throws Failure, IOException {
         UserDefinedFileAttributeView view = view(path);
         try {
             ByteBuffer value = ByteBuffer.allocate(64 << 10);
@@ -155,9 +156,7 @@ final class QuotaCommand implements Runnable {
         String mend =
                 reason.contains("not permitted")
                         ? ": only root may set quotas"
-                        : reason.contains("not supported")
-                                ? ": quotas are of directories on a mount of GlobalFS"
-                                : reason.contains("No data available") ? ": it has no quota" : "";
+                        : reason.contains("No data available") ? ": it has no quota" : "";
         return new Failure(ExitCode.FAILED, path + ": " + reason + mend, e);
     }
 

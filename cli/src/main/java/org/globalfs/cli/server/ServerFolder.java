@@ -7,14 +7,19 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.Roles;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.config.Yaml;
 
@@ -23,6 +28,18 @@ import org.globalfs.protocol.config.Yaml;
  * in use, so that no two processes and no two clusters ever share one.
  */
 final class ServerFolder implements AutoCloseable {
+    private static final String MARKER = "cluster";
+    private static final String LOCK = "lock";
+
+    /**
+     * What a folder without a marker may hold: a disk's own, and what a first start leaves that
+     * ended before it wrote the marker.
+     */
+    private static final Set<String> BEFORE_MARKER = Set.of("lost+found", LOCK, MARKER + ".new");
+
+    /** What a server's launcher may be told to put into the folder. */
+    private static final Pattern OF_LAUNCHERS = Pattern.compile(".*\\.(pid|ready|log)");
+
     private final FileLock lock;
 
     private ServerFolder(FileLock lock) {
@@ -39,10 +56,13 @@ final class ServerFolder implements AutoCloseable {
                     "data folder " + folder + " cannot be made: choose another with the key 'data'",
                     e);
         }
+        if (!Files.exists(folder.resolve(MARKER))) {
+            refuseOthers(config, folder);
+        }
         FileLock lock = lock(folder);
         boolean claimed = false;
         try {
-            mark(config, folder.resolve("cluster"));
+            mark(config, folder.resolve(MARKER));
             claimed = true;
         } finally {
             if (!claimed) {
@@ -52,8 +72,39 @@ final class ServerFolder implements AutoCloseable {
         return new ServerFolder(lock);
     }
 
+    /** A mistyped path must not make somebody else's folder ours. */
+    private static void refuseOthers(ServerConfig config, Path folder) throws Failure, IOException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            for (Path entry : entries) {
+                if (!mayBeThere(config, entry)) {
+                    throw new Failure(
+                            ExitCode.CONFIG,
+                            "data folder "
+                                    + folder
+                                    + " holds something else ("
+                                    + entry.getFileName()
+                                    + "): choose an empty or new folder with the key 'data'");
+                }
+            }
+        }
+    }
+
+    private static boolean mayBeThere(ServerConfig config, Path entry) {
+        String name = String.valueOf(entry.getFileName());
+        return BEFORE_MARKER.contains(name)
+                || OF_LAUNCHERS.matcher(name).matches() && Files.isRegularFile(entry)
+                || rolesFolders(config).anyMatch(folder -> folder.startsWith(entry));
+    }
+
+    /** Mountpoints of disks of their own may have been made below the data folder. */
+    private static Stream<Path> rolesFolders(ServerConfig config) {
+        return Stream.concat(
+                config.roles().storage().stream().map(Roles.StorageRole::data),
+                config.roles().cache().stream().map(Roles.CacheRole::data));
+    }
+
     private static FileLock lock(Path folder) throws Failure, IOException {
-        Path path = folder.resolve("lock");
+        Path path = folder.resolve(LOCK);
         FileChannel channel =
                 FileChannel.open(
                         path,

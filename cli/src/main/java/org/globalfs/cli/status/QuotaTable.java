@@ -36,7 +36,7 @@ public final class QuotaTable {
                 }
                 return number;
             } catch (ArithmeticException | NumberFormatException e) {
-                throw new Failure(ExitCode.USAGE, option + " " + text + " is too large", e);
+                throw new Failure(ExitCode.USAGE, option + " " + text + " is too large");
             }
         }
         throw new Failure(

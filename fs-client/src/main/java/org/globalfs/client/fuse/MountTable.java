@@ -42,6 +42,12 @@ public final class MountTable {
         return found;
     }
 
+    /** Whether the topmost mount at this path is one of GlobalFS, through whichever binding. */
+    public static boolean isOurs(Path mountpoint) throws IOException {
+        Mount mount = at(mountpoint);
+        return mount != null && mount.type.equals(Mounter.TYPE);
+    }
+
     /** A line is: id parent major:minor root mountpoint options fields* - type source options. */
     static @Nullable Mount parse(String line) {
         String[] fields = line.split(" ", -1);
