@@ -46,8 +46,8 @@ final class MountCommand implements Callable<Integer> {
             paramLabel = "OPTION",
             split = ",",
             description =
-                    "As mount(8): ro, allow_other, suid, dev, sync, trace, threads=N,"
-                            + " request_timeout=SECONDS, slow_operation_ms=MS, binding=NAME.")
+                    "As mount(8): ro, rw, allow_other, suid, nosuid, dev, nodev, exec, noexec,"
+                            + " sync, trace, threads=N, request_timeout=SECONDS, slow_operation_ms=MS, binding=NAME.")
     private List<String> flags = List.of();
 
     @Option(

@@ -9,7 +9,8 @@ import org.globalfs.client.fuse.MountOptions;
 import org.globalfs.protocol.config.ClientConfig;
 
 /**
- * Options as mount(8) gives them, {@code -o ro,allow_other,…}, over those of the client's file.
+ * Options as mount(8) gives them, {@code -o ro,allow_other,…}, over those of the client's file; of
+ * two that contradict each other the later one holds.
  *
  * @param sync every write is durable before it returns
  */
@@ -18,7 +19,6 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
     /** What mount(8), fstab and systemd say to each other, or what is always so here. */
     private static final Set<String> IGNORED =
             Set.of(
-                    "rw",
                     "defaults",
                     "auto",
                     "noauto",
@@ -40,9 +40,6 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
                     "nodiratime",
                     "lazytime",
                     "nolazytime",
-                    "exec",
-                    "nosuid",
-                    "nodev",
                     "default_permissions",
                     "mand",
                     "nomand",
@@ -80,8 +77,13 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
         return switch (name) {
             case "ro" -> changed(options.withReadOnly(true));
             case "allow_other" -> changed(options.withAllowOther(true));
+            case "rw" -> changed(options.withReadOnly(false));
             case "suid" -> changed(options.withAllowSetId(true));
+            case "nosuid" -> changed(options.withAllowSetId(false));
             case "dev" -> changed(options.withAllowDevices(true));
+            case "nodev" -> changed(options.withAllowDevices(false));
+            case "exec" -> changed(options.withAllowExec(true));
+            case "noexec" -> changed(options.withAllowExec(false));
             case "trace" -> changed(options.withTrace(true));
             case "sync" -> new MountFlags(options, true, binding);
             case "binding" -> new MountFlags(options, sync, Binding.of(value));
@@ -94,6 +96,11 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
                     changed(
                             options.withSlowOperation(
                                     Duration.ofMillis(number(name, value, 0, 86_400_000))));
+            case "remount" ->
+                    throw new Failure(
+                            ExitCode.USAGE,
+                            "mount option 'remount': a mount's options cannot be changed: unmount"
+                                    + " it and mount it again");
             default -> {
                 if (IGNORED.contains(name) || name.startsWith("x-") || name.equals("comment")) {
                     yield this;
@@ -102,8 +109,8 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
                         ExitCode.USAGE,
                         "mount option '"
                                 + flag
-                                + "' is unknown: there are ro, allow_other, suid, dev, sync,"
-                                + " trace, threads=N, request_timeout=SECONDS,"
+                                + "' is unknown: there are ro, rw, allow_other, suid, nosuid, dev,"
+                                + " nodev, exec, noexec, sync, trace, threads=N, request_timeout=SECONDS,"
                                 + " slow_operation_ms=MS, binding=direct|jnr");
             }
         };

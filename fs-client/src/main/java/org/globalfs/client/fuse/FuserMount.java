@@ -39,6 +39,9 @@ final class FuserMount {
         data.add("subtype=globalfs");
         data.add("nosuid");
         data.add("nodev");
+        if (!options.allowExec()) {
+            data.add("noexec");
+        }
         if (options.readOnly()) {
             data.add("ro");
         }

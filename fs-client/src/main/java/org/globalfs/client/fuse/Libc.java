@@ -32,6 +32,7 @@ final class Libc {
     static final int MS_RDONLY = 1;
     static final int MS_NOSUID = 2;
     static final int MS_NODEV = 4;
+    static final int MS_NOEXEC = 8;
 
     private static final int PROT_READ_WRITE = 3;
     private static final int MAP_PRIVATE_ANONYMOUS = 0x22;

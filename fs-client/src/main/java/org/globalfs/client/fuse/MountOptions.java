@@ -16,6 +16,7 @@ import java.util.function.Consumer;
  *     that it caches are open to everybody and access(2) is asked of the file system
  * @param allowSetId set-id bits count when programs are run from here (root only)
  * @param allowDevices device nodes work (root only)
+ * @param allowExec programs can be run from here
  * @param readOnly the kernel refuses changes
  * @param readAheadKb how far the kernel reads ahead (only root can raise it above 128)
  * @param ioSizeBytes st_blksize: how much programs that ask read or write at a time
@@ -39,6 +40,7 @@ public record MountOptions(
         boolean defaultPermissions,
         boolean allowSetId,
         boolean allowDevices,
+        boolean allowExec,
         boolean readOnly,
         int readAheadKb,
         int ioSizeBytes,
@@ -81,6 +83,7 @@ public record MountOptions(
                 true,
                 false,
                 false,
+                true,
                 false,
                 1024,
                 128 << 10,
@@ -120,6 +123,10 @@ public record MountOptions(
 
     public MountOptions withAllowDevices(boolean value) {
         return with(changed -> changed.allowDevices = value);
+    }
+
+    public MountOptions withAllowExec(boolean value) {
+        return with(changed -> changed.allowExec = value);
     }
 
     public MountOptions withReadOnly(boolean value) {
@@ -166,6 +173,7 @@ public record MountOptions(
         private boolean defaultPermissions;
         private boolean allowSetId;
         private boolean allowDevices;
+        private boolean allowExec;
         private boolean readOnly;
         private int readAheadKb;
         private int ioSizeBytes;
@@ -183,6 +191,7 @@ public record MountOptions(
             defaultPermissions = options.defaultPermissions;
             allowSetId = options.allowSetId;
             allowDevices = options.allowDevices;
+            allowExec = options.allowExec;
             readOnly = options.readOnly;
             readAheadKb = options.readAheadKb;
             ioSizeBytes = options.ioSizeBytes;
@@ -202,6 +211,7 @@ public record MountOptions(
                     defaultPermissions,
                     allowSetId,
                     allowDevices,
+                    allowExec,
                     readOnly,
                     readAheadKb,
                     ioSizeBytes,

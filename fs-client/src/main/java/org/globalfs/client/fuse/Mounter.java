@@ -109,6 +109,7 @@ final class Mounter {
         long flags =
                 (options.allowSetId() ? 0 : Libc.MS_NOSUID)
                         | (options.allowDevices() ? 0 : Libc.MS_NODEV)
+                        | (options.allowExec() ? 0 : Libc.MS_NOEXEC)
                         | (options.readOnly() ? Libc.MS_RDONLY : 0);
         List<String> data = new ArrayList<>();
         data.add("fd=" + device.fd());

@@ -125,6 +125,9 @@ public final class JnrMount extends Mount {
         if (options.allowDevices()) {
             settings.add("dev");
         }
+        if (!options.allowExec()) {
+            settings.add("noexec");
+        }
         if (options.readOnly()) {
             settings.add("ro");
         }

@@ -263,6 +263,19 @@ class FuseFaultsTest {
     }
 
     @Test
+    void programsCannotBeRunFromAMountWithNoexec() throws Exception {
+        String program =
+                "printf '#!/bin/sh\\necho ran\\n' > p; chmod 755 p; ./p 2>/dev/null || echo $?";
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
+            assertThat(mount.shell(10, program)).isEqualTo("ran\n");
+        }
+        try (MountedProcess mount =
+                MountedProcess.start(mountpoint, with("0", "60000", "noexec"))) {
+            assertThat(mount.shell(10, program)).isEqualTo("126\n");
+        }
+    }
+
+    @Test
     void aUserMountsThroughFusermount() throws Exception {
         assumeTrue(Mounter.privileged(), "SKIPPED: needs root to become another user");
         assumeTrue(
@@ -280,7 +293,8 @@ class FuseFaultsTest {
         List<String> asUser =
                 List.of("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups");
         List<String> command = new ArrayList<>(asUser);
-        command.addAll(MountedProcess.command(classPath, mountpoint, with("1000", "60000")));
+        command.addAll(
+                MountedProcess.command(classPath, mountpoint, with("1000", "60000", "noexec")));
         List<String> use = new ArrayList<>(asUser);
         use.addAll(
                 List.of(
@@ -291,6 +305,8 @@ class FuseFaultsTest {
             assertThat(mount.mountpoint()).isEqualTo(mountpoint);
             assertThat(MountedProcess.run(20, use.toArray(String[]::new)).output())
                     .isEqualTo("x\nnobody\n");
+            assertThat(Files.readString(Path.of("/proc/self/mounts")))
+                    .containsPattern(" " + mountpoint + " fuse.globalfs [^ ]*noexec");
         }
         assertThat(MountTable.at(mountpoint)).isNull();
         Path foreign = Files.createDirectory(folder.resolve("foreign"));

@@ -37,6 +37,7 @@ public final class MemoryMount {
                 case "locks" -> locks = true;
                 case "jnr" -> jnr = true;
                 case "trace" -> options = options.withTrace(true);
+                case "noexec" -> options = options.withAllowExec(false);
                 case "explicit" -> options = options.withExplicitInvalidation(true);
                 default -> options = counted(options, arguments[i]);
             }
