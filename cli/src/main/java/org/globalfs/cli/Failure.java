@@ -47,6 +47,9 @@ public final class Failure extends Exception {
     /** One line: what happened, and why if the cause says more. */
     public static String describe(Throwable thrown) {
         String message = text(thrown);
+        if (thrown instanceof ConfigException) {
+            return message; // it names file, line and mend; what a parser says adds its own words
+        }
         Throwable cause = thrown.getCause();
         if (cause != null && cause.getMessage() != null && !message.contains(cause.getMessage())) {
             message += ": " + text(cause);

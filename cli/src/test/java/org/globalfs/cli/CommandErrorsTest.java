@@ -40,6 +40,24 @@ class CommandErrorsTest {
     }
 
     @Test
+    void aFileThatIsNoYaml() throws IOException {
+        Ended tab = server("cluster: demo\n\tdata: x\n");
+        assertThat(tab.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(tab.error).contains("server.yaml:2: not valid YAML: ").hasLineCount(1);
+        assertThat(tab.error).doesNotContain("Exception");
+        Ended control = server("cluster: \u0001\n");
+        assertThat(control.error).contains("server.yaml: not valid YAML: ").hasLineCount(1);
+        assertThat(control.error).doesNotContain("Exception");
+        Path latin = folder.resolve("latin.yaml");
+        Files.write(latin, new byte[] {'a', ':', ' ', (byte) 0xe4, '\n'});
+        assertThat(run("server", "--config", latin.toString()))
+                .isEqualTo(
+                        new Ended(
+                                ExitCode.CONFIG,
+                                "globalfs: " + latin + ": is not UTF-8 text: save it as UTF-8\n"));
+    }
+
+    @Test
     void aFileThatIsNotThere() {
         Ended ended = run("server", "--config", folder.resolve("no.yaml").toString());
         assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
@@ -73,6 +91,24 @@ class CommandErrorsTest {
             assertThat(ended.code).isEqualTo(ExitCode.PORT_BUSY);
             assertThat(ended.error).contains(String.valueOf(taken.getLocalPort()));
         }
+    }
+
+    @Test
+    void anAddressThatThisMachineDoesNotHave() throws IOException {
+        // 192.0.2.0/24 is for documentation: nobody has it
+        for (String bind : new String[] {"192.0.2.1", "nowhere.invalid"}) {
+            Ended ended =
+                    server(
+                            config("demo", "127.0.0.1:1", 1)
+                                    .replace(
+                                            "region: us-west\ndata",
+                                            "bind: " + bind + "\nregion: us-west\ndata"));
+            assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
+            assertThat(ended.error)
+                    .contains(bind + " is no address of this machine")
+                    .contains("the key 'bind'");
+        }
+        assertThat(folder.resolve("data")).doesNotExist();
     }
 
     @Test

@@ -2,6 +2,9 @@ package org.globalfs.cli.server;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -68,6 +71,7 @@ public final class ServerProcess implements AutoCloseable {
         boolean started = false;
         try {
             for (ServerConfig config : configs) {
+                checkAddress(config);
                 process.open(ServerFolder.claim(config));
             }
             process.startZooKeepers(configs, onFatal);
@@ -99,6 +103,20 @@ public final class ServerProcess implements AutoCloseable {
             } catch (Exception e) {
                 LOG.warn("closing {} failed", each.getClass().getSimpleName(), e);
             }
+        }
+    }
+
+    /** What no port at all can be had at is no busy port. */
+    private static void checkAddress(ServerConfig config) throws Failure, IOException {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(config.bind(), 0));
+        } catch (SocketException e) {
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    config.bind()
+                            + " is no address of this machine ("
+                            + e.getMessage()
+                            + "): correct the key 'bind'");
         }
     }
 

@@ -48,6 +48,11 @@ public record ClientConfig(
     /** Content above this never travels inside a metadata command: replicas refuse it. */
     public static final int INLINE_MAX_BYTES = 64 << 10;
 
+    private static final long DAY_MS = 24 * 3_600_000L;
+
+    /** Below it hardly any operation ends in time, and each that does not is EIO. */
+    private static final long SHORTEST_TIMEOUT_MS = 1_000;
+
     private static final long SHORTEST_LEASE_MS = 3_000;
     private static final long LONGEST_LEASE_MS = 600_000;
 
@@ -78,13 +83,18 @@ public record ClientConfig(
                     new Mount(
                             inlineMax(options),
                             options.sizeBytes("cache", DEFAULT_MOUNT.cacheBytes),
-                            options.durationMs("requestTimeout", DEFAULT_MOUNT.requestTimeoutMs),
+                            options.durationMs(
+                                    "requestTimeout",
+                                    SHORTEST_TIMEOUT_MS,
+                                    DAY_MS,
+                                    DEFAULT_MOUNT.requestTimeoutMs),
                             (int) options.integer("threads", 1, 64, DEFAULT_MOUNT.threads),
                             options.flag("allowOther", DEFAULT_MOUNT.allowOther),
                             options.flag("sync", DEFAULT_MOUNT.sync),
                             options.flag("readOnly", DEFAULT_MOUNT.readOnly),
                             sessionLease(options),
-                            options.durationMs("slowOperation", DEFAULT_MOUNT.slowOperationMs),
+                            options.durationMs(
+                                    "slowOperation", 0, DAY_MS, DEFAULT_MOUNT.slowOperationMs),
                             options.flag("setId", DEFAULT_MOUNT.setId),
                             options.flag("devices", DEFAULT_MOUNT.devices));
             options.finish();

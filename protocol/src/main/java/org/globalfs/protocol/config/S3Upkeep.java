@@ -41,7 +41,7 @@ public record S3Upkeep(
     private static long periodMs(Yaml yaml, String key, long otherwise) throws ConfigException {
         long periodMs = yaml.durationMs(key, otherwise);
         if (periodMs != 0 && periodMs < LEAST_PERIOD_MS) {
-            throw yaml.error(key, "must be 0s, for never, or at least 1m");
+            throw yaml.error(key, "must be 0s, for never, or at least 1min");
         }
         return periodMs;
     }

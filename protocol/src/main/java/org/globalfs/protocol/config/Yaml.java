@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -41,11 +42,16 @@ public final class Yaml {
                     1L << 40);
     private static final Map<String, Long> DURATIONS_MS =
             Map.of("ms", 1L, "s", 1_000L, "min", 60_000L, "h", 3_600_000L);
+    private static final long HOUR_MS = 3_600_000;
+
+    /** Far below the 292 years of nanoseconds that a long holds. */
+    private static final long LONGEST_MS = 876_000 * HOUR_MS;
 
     private final String source;
     private final String path;
     private final int line;
     private final Map<String, Node> unread = new LinkedHashMap<>();
+    private final Map<String, Integer> lines = new HashMap<>();
     private final List<String> known = new ArrayList<>();
 
     private Yaml(String source, String path, MappingNode node) throws ConfigException {
@@ -59,6 +65,7 @@ public final class Yaml {
             if (unread.put(key.getValue(), tuple.getValueNode()) != null) {
                 throw error(line(key), at(key.getValue()), "is given twice: keep one");
             }
+            lines.put(key.getValue(), line(key));
         }
     }
 
@@ -69,7 +76,7 @@ public final class Yaml {
         } catch (NoSuchFileException e) {
             throw new ConfigException(file + ": no such file: give the path of a YAML file", e);
         } catch (CharacterCodingException e) {
-            throw new ConfigException(file + ": is not UTF-8 text", e);
+            throw new ConfigException(file + ": is not UTF-8 text: save it as UTF-8", e);
         } catch (IOException e) {
             throw new ConfigException(file + ": cannot be read: " + e.getMessage(), e);
         }
@@ -89,10 +96,15 @@ public final class Yaml {
         } catch (MarkedYamlEngineException e) {
             int line = e.getProblemMark().map(Mark::getLine).orElse(0) + 1;
             throw new ConfigException(
-                    source + ":" + line + ": not valid YAML: " + e.getProblem(), e);
+                    source + ":" + line + ": not valid YAML: " + oneLine(e.getProblem()), e);
         } catch (YamlEngineException e) {
-            throw new ConfigException(source + ": not valid YAML: " + e.getMessage(), e);
+            throw new ConfigException(
+                    source + ": not valid YAML: " + oneLine(String.valueOf(e.getMessage())), e);
         }
+    }
+
+    private static String oneLine(String text) {
+        return text.strip().replaceAll("\\s*\\R\\s*", ", ");
     }
 
     public boolean has(String key) {
@@ -175,9 +187,25 @@ public final class Yaml {
 
     /** A duration such as {@code 30s}, in milliseconds. */
     public long durationMs(String key, long otherwise) throws ConfigException {
-        return has(key)
-                ? quantity(key, DURATIONS_MS, "a duration such as 500ms, 30s, 5min or 1h")
-                : otherwise;
+        if (!has(key)) {
+            return otherwise;
+        }
+        long ms = quantity(key, DURATIONS_MS, "a duration such as 500ms, 30s, 5min or 1h");
+        if (ms > LONGEST_MS) {
+            throw error(key, "is more than " + LONGEST_MS / HOUR_MS + "h, 100 years: give less");
+        }
+        return ms;
+    }
+
+    /** The same between bounds, of whole seconds and whole hours. */
+    public long durationMs(String key, long leastMs, long mostMs, long otherwise)
+            throws ConfigException {
+        long ms = durationMs(key, otherwise);
+        if (ms < leastMs || ms > mostMs) {
+            throw error(
+                    key, "is not between " + leastMs / 1000 + "s and " + mostMs / HOUR_MS + "h");
+        }
+        return ms;
     }
 
     public HostPort address(String key) throws ConfigException {
@@ -245,7 +273,7 @@ public final class Yaml {
 
     /** An error about a key of this mapping that only its reader can find. */
     public ConfigException error(String key, String problem) {
-        return error(line, at(key), problem);
+        return error(lines.getOrDefault(key, line), at(key), problem);
     }
 
     private String remedy(String key) {

@@ -77,7 +77,7 @@ class BlockStorageTest {
         for (String key : List.of("checkPeriod", "scrubPeriod")) {
             assertThatThrownBy(() -> read(GOOD + "  " + key + ": 59s\n"))
                     .hasMessageContaining(
-                            "blocks." + key + ": must be 0s, for never, or at least 1m");
+                            "blocks." + key + ": must be 0s, for never, or at least 1min");
         }
         assertThatThrownBy(() -> read(GOOD + "  scrubBandwidth: fast\n"))
                 .hasMessageContaining("blocks.scrubBandwidth");

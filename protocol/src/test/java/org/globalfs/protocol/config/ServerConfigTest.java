@@ -219,6 +219,33 @@ class ServerConfigTest {
                 .hasMessageContaining("client.yaml:7: mount.sync: 'yes' is neither true nor false");
     }
 
+    /** Each row: what is said below 'mount:', and of what the error must speak, with its line. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "requestTimeout: 0s | mount.requestTimeout: is not between 1s and 24h",
+                "requestTimeout: 1ms | mount.requestTimeout: is not between 1s and 24h",
+                "requestTimeout: 25h | mount.requestTimeout: is not between 1s and 24h",
+                "requestTimeout: 3000000h | mount.requestTimeout: is more than 876000h",
+                "slowOperation: 3000000h | mount.slowOperation: is more than 876000h",
+                "slowOperation: 25h | mount.slowOperation: is not between 0s and 24h",
+                "sessionLease: 1s | mount.sessionLease: 1000 ms: choose from 3s",
+                "requestTimeout: 999999999999999h | mount.requestTimeout: '999999999999999h' is too large",
+            })
+    void aMountsDurationOutOfBounds(String says, String error) throws Exception {
+        Path file = folder.resolve("client.yaml");
+        Files.writeString(
+                file,
+                "cluster: demo\nzookeeper: 127.0.0.1:2181\nregion: us-west\nmount:\n  sync: true\n  "
+                        + says
+                        + "\n");
+        assertThatThrownBy(() -> ClientConfig.read(file))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("client.yaml:6: " + error);
+    }
+
     private ServerConfig read(String text) throws ConfigException, IOException {
         Path file = folder.resolve("server.yaml");
         Files.writeString(file, text);
