@@ -67,11 +67,25 @@ public sealed interface MembershipChange {
                     current.size() == 1 && acceptor(current, remove.id)
                             ? remove.id + " is the only acceptor: add another first"
                             : "";
-            case Replace replace ->
-                    acceptor(current, replace.id) || replace.isDone(current)
-                            ? notLearner(current, replace.by)
-                            : replace.id + " is no acceptor of the ring";
+            case Replace replace -> objection(current, replace);
         };
+    }
+
+    private static String objection(Membership current, Replace replace) {
+        if (replace.isDone(current)) {
+            return "";
+        }
+        if (!acceptor(current, replace.id)) {
+            return replace.id + " is no acceptor of the ring";
+        }
+        // One less would decide, which is a removal, and nobody asked for one.
+        return acceptor(current, replace.by)
+                ? "replica "
+                        + replace.by
+                        + " is a member already and can take no other's place: remove replica "
+                        + replace.id
+                        + " if it is to go"
+                : notLearner(current, replace.by);
     }
 
     private static String notLearner(Membership current, int id) {

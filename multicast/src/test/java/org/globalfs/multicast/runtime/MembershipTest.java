@@ -186,6 +186,9 @@ class MembershipTest {
             change(cluster, new AddLearner(9, "127.0.0.1:1"));
             assertThat(ask(cluster, new Promote(4)).detail()).contains("add it as a learner");
             assertThat(ask(cluster, new Replace(7, 8)).result()).isEqualTo(Result.REFUSED);
+            MembershipChange.Outcome bothDecide = ask(cluster, new Replace(1, 2));
+            assertThat(bothDecide.result()).isEqualTo(Result.REFUSED);
+            assertThat(bothDecide.detail()).contains("replica 2 is a member already");
             assertThat(ask(cluster, new AddLearner(2, "127.0.0.1:1")).detail())
                     .contains("is an acceptor");
             assertThat(ask(cluster, new Remove(8)).result()).isEqualTo(Result.UNCHANGED);
