@@ -5,6 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.jspecify.annotations.Nullable;
 
@@ -19,32 +21,56 @@ public final class BackgroundMount {
      *
      * @param log where the process logs to; null: a file of the mountpoint's name in {@code
      *     /var/log}, or of other users than root in {@code ~/.cache/globalfs}
+     * @param run the run file that the process keeps as long as it serves; null: it keeps none
      * @throws Failure the process's own error, with its exit code
      */
-    public static void start(Path mountpoint, @Nullable Path log, List<String> arguments)
+    public static void start(
+            Path mountpoint, @Nullable Path log, @Nullable RunFile run, List<String> arguments)
             throws Failure, IOException, InterruptedException {
-        Path real = mountpoint.toRealPath();
-        Path run = Files.createTempDirectory("globalfs-mount").resolve("mount.pid");
+        if (run != null) {
+            refuseAnothers(run);
+            start(run, mountpoint.toRealPath(), log, arguments);
+            return;
+        }
+        Path folder = Files.createTempDirectory("globalfs-mount");
+        RunFile own = new RunFile(folder.resolve("mount.pid"));
         try {
-            List<String> all = new ArrayList<>(List.of("mount", RunFile.OPTION, run.toString()));
-            all.addAll(arguments);
-            all.add(real.toString());
-            Launched mount =
-                    Launched.start(
-                            new RunFile(run),
-                            log == null ? defaultLog(real) : log.toAbsolutePath(),
-                            "mount of " + real,
-                            JavaLauncher.Kind.MOUNT,
-                            all);
-            long deadlineNs = System.nanoTime() + START_LIMIT_NS;
-            while (!mount.isReady()) {
-                mount.checkAlive(deadlineNs);
-                Thread.sleep(10);
-            }
+            start(own, mountpoint.toRealPath(), log, arguments);
         } finally {
-            new RunFile(run).end();
-            Files.deleteIfExists(run.resolveSibling("mount.pid"));
-            Files.deleteIfExists(run.getParent());
+            own.end();
+            Files.deleteIfExists(folder);
+        }
+    }
+
+    /** It would be overwritten, and then deleted when this mount fails or ends. */
+    private static void refuseAnothers(RunFile run) throws Failure, IOException {
+        Optional<ProcessHandle> process = run.process();
+        if (process.isPresent()) {
+            throw new Failure(
+                    ExitCode.ALREADY_RUNNING,
+                    run.path()
+                            + " is the run file of process "
+                            + process.get().pid()
+                            + ": end that one first, or choose another file");
+        }
+    }
+
+    private static void start(RunFile run, Path real, @Nullable Path log, List<String> arguments)
+            throws Failure, IOException, InterruptedException {
+        List<String> all = new ArrayList<>(List.of("mount", RunFile.OPTION, run.path().toString()));
+        all.addAll(arguments);
+        all.add(real.toString());
+        Launched mount =
+                Launched.start(
+                        run,
+                        log == null ? defaultLog(real) : log.toAbsolutePath(),
+                        "mount of " + real,
+                        JavaLauncher.Kind.MOUNT,
+                        all);
+        long deadlineNs = System.nanoTime() + START_LIMIT_NS;
+        while (!mount.isReady()) {
+            mount.checkAlive(deadlineNs);
+            Thread.sleep(10);
         }
     }
 

@@ -73,7 +73,7 @@ public final class ClusterFolder {
             }
             folder.create(basePort);
         }
-        folder.complete(hosts);
+        folder.complete(basePort, hosts);
         return folder;
     }
 
@@ -169,14 +169,25 @@ public final class ClusterFolder {
     }
 
     /** Writes what is not there yet; a file that somebody edited stays as it is. */
-    private void complete(List<String> hosts) throws ConfigException, IOException {
+    private void complete(int basePort, List<String> hosts)
+            throws Failure, ConfigException, IOException {
+        Yaml yaml = Yaml.read(marker());
+        String cluster = yaml.text("cluster");
+        int base = yaml.port("basePort");
+        yaml.finish();
+        if (basePort > 0 && basePort != base) {
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    root
+                            + " holds a cluster whose ports begin at "
+                            + base
+                            + ", and cannot be given others: leave --base-port out, or choose"
+                            + " another folder");
+        }
         for (String each : List.of("config", "run", "log", "data", "mnt")) {
             Folders.create(root.resolve(each));
         }
-        Yaml yaml = Yaml.read(marker());
-        LocalTopology topology =
-                new LocalTopology(yaml.text("cluster"), yaml.port("basePort"), hosts);
-        yaml.finish();
+        LocalTopology topology = new LocalTopology(cluster, base, hosts);
         write(LocalTopology.ZOOKEEPER, topology.zooKeeperYaml());
         write(LocalTopology.POLICY, LocalTopology.policyYaml());
         for (int region = 0; region < LocalTopology.REGIONS.size(); region++) {

@@ -90,7 +90,7 @@ final class MountCommand implements Callable<Integer> {
             throw new Failure(ExitCode.CONFIG, String.valueOf(e.getMessage()));
         }
         if (background) {
-            BackgroundMount.start(mountpoint, log, arguments());
+            BackgroundMount.start(mountpoint, log, runFile.absolute(), arguments());
             return ExitCode.OK;
         }
         serve(client.withSync(wanted.sync()), wanted);

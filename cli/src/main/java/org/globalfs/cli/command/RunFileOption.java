@@ -16,6 +16,11 @@ final class RunFileOption {
                     "Keep the process id in this file, and a FILE.ready beside it while serving.")
     private @Nullable Path path;
 
+    /** For a process that another one starts; it may work in another folder. */
+    @Nullable RunFile absolute() {
+        return path == null ? null : new RunFile(path.toAbsolutePath());
+    }
+
     void begin() throws IOException {
         if (path != null) {
             new RunFile(path).begin(ProcessHandle.current().pid());

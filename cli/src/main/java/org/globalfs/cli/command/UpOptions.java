@@ -28,7 +28,8 @@ final class UpOptions {
             names = "--base-port",
             paramLabel = "PORT",
             description =
-                    "First of 48 consecutive ports of a new cluster (default: free ones are found).")
+                    "First of 48 consecutive ports of a new cluster (default: free ones are found);"
+                            + " a cluster that is there keeps its own.")
     private int basePort;
 
     /** Makes the folder of a cluster whose regions have these addresses, and starts nothing. */

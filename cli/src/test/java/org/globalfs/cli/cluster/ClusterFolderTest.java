@@ -79,6 +79,19 @@ class ClusterFolderTest {
     }
 
     @Test
+    void keepsItsPorts() throws Exception {
+        Path data = temporary.resolve("data");
+        String cluster = ClusterFolder.openOrCreate(data, 12_000).cluster();
+        assertThatThrownBy(() -> ClusterFolder.openOrCreate(data, 13_000))
+                .isInstanceOfSatisfying(
+                        Failure.class, f -> assertThat(f.code()).isEqualTo(ExitCode.CONFIG))
+                .hasMessageContaining("whose ports begin at 12000")
+                .hasMessageContaining("leave --base-port out");
+        assertThat(ClusterFolder.openOrCreate(data, 12_000).cluster()).isEqualTo(cluster);
+        assertThat(ClusterFolder.openOrCreate(data, 0).cluster()).isEqualTo(cluster);
+    }
+
+    @Test
     void oneLauncherAtATime() throws Exception {
         ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 0);
         FileLock lock = folder.lock();

@@ -1,0 +1,74 @@
+package org.globalfs.cli.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A mount in the background has the run file that it was given. */
+class BackgroundMountTest {
+    @TempDir Path folder;
+
+    @Test
+    void theRunFileNamesTheProcessAsLongAsItIsThere() throws Exception {
+        RunFile run = new RunFile(folder.resolve("mine.pid"));
+        CompletableFuture<Void> started = new CompletableFuture<>();
+        Thread.ofPlatform()
+                .start(() -> {
+                    try {
+                        BackgroundMount.start(folder, folder.resolve("log"), run, noConfig());
+                        started.complete(null);
+                    } catch (Exception e) {
+                        started.completeExceptionally(e);
+                    }
+                });
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> Files.exists(run.path()) || started.isDone());
+        assertThat(started).isNotDone();
+        assertThatThrownBy(started::get)
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("none.yaml: no such file");
+        assertThat(run.path()).doesNotExist();
+    }
+
+    @Test
+    void theRunFileOfAProcessThatLivesIsLeftAlone() throws Exception {
+        RunFile run = new RunFile(folder.resolve("mine.pid"));
+        Process other =
+                new ProcessBuilder(
+                                "sh",
+                                "-c",
+                                "read line; :",
+                                "mount",
+                                RunFile.OPTION,
+                                run.path().toString())
+                        .start();
+        try {
+            run.begin(other.pid());
+            assertThatThrownBy(() ->
+                            BackgroundMount.start(folder, folder.resolve("log"), run, noConfig()))
+                    .isInstanceOfSatisfying(
+                            Failure.class,
+                            f -> assertThat(f.code()).isEqualTo(ExitCode.ALREADY_RUNNING))
+                    .hasMessageContaining("is the run file of process " + other.pid());
+            assertThat(run.path()).exists();
+        } finally {
+            other.destroyForcibly().waitFor();
+        }
+    }
+
+    private List<String> noConfig() {
+        return List.of("--config", folder.resolve("none.yaml").toString());
+    }
+}
