@@ -228,6 +228,7 @@ def resizing():
     assert other[0][0] is None, other[0]
     os.close(x)
     os.close(y)
+    os.unlink(os.path.join(A, "resized-global"))
 
 
 def rename():
