@@ -69,4 +69,13 @@ public interface FaultPoints {
      * @throws IOException what a disk that cannot read it would say
      */
     default void reading(Path path, long offset) throws IOException {}
+
+    /**
+     * A record is about to be marked as dead.
+     *
+     * @param offset where its header, or that of the dead ones before it, begins
+     * @throws IOException what the kernel says when it cannot read the page, of which that is a
+     *     part
+     */
+    default void ending(Path path, long offset) throws IOException {}
 }

@@ -472,6 +472,7 @@ final class SegmentFile {
         }
         ByteBuffer header = ByteBuffer.allocate(ChunkRecord.FIXED_BYTES);
         ChunkRecord.dead(runLength, number, start).write(header);
+        faults.ending(path, start);
         writeFully(channel, header.flip(), start);
         deaths++;
         changed = true;

@@ -226,11 +226,7 @@ final class SegmentFolder {
     /** A record dies in that epoch; returns the ticket of that. */
     long kill(ChunkLocation location, long epoch) throws IOException {
         stamp(location.segment(), epoch);
-        try {
-            location.segment().kill(location.offset(), location.recordBytes());
-        } catch (IOException e) {
-            throw failed(e);
-        }
+        location.segment().kill(location.offset(), location.recordBytes());
         return groupSync.wrote(location.segment());
     }
 

@@ -259,13 +259,14 @@ public final class SegmentStore implements AutoCloseable {
         try {
             // Before anybody finds the chunk, and relies on the newest ticket for it.
             long ticket = groupSync.wrote(location.segment());
+            boolean damaged = table.corrupt().contains(key);
             ChunkLocation old;
             synchronized (leaving) {
                 old = table.replace(key, location);
                 leaving.remove(key);
             }
             if (old != null) {
-                ticket = end(key, old);
+                ticket = endOrLeave(key, old, damaged, ticket);
             }
             table.corrupt().remove(key);
             return ticket;
@@ -283,6 +284,32 @@ public final class SegmentStore implements AutoCloseable {
         return files.kill(location, checkpoints.epoch());
     }
 
+    /**
+     * As {@link #end}. A record in a place that the disk cannot read cannot be ended, as the kernel
+     * reads a page before it writes a part of it: it stays without a row, and who starts later and
+     * can read it keeps the newer one, or finds a chunk that nothing refers to.
+     *
+     * @param damaged whether the record could not be read
+     * @param ticket what is returned when it stays
+     */
+    private long endOrLeave(ChunkKey key, ChunkLocation location, boolean damaged, long ticket)
+            throws IOException {
+        try {
+            return end(key, location);
+        } catch (IOException e) {
+            if (!damaged || groupSync.failure() != null || e instanceof ClosedChannelException) {
+                throw e;
+            }
+            LOG.warn(
+                    "the record of chunk {} in {} at {} stays: {}",
+                    key,
+                    location.segment().path(),
+                    location.offset(),
+                    e.toString());
+            return ticket;
+        }
+    }
+
     /** Index lock held. */
     private void endOriginal(ChunkKey key) throws IOException {
         ChunkLocation original = originals.get(key);
@@ -293,15 +320,19 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     /**
-     * As {@link #end}, of a chunk whose row was just removed: it gets that back if its record lives
-     * on, and would else be found by the next start only.
+     * As {@link #endOrLeave}, of a chunk whose row was just removed: it gets that back if its
+     * record lives on, and would else be found by the next start only. Then it counts as damaged.
      */
-    private long endRemoved(ChunkKey key, ChunkLocation location) throws IOException {
+    private long endRemoved(ChunkKey key, ChunkLocation location, boolean damaged)
+            throws IOException {
         try {
-            return end(key, location);
+            return endOrLeave(key, location, damaged, groupSync.latest());
         } catch (IOException e) {
             try {
                 var _ = table.replace(key, location);
+                if (groupSync.failure() == null && !(e instanceof ClosedChannelException)) {
+                    table.corrupt().add(key);
+                }
             } catch (UncheckedIOException refused) {
                 e.addSuppressed(refused);
             }
@@ -469,11 +500,12 @@ public final class SegmentStore implements AutoCloseable {
         long ticket = 0;
         indexLock.lock();
         try {
+            boolean damaged = table.corrupt().contains(key);
             synchronized (leaving) {
                 location = leaving.remove(key) ? table.remove(key) : null;
             }
             if (location != null) {
-                ticket = endRemoved(key, location);
+                ticket = endRemoved(key, location, damaged);
             }
         } catch (UncheckedIOException e) {
             throw files.failed(e);
@@ -581,9 +613,10 @@ public final class SegmentStore implements AutoCloseable {
             files.stamp(found.segment(), checkpoints.epoch());
             indexLock.lock();
             try {
+                boolean damaged = table.corrupt().contains(key);
                 ChunkLocation location = table.remove(key);
                 if (location != null) {
-                    endRemoved(key, location);
+                    endRemoved(key, location, damaged);
                     killed.add(location);
                 }
             } catch (UncheckedIOException e) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A disk that does not give some of the records on it, whoever asks. Thread-safe. */
 public final class BadSectors implements FaultPoints {
     private final Set<Place> places = ConcurrentHashMap.newKeySet();
+    private final Set<Place> unwritable = ConcurrentHashMap.newKeySet();
 
     private record Place(String file, long offset) {}
 
@@ -20,12 +21,29 @@ public final class BadSectors implements FaultPoints {
         places.add(new Place(file.getFileName().toString(), offset));
     }
 
+    /**
+     * As {@link #add}, and of a page that the kernel does not have, so that it cannot be changed.
+     */
+    public void addUnwritable(Path file, long offset) {
+        add(file, offset);
+        unwritable.add(new Place(file.getFileName().toString(), offset));
+    }
+
     @Override
     public void reached(Step step, Path path) {}
 
     @Override
     public void reading(Path path, long offset) throws IOException {
-        if (places.contains(new Place(path.getFileName().toString(), offset))) {
+        fail(places, path, offset);
+    }
+
+    @Override
+    public void ending(Path path, long offset) throws IOException {
+        fail(unwritable, path, offset);
+    }
+
+    private static void fail(Set<Place> bad, Path path, long offset) throws IOException {
+        if (bad.contains(new Place(path.getFileName().toString(), offset))) {
             throw new IOException("Input/output error");
         }
     }

@@ -539,4 +539,34 @@ class SegmentStoreTest {
             assertHolds(store, chunks);
         }
     }
+
+    /**
+     * To write a part of a page the kernel reads it first, so it cannot say there that it is dead.
+     */
+    @Test
+    void whatTheDiskCannotReadIsDeletedOrMendedAndTheRestGoesOn() throws IOException {
+        BadSectors bad = new BadSectors();
+        SegmentStore.Options options =
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+        try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), bad)) {
+            Map<ChunkKey, byte[]> chunks = fill(store, 4, 50_000);
+            List<ChunkKey> keys = List.copyOf(chunks.keySet());
+            ChunkKey mended = keys.get(0);
+            ChunkKey deleted = keys.get(2);
+            for (ChunkKey key : List.of(mended, deleted)) {
+                bad.addUnwritable(
+                        onlySegment(), Objects.requireNonNull(store.location(key)).offset());
+            }
+            assertThat(status(store, mended)).isEqualTo(ChunkStatus.CORRUPT);
+            assertThat(put(store, mended, null, chunks.get(mended))).isEqualTo(ChunkStatus.OK);
+            assertThatThrownBy(() -> store.delete(List.of(deleted)))
+                    .hasMessageContaining("Input/output");
+            assertThat(store.delete(List.of(deleted))).as("it is known to be damaged").isEqualTo(1);
+            chunks.remove(deleted);
+            ChunkKey later = keys.get(3);
+            assertThat(store.delete(List.of(later))).isEqualTo(1);
+            chunks.remove(later);
+            assertHolds(store, chunks);
+        }
+    }
 }
