@@ -48,6 +48,10 @@ final class ConnectionHandler implements Runnable {
             LOG.trace("{}: connection closed", node);
         } catch (IOException | UncheckedIOException e) {
             LOG.debug("{}: connection dropped: {}", node, e.toString());
+        } catch (OutOfMemoryError e) {
+            // Of buffers outside the heap; what the heap lacks ends the process. Others have
+            // theirs.
+            LOG.warn("{}: connection dropped: {}", node, e.toString());
         } catch (BufferUnderflowException e) {
             LOG.warn("{}: connection dropped: a request lacks fields", node);
         }

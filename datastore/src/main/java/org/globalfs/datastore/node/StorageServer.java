@@ -91,14 +91,25 @@ public final class StorageServer implements AutoCloseable {
                 serve(channel);
             } catch (ClosedChannelException e) {
                 return;
-            } catch (IOException e) {
+            } catch (IOException | OutOfMemoryError e) {
                 LOG.warn("{}: accept failed: {}", node, e.toString());
-                LockSupport.parkNanos(ACCEPT_PAUSE_NS); // out of descriptors, most likely
+                // Out of descriptors, or of memory for buffers, most likely.
+                LockSupport.parkNanos(ACCEPT_PAUSE_NS);
             }
         }
     }
 
     private void serve(SocketChannel channel) throws IOException {
+        try {
+            startServing(channel);
+        } catch (IOException | RuntimeException | Error e) {
+            open.remove(channel);
+            channel.close();
+            throw e;
+        }
+    }
+
+    private void startServing(SocketChannel channel) throws IOException {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         open.add(channel);

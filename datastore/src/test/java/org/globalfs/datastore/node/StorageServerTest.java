@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
@@ -91,6 +92,38 @@ class StorageServerTest {
                     .containsExactly(new StorageConnection.Listed(key, SHAPE, 100_000, "s9"));
             assertThat(connection.list(key, 10)).isEmpty();
         }
+    }
+
+    /** As when there is no room for another connection's buffers, or for a request's. */
+    @Test
+    void aConnectionThatThereIsNoMemoryForHarmsNoOther() throws IOException {
+        AtomicInteger connections = new AtomicInteger();
+        Requests scarce =
+                (header, opcode, meta, payload, replies) -> {
+                    if (opcode == Opcode.STATS) {
+                        throw new OutOfMemoryError("of a request");
+                    }
+                    replies.send(opcode, ChunkStatus.NOT_FOUND, header.request());
+                };
+        try (StorageServer server = new StorageServer("one", "s2", new HostPort("127.0.0.1", 0))) {
+            server.start(() -> {
+                if (connections.incrementAndGet() == 1) {
+                    throw new OutOfMemoryError("of a connection");
+                }
+                return scarce;
+            });
+            assertThatThrownBy(() -> connect(server)).isInstanceOf(IOException.class);
+            try (StorageConnection one = connect(server);
+                    StorageConnection other = connect(server)) {
+                assertThatThrownBy(one::statistics).isInstanceOf(IOException.class);
+                assertThat(other.get(new ChunkKey(1, 2, 3), 0, 1).status())
+                        .isEqualTo(ChunkStatus.NOT_FOUND);
+            }
+        }
+    }
+
+    private static StorageConnection connect(StorageServer server) throws IOException {
+        return new StorageConnection(server.address(), "one", "s2", 10_000);
     }
 
     @Test
