@@ -514,12 +514,16 @@ class SegmentStoreTest {
                 .hasMessageContaining("segment format 2, this program reads 1");
     }
 
+    private SegmentStore open(BadSectors bad) throws IOException {
+        SegmentStore.Options options =
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+        return SegmentStore.open(folder, options, Disk.of(folder), bad);
+    }
+
     @Test
     void whatTheDiskDoesNotGiveIsDamagedUntilItIsWrittenAgain() throws IOException {
         BadSectors bad = new BadSectors();
-        SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
-        try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), bad)) {
+        try (SegmentStore store = open(bad)) {
             Map<ChunkKey, byte[]> chunks = fill(store, 4, 50_000);
             List<ChunkKey> keys = List.copyOf(chunks.keySet());
             ChunkKey read = keys.get(1);
@@ -546,9 +550,7 @@ class SegmentStoreTest {
     @Test
     void whatTheDiskCannotReadIsDeletedOrMendedAndTheRestGoesOn() throws IOException {
         BadSectors bad = new BadSectors();
-        SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
-        try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), bad)) {
+        try (SegmentStore store = open(bad)) {
             Map<ChunkKey, byte[]> chunks = fill(store, 4, 50_000);
             List<ChunkKey> keys = List.copyOf(chunks.keySet());
             ChunkKey mended = keys.get(0);

@@ -279,8 +279,9 @@ final class FileLocks {
     }
 
     private void acquire(Caller caller, long ino, FileLock lock, boolean wait) throws FsException {
-        // Only waiting can be interrupted, as on Linux; who is killed waits for an answer no
-        // longer.
+        // Who is killed need not stay for an answer that may take as long as others hold the lock.
+        // One that comes at once is stayed for: to give up would be to drop what the owner had
+        // locked before, and others may share it.
         Patience patience = requests.patience(caller);
         if (!wait) {
             patience = Patience.until(patience.deadlineNs());

@@ -8,11 +8,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
-import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.Consistency;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.model.Mode;
@@ -36,9 +34,9 @@ final class CopyUpkeepTest {
     @BeforeEach
     void fill() throws IOException {
         all = new CutRegions(folder);
-        directory = made(Partitions.ROOT, "large", Mode.DIRECTORY | 0755);
+        directory = all.made(1, Partitions.ROOT, "large", Mode.DIRECTORY | 0755);
         for (int i = 0; i < NAMES; i++) {
-            made(directory, "f" + i, Mode.REGULAR | 0644);
+            all.made(1, directory, "f" + i, Mode.REGULAR | 0644);
         }
     }
 
@@ -58,20 +56,9 @@ final class CopyUpkeepTest {
         return ByteBuffer.wrap(text.getBytes(UTF_8));
     }
 
-    private UpdateReply done(int partition, UpdateOp op) {
-        Errand errand = all.send(1, partition, op);
-        all.until(() -> errand.outcome() != null);
-        return MovedTree.succeeded(errand);
-    }
-
-    private long made(long parent, String name, int mode) {
-        UpdateOp op = UpdateOp.create(new CreateOp(parent, bytes(name), mode));
-        return done(all.home(parent), op).getAttributes().getIno();
-    }
-
     private void move() {
         MoveOp op = new MoveOp(List.of(directory), 2).setBytes(ROOM);
-        assertThat(done(0, UpdateOp.move(op)).getStayed()).isEmpty();
+        assertThat(all.done(1, 0, UpdateOp.move(op)).getStayed()).isEmpty();
     }
 
     private PartitionState.Copying copying(int region) {
@@ -110,9 +97,9 @@ final class CopyUpkeepTest {
         move();
         all.isolate(2);
         for (int i = 0; i < NAMES; i++) {
-            done(1, UpdateOp.unlink(new UnlinkOp(directory, bytes("f" + i), false)));
+            all.done(1, 1, UpdateOp.unlink(new UnlinkOp(directory, bytes("f" + i), false)));
         }
-        done(0, UpdateOp.unlink(new UnlinkOp(Partitions.ROOT, bytes("large"), true)));
+        all.done(1, 0, UpdateOp.unlink(new UnlinkOp(Partitions.ROOT, bytes("large"), true)));
         all.pass(10);
         assertThat(copying(1).copies()).isEmpty();
         assertThat(staged(2)).isEqualTo(1);

@@ -1,8 +1,10 @@
 package org.globalfs.replica.service;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,8 +27,10 @@ import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.PartitionState;
 import org.globalfs.replica.state.PartitionStates;
 import org.globalfs.replica.state.operations.Wire;
@@ -290,6 +294,20 @@ final class CutRegions implements PartitionStates, AutoCloseable {
         errands.add(errand);
         errand.goOn();
         return errand;
+    }
+
+    /** Sends an update from a region, and lets all go on until it is answered, and done. */
+    UpdateReply done(int region, int partition, UpdateOp op) {
+        Errand errand = send(region, partition, op);
+        until(() -> errand.outcome() != null);
+        return MovedTree.succeeded(errand);
+    }
+
+    /** Makes a file or a directory from a region; returns its inode. */
+    long made(int region, long parent, String name, int mode) {
+        ByteBuffer bytes = ByteBuffer.wrap(name.getBytes(UTF_8));
+        UpdateOp op = UpdateOp.create(new CreateOp(parent, bytes, mode));
+        return done(region, home(parent), op).getAttributes().getIno();
     }
 
     long nextSequence(long session) {

@@ -1,10 +1,8 @@
 package org.globalfs.replica.service;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -12,11 +10,9 @@ import java.util.List;
 import java.util.Set;
 import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.wire.BlockRef;
-import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateOp;
-import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.WriteOp;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
@@ -44,8 +40,8 @@ final class DoomedBlocksTest {
     @BeforeEach
     void emptyAFileOfTenBlocks() throws IOException {
         all = new CutRegions(folder);
-        long home = made(Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
-        long file = made(home, "file", Mode.REGULAR | 0644);
+        long home = all.made(1, Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
+        long file = all.made(1, home, "file", Mode.REGULAR | 0644);
         for (int i = 0; i < 10; i++) {
             BlockRef block = all.newBlock(1, BLOCK_BYTES);
             blocks.add(block);
@@ -53,9 +49,9 @@ final class DoomedBlocksTest {
                     new Extent((long) i * BLOCK_BYTES, BLOCK_BYTES)
                             .setBlock(block)
                             .setBlockOffset(0);
-            done(1, UpdateOp.write(new WriteOp(file, List.of(extent))));
+            all.done(1, 1, UpdateOp.write(new WriteOp(file, List.of(extent))));
         }
-        done(1, UpdateOp.setAttributes(new SetAttributesOp(file).setSize(0)));
+        all.done(1, 1, UpdateOp.setAttributes(new SetAttributesOp(file).setSize(0)));
         doomed =
                 new DoomedBlocks(
                         all.region(1).own,
@@ -68,21 +64,6 @@ final class DoomedBlocksTest {
     @AfterEach
     void end() {
         all.close();
-    }
-
-    private static ByteBuffer bytes(String text) {
-        return ByteBuffer.wrap(text.getBytes(UTF_8));
-    }
-
-    private UpdateReply done(int partition, UpdateOp op) {
-        Errand errand = all.send(1, partition, op);
-        all.until(() -> errand.outcome() != null);
-        return MovedTree.succeeded(errand);
-    }
-
-    private long made(long parent, String name, int mode) {
-        UpdateOp op = UpdateOp.create(new CreateOp(parent, bytes(name), mode));
-        return done(all.home(parent), op).getAttributes().getIno();
     }
 
     private List<BlockRef> delete(List<BlockRef> refs) {

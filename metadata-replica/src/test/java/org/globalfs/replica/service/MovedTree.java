@@ -57,22 +57,22 @@ final class MovedTree {
         this.home = home;
         int maker = home == 0 ? 1 : home;
         for (int region = 1; region <= CutRegions.COUNT; region++) {
-            works.add(made(region, Partitions.ROOT, name + "-work" + region, DIRECTORY));
-            made(region, works.getLast(), "goes", FILE);
+            works.add(all.made(region, Partitions.ROOT, name + "-work" + region, DIRECTORY));
+            all.made(region, works.getLast(), "goes", FILE);
         }
-        top = made(maker, Partitions.ROOT, name, DIRECTORY);
+        top = all.made(maker, Partitions.ROOT, name, DIRECTORY);
         if (home == 0) {
-            done(maker, 0, UpdateOp.move(new MoveOp(List.of(top), 0)));
+            all.done(maker, 0, UpdateOp.move(new MoveOp(List.of(top), 0)));
         }
-        file = made(maker, top, "file", FILE);
+        file = all.made(maker, top, "file", FILE);
         written(maker, file, 0);
-        long below = made(maker, top, "below", DIRECTORY);
-        long large = made(maker, below, "large", FILE);
+        long below = all.made(maker, top, "below", DIRECTORY);
+        long large = all.made(maker, below, "large", FILE);
         for (int i = 0; i < LARGE_BLOCKS; i++) {
             written(maker, large, i);
         }
-        long empty = made(maker, below, "empty", FILE);
-        done(maker, all.home(top), UpdateOp.link(new LinkOp(empty, top, bytes("again"))));
+        long empty = all.made(maker, below, "empty", FILE);
+        all.done(maker, all.home(top), UpdateOp.link(new LinkOp(empty, top, bytes("again"))));
         inodes = List.of(top, file, below, large, empty);
         all.settle();
         assertThat(homes()).containsOnly(home);
@@ -82,12 +82,6 @@ final class MovedTree {
         return ByteBuffer.wrap(text.getBytes(UTF_8));
     }
 
-    private UpdateReply done(int region, int partition, UpdateOp op) {
-        Errand errand = all.send(region, partition, op);
-        all.until(() -> errand.outcome() != null);
-        return succeeded(errand);
-    }
-
     static UpdateReply succeeded(Errand errand) {
         UpdateReply reply = errand.outcome();
         assertThat(reply).as("answer to %s", errand).isNotNull();
@@ -95,17 +89,12 @@ final class MovedTree {
         return reply;
     }
 
-    private long made(int region, long parent, String child, int mode) {
-        UpdateOp op = UpdateOp.create(new CreateOp(parent, bytes(child), mode));
-        return done(region, all.home(parent), op).getAttributes().getIno();
-    }
-
     private void written(int region, long ino, int block) {
         BlockRef ref = all.newBlock(home, BLOCK_BYTES);
         blocks.add(ref);
         Extent extent =
                 new Extent((long) block * BLOCK_BYTES, BLOCK_BYTES).setBlock(ref).setBlockOffset(0);
-        done(region, all.home(ino), UpdateOp.write(new WriteOp(ino, List.of(extent))));
+        all.done(region, all.home(ino), UpdateOp.write(new WriteOp(ino, List.of(extent))));
     }
 
     /** The partitions that what was in it at first lives in. */
@@ -206,6 +195,6 @@ final class MovedTree {
     private void unlink(int region, long parent, DirectoryEntry entry) {
         boolean directory = entry.getType() == Mode.DIRECTORY;
         UnlinkOp op = new UnlinkOp(parent, ByteBuffer.wrap(entry.getName()), directory);
-        done(region, all.home(parent), UpdateOp.unlink(op));
+        all.done(region, all.home(parent), UpdateOp.unlink(op));
     }
 }
