@@ -3,6 +3,7 @@ package org.globalfs.cli;
 import java.net.BindException;
 import java.util.HashSet;
 import java.util.Set;
+import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.config.ConfigException;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,7 @@ public final class Failure extends Exception {
                     switch (t) {
                         case Failure failure -> failure.code;
                         case ConfigException e -> ExitCode.CONFIG;
+                        case BindException e when BindFailure.isDenied(e) -> ExitCode.CONFIG;
                         case BindException e -> ExitCode.PORT_BUSY;
                         default -> ExitCode.OK;
                     };

@@ -28,6 +28,7 @@ import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.oracle.OracleConfig;
 import org.globalfs.oracle.OracleServer;
+import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Durability;
@@ -133,7 +134,7 @@ public final class ServerProcess implements AutoCloseable {
                                     port,
                                     onFatal));
                 } catch (BindException e) {
-                    throw busy("ZooKeeper", "roles.zookeeper.port", config, port, e);
+                    throw unusable("ZooKeeper", "roles.zookeeper.port", config, port, e);
                 }
                 LOG.info("embedded ZooKeeper serves at {}:{}", config.bind(), port);
             }
@@ -257,7 +258,8 @@ public final class ServerProcess implements AutoCloseable {
                             role.repairGraceMs(), role.repairBytesPerSecond(), REPAIR_QUIET_MS),
                     chunks);
         } catch (BindException e) {
-            throw busy("storage node " + role.id(), "roles.storage.port", config, role.port(), e);
+            throw unusable(
+                    "storage node " + role.id(), "roles.storage.port", config, role.port(), e);
         }
     }
 
@@ -267,7 +269,8 @@ public final class ServerProcess implements AutoCloseable {
         try {
             return OracleServer.start(OracleConfig.of(config), discovery);
         } catch (BindException e) {
-            throw busy("the oracle of " + config.region(), "roles.oracle.port", config, port, e);
+            throw unusable(
+                    "the oracle of " + config.region(), "roles.oracle.port", config, port, e);
         }
     }
 
@@ -303,7 +306,8 @@ public final class ServerProcess implements AutoCloseable {
                 blocks.close();
             };
         } catch (BindException e) {
-            throw busy("the cache of " + config.name(), "roles.cache.port", config, role.port(), e);
+            throw unusable(
+                    "the cache of " + config.name(), "roles.cache.port", config, role.port(), e);
         } finally {
             if (!started) {
                 blocks.close();
@@ -311,18 +315,20 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    private static Failure busy(
+    private static Failure unusable(
             String what, String key, ServerConfig config, int port, BindException cause) {
         return new Failure(
-                ExitCode.PORT_BUSY,
+                Failure.codeOf(cause),
                 what
                         + " cannot listen at "
                         + config.bind()
                         + ":"
                         + port
-                        + ": the port is busy: end what uses it, or change the key '"
+                        + ": "
+                        + BindFailure.mend(cause)
+                        + " (key '"
                         + key
-                        + "'",
+                        + "')",
                 cause);
     }
 

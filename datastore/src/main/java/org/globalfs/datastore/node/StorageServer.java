@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,7 +53,15 @@ public final class StorageServer implements AutoCloseable {
             listener.bind(bind.resolve(), 512);
         } catch (BindException e) {
             listener.close();
-            throw new IOException(node + " cannot listen on " + bind + ": " + e.getMessage(), e);
+            throw new IOException(
+                    node
+                            + " cannot listen on "
+                            + bind
+                            + " ("
+                            + e.getMessage()
+                            + "): "
+                            + BindFailure.mend(e),
+                    e);
         } catch (IOException | RuntimeException e) {
             listener.close();
             throw e;

@@ -1,6 +1,7 @@
 package org.globalfs.multicast.transport;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.wire.MessageCodec;
 import org.globalfs.multicast.wire.WireException;
+import org.globalfs.protocol.BindFailure;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -92,9 +94,12 @@ public final class Transport {
                             + options.self()
                             + " cannot listen on "
                             + options.bind()
-                            + ": "
+                            + " ("
                             + e.getMessage()
-                            + " (is another process using the port?)",
+                            + ")"
+                            + (e instanceof BindException bind
+                                    ? ": " + BindFailure.mend(bind)
+                                    : ""),
                     e);
         }
     }

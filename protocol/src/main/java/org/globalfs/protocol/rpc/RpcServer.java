@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
 import org.apache.thrift.TSerializable;
+import org.globalfs.protocol.BindFailure;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,7 +92,8 @@ public final class RpcServer implements AutoCloseable {
                             + port
                             + " ("
                             + e.getMessage()
-                            + "): stop the process that uses the port, or configure another address",
+                            + "): "
+                            + BindFailure.mend(e),
                     e);
         } catch (IOException e) {
             listener.close();
