@@ -130,6 +130,9 @@ public final class GlobalFsClient implements AutoCloseable {
                         blocks.close();
                         closeOthers.run();
                     });
+        } catch (NoReplicaException e) {
+            blocks.close();
+            throw MissingRegion.error(config, discovery, epochs.newest(), recorded);
         } catch (IOException | RuntimeException e) {
             blocks.close();
             throw e;
@@ -212,16 +215,18 @@ public final class GlobalFsClient implements AutoCloseable {
                 }
             }
             if (System.nanoTime() - deadlineNs > 0) {
-                throw new IOException(
-                        replicas.replicas().isEmpty()
-                                ? "no metadata replica of cluster "
-                                        + config.cluster()
-                                        + " is known: is one running?"
-                                : "no metadata replica in region '"
-                                        + config.region()
-                                        + "': check the region's name");
+                throw new NoReplicaException(config.region());
             }
             LockSupport.parkNanos(20_000_000);
+        }
+    }
+
+    /** No replica of the client's region has shown up. */
+    private static final class NoReplicaException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        NoReplicaException(String region) {
+            super("no metadata replica of region '" + region + "' is known");
         }
     }
 

@@ -110,6 +110,16 @@ final class BadInputIT {
     }
 
     @Test
+    void unknownClusterOrRegion() throws IOException {
+        Path mountpoint = Files.createDirectories(scratch.resolve("mnt"));
+        Path region = changed("mount-us-west", text -> text.replace("us-west", "us-wst"));
+        fails(3, "'us-wst'", "mount", "--config", region.toString(), mountpoint.toString());
+        Path config =
+                changed("mount-us-west", text -> text.replaceAll("(?m)^cluster:.*$", "cluster: x"));
+        fails(3, "cluster 'x'", "mount", "--config", config.toString(), mountpoint.toString());
+    }
+
+    @Test
     void missingMountpoint() {
         String config = cluster.data().resolve("config").resolve("mount-us-west.yaml").toString();
         fails(3, "nowhere", "mount", "--config", config, scratch.resolve("nowhere").toString());
