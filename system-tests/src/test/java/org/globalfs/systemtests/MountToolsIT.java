@@ -226,6 +226,55 @@ final class MountToolsIT {
         }
     }
 
+    @Test
+    void whatAMountHidesIsNamed() throws IOException {
+        Path hidden = Files.createFile(point.resolve("hidden"));
+        try {
+            String config = cluster.data().resolve("config/mount-us-west.yaml").toString();
+            assertThat(run("mount", "--background", "--config", config, point.toString()).orFail())
+                    .contains("globalfs: warning: " + point + " is not empty");
+            run("umount", point.toString()).orFail();
+        } finally {
+            Files.delete(hidden);
+        }
+    }
+
+    /** Whoever asks a mount whose process does nothing any more is told so. */
+    @Test
+    void whoAsksAStoppedMountIsToldThatItIs() throws Exception {
+        mountOwn();
+        String pid = bash("pgrep -f ' " + point + "$'").strip();
+        bash("kill -STOP " + pid);
+        try {
+            String path = point.resolve("some").toString();
+            List<CompletableFuture<Shell.Outcome>> asked = new ArrayList<>();
+            for (String[] command :
+                    new String[][] {
+                        {"stats", point.toString()},
+                        {"trace", point.toString()},
+                        {"quota", "list", point.toString()},
+                        {"quota", "show", path},
+                        {"place", "show", path},
+                        {"place", "move", path, "us-east"},
+                    }) {
+                asked.add(Shell.meanwhile(() -> run(command)));
+            }
+            for (CompletableFuture<Shell.Outcome> each : asked) {
+                Shell.Outcome outcome = each.join();
+                assertThat(outcome.exitCode()).as(outcome.output()).isEqualTo(1);
+                assertThat(outcome.output().lines().filter(line -> line.startsWith("globalfs:")))
+                        .singleElement()
+                        .asString()
+                        .contains("the process of " + point + " has not answered for")
+                        .contains("'globalfs umount --force " + point + "'");
+            }
+        } finally {
+            bash("kill -CONT " + pid);
+        }
+        assertThat(run("stats", point.toString()).orFail()).contains("GETATTR");
+        run("umount", point.toString()).orFail();
+    }
+
     /** What was committed is there after the mount was killed in the middle of a transaction. */
     @Test
     void sqliteOverTheDeathOfItsMount() throws Exception {

@@ -1,6 +1,9 @@
 package org.globalfs.cli.command;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,24 +80,47 @@ final class MountCommand implements Callable<Integer> {
 
     @Mixin private RunFileOption runFile = new RunFileOption();
 
-    @Parameters(paramLabel = "MOUNTPOINT", description = "An existing empty folder.")
+    @Parameters(
+            paramLabel = "MOUNTPOINT",
+            description = "An existing folder; what is in it is hidden meanwhile.")
     private Path mountpoint = Path.of("");
 
     @Override
     public Integer call() throws Exception {
-        ClientConfig client = ClientConfig.read(config);
+        ClientConfig client = ConfigFiles.client(config);
         MountFlags wanted = MountFlags.of(client, flags(), trace);
+        boolean hides;
         try {
-            wanted.binding().check(mountpoint);
+            hides = ThroughMount.run(mountpoint, () -> hides(wanted.binding()));
         } catch (MountException e) {
             throw new Failure(ExitCode.CONFIG, String.valueOf(e.getMessage()));
         }
         if (background) {
+            if (hides) {
+                System.err.println("globalfs: warning: " + hidden());
+            }
             BackgroundMount.start(mountpoint, log, runFile.absolute(), arguments());
             return ExitCode.OK;
         }
+        if (hides) {
+            LOG.warn("{}", hidden());
+        }
         serve(client.withSync(wanted.sync()), wanted);
         return ExitCode.OK;
+    }
+
+    /** Whether there is something that the mount will hide, where it can be mounted. */
+    private boolean hides(Binding checked) throws IOException {
+        checked.check(mountpoint);
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(mountpoint)) {
+            return files.iterator().hasNext();
+        } catch (AccessDeniedException e) {
+            return false; // who may not look into it does not miss it
+        }
+    }
+
+    private String hidden() {
+        return mountpoint + " is not empty: what is in it is hidden until 'globalfs umount'";
     }
 
     private List<String> flags() {

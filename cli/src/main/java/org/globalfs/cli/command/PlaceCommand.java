@@ -45,7 +45,11 @@ final class PlaceCommand implements Runnable {
             name = "show",
             description = "Count a tree's inodes by the region that they live in.",
             mixinStandardHelpOptions = true)
-    int show(@Parameters(paramLabel = "PATH") Path path) throws Failure, IOException {
+    int show(@Parameters(paramLabel = "PATH") Path path) throws Exception {
+        return ThroughMount.run(path, () -> count(path));
+    }
+
+    private static int count(Path path) throws Failure, IOException {
         List<String[]> counts = new ArrayList<>();
         for (String line : ask(path, "place " + inode(path))) {
             counts.add(line.split(" (?=[^ ]*$)"));
@@ -64,7 +68,11 @@ final class PlaceCommand implements Runnable {
                         + " that: whether the tree will move by itself, and why."
             },
             mixinStandardHelpOptions = true)
-    int explain(@Parameters(paramLabel = "PATH") Path path) throws Failure, IOException {
+    int explain(@Parameters(paramLabel = "PATH") Path path) throws Exception {
+        return ThroughMount.run(path, () -> reasons(path));
+    }
+
+    private static int reasons(Path path) throws Failure, IOException {
         Path directory = directory(path);
         List<String> lines = ask(directory, "explain " + inode(directory));
         if (lines.isEmpty()) {
@@ -104,7 +112,11 @@ final class PlaceCommand implements Runnable {
                                         + " every region's"
                             })
                     Map<String, String> rule)
-            throws Failure, IOException {
+            throws Exception {
+        return ThroughMount.run(path, () -> say(path, rule));
+    }
+
+    private static int say(Path path, Map<String, String> rule) throws Failure, IOException {
         if (!Files.isDirectory(path)) {
             throw Files.exists(path)
                     ? new Failure(ExitCode.FAILED, path + ": give a directory: a file has no tree")
@@ -120,7 +132,11 @@ final class PlaceCommand implements Runnable {
             name = "clear",
             description = "Take away what `place set` said on a directory. Root only.",
             mixinStandardHelpOptions = true)
-    int clear(@Parameters(paramLabel = "DIRECTORY") Path path) throws Failure, IOException {
+    int clear(@Parameters(paramLabel = "DIRECTORY") Path path) throws Exception {
+        return ThroughMount.run(path, () -> takeBack(path));
+    }
+
+    private static int takeBack(Path path) throws Failure, IOException {
         ask(path, "policy " + inode(path));
         return ExitCode.OK;
     }
@@ -148,7 +164,11 @@ final class PlaceCommand implements Runnable {
     int move(
             @Parameters(paramLabel = "PATH") Path path,
             @Parameters(paramLabel = "REGION", description = "Its name, or global.") String region)
-            throws Failure, IOException {
+            throws Exception {
+        return ThroughMount.run(path, () -> bring(path, region));
+    }
+
+    private static int bring(Path path, String region) throws Failure, IOException {
         String last = "0 0";
         boolean terminal =
                 Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();

@@ -56,7 +56,7 @@ final class QuotaCommand implements Runnable {
                             paramLabel = "COUNT",
                             description = "Such as 100k (powers of 1000); 0: no limit.")
                     @Nullable String inodes)
-            throws Failure, IOException {
+            throws Exception {
         if (bytes == null && inodes == null) {
             throw new Failure(ExitCode.USAGE, "give --bytes, --inodes or both");
         }
@@ -67,9 +67,13 @@ final class QuotaCommand implements Runnable {
         if (inodes != null) {
             limits.add("inodes=" + QuotaTable.quantity("--inodes", inodes, 1000));
         }
+        return ThroughMount.run(path, () -> limit(path, String.join(" ", limits)));
+    }
+
+    private static int limit(Path path, String limits) throws Failure, IOException {
         UserDefinedFileAttributeView view = view(path);
         try {
-            view.write(ATTRIBUTE, ByteBuffer.wrap(String.join(" ", limits).getBytes(UTF_8)));
+            view.write(ATTRIBUTE, ByteBuffer.wrap(limits.getBytes(UTF_8)));
         } catch (IOException e) {
             throw refused(path, e);
         }
@@ -80,7 +84,11 @@ final class QuotaCommand implements Runnable {
             name = "clear",
             description = "Take a directory's quota away. Root only.",
             mixinStandardHelpOptions = true)
-    int clear(@Parameters(paramLabel = "PATH") Path path) throws Failure, IOException {
+    int clear(@Parameters(paramLabel = "PATH") Path path) throws Exception {
+        return ThroughMount.run(path, () -> takeAway(path));
+    }
+
+    private static int takeAway(Path path) throws Failure, IOException {
         UserDefinedFileAttributeView view = view(path);
         try {
             view.delete(ATTRIBUTE);
@@ -94,7 +102,11 @@ final class QuotaCommand implements Runnable {
             name = "show",
             description = "Show the quotas that count a file or directory, the innermost first.",
             mixinStandardHelpOptions = true)
-    int show(@Parameters(paramLabel = "PATH") Path path) throws Failure, IOException {
+    int show(@Parameters(paramLabel = "PATH") Path path) throws Exception {
+        return ThroughMount.run(path, () -> print(path));
+    }
+
+    private static int print(Path path) throws Failure, IOException {
         List<QuotaUsage> quotas = new ArrayList<>();
         for (QuotaUsage quota : read(path)) {
             quotas.add(QuotaTable.withPath(quota, above(path, quota.ino())));
@@ -112,7 +124,11 @@ final class QuotaCommand implements Runnable {
             name = "list",
             description = "Show all quotas, with paths below the root of the tree.",
             mixinStandardHelpOptions = true)
-    int list(@Parameters(paramLabel = "MOUNTPOINT") Path mountpoint) throws Failure, IOException {
+    int list(@Parameters(paramLabel = "MOUNTPOINT") Path mountpoint) throws Exception {
+        return ThroughMount.run(mountpoint, () -> printAll(mountpoint));
+    }
+
+    private static int printAll(Path mountpoint) throws Failure, IOException {
         List<QuotaUsage> quotas = new ArrayList<>();
         try (ControlClient client = ControlClient.ask(mountpoint, "quotas")) {
             for (String line = client.line(); line != null; line = client.line()) {

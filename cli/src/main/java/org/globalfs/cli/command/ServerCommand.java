@@ -3,7 +3,6 @@ package org.globalfs.cli.command;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.globalfs.protocol.config.ServerConfig;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -28,6 +27,6 @@ final class ServerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return Serving.run(List.of(ServerConfig.read(config)), runFile, verbose);
+        return Serving.run(List.of(ConfigFiles.server(config)), runFile, verbose);
     }
 }

@@ -2,7 +2,6 @@ package org.globalfs.cli.command;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -18,9 +17,6 @@ import picocli.CommandLine.Parameters;
         description = "Show a running mount's operations, times, bytes, caches and retries.",
         mixinStandardHelpOptions = true)
 final class StatsCommand implements Callable<Integer> {
-    /** Its process answers from its memory. */
-    private static final Duration LIMIT = Duration.ofSeconds(10);
-
     @Option(names = "--json", description = "Print JSON, one document.")
     private boolean json;
 
@@ -50,7 +46,7 @@ final class StatsCommand implements Callable<Integer> {
 
     private void print() throws IOException {
         StringBuilder answer = new StringBuilder();
-        try (ControlClient client = ControlClient.ask(mountpoint, "stats", LIMIT)) {
+        try (ControlClient client = ControlClient.ask(mountpoint, "stats", ThroughMount.ANSWER)) {
             for (String line = client.line(); line != null; line = client.line()) {
                 answer.append(line).append('\n');
             }

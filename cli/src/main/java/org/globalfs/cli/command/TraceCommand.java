@@ -1,5 +1,6 @@
 package org.globalfs.cli.command;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.globalfs.cli.ExitCode;
@@ -18,6 +19,10 @@ final class TraceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        return ThroughMount.run(mountpoint, this::trace);
+    }
+
+    private int trace() throws IOException {
         try (ControlClient client = ControlClient.ask(mountpoint, "trace")) {
             for (String line = client.line(); line != null; line = client.line()) {
                 if (!line.isEmpty()) {

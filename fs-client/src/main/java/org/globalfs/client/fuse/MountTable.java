@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,19 +29,49 @@ public final class MountTable {
 
     /** The topmost mount at exactly this path; null if there is none. */
     public static @Nullable Mount at(Path mountpoint) throws IOException {
-        String wanted = mountpoint.toAbsolutePath().normalize().toString();
+        return last(mounts(), normal(mountpoint).toString());
+    }
+
+    /** The mount that a path is on by its name, if no symbolic link leads elsewhere. */
+    public static @Nullable Mount over(Path path) throws IOException {
+        List<Mount> mounts = mounts();
+        for (Path at = normal(path); at != null; at = at.getParent()) {
+            Mount found = last(mounts, at.toString());
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private static Path normal(Path path) {
+        return path.toAbsolutePath().normalize();
+    }
+
+    private static @Nullable Mount last(List<Mount> mounts, String mountpoint) {
         Mount found = null;
-        String table =
-                new String(
-                        Files.readAllBytes(Path.of("/proc/self/mountinfo")),
-                        StandardCharsets.ISO_8859_1);
-        for (String line : table.split("\n", -1)) {
-            Mount mount = parse(line);
-            if (mount != null && mount.mountpoint.equals(wanted)) {
+        for (Mount mount : mounts) {
+            if (mount.mountpoint.equals(mountpoint)) {
                 found = mount;
             }
         }
         return found;
+    }
+
+    /** As mounted, one after the other. */
+    private static List<Mount> mounts() throws IOException {
+        String table =
+                new String(
+                        Files.readAllBytes(Path.of("/proc/self/mountinfo")),
+                        StandardCharsets.ISO_8859_1);
+        List<Mount> mounts = new ArrayList<>();
+        for (String line : table.split("\n", -1)) {
+            Mount mount = parse(line);
+            if (mount != null) {
+                mounts.add(mount);
+            }
+        }
+        return mounts;
     }
 
     /** Whether the topmost mount at this path is one of GlobalFS, through whichever binding. */

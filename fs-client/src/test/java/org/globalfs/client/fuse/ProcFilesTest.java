@@ -28,6 +28,16 @@ class ProcFilesTest {
         assertThat(MountTable.at(Path.of("/"))).isNotNull();
     }
 
+    @Test
+    void findsTheMountThatAPathIsOn() throws Exception {
+        MountTable.Mount proc = MountTable.at(Path.of("/proc"));
+        assertThat(proc).isNotNull();
+        assertThat(MountTable.over(Path.of("/proc/self/../none/at all"))).isEqualTo(proc);
+        assertThat(MountTable.over(Path.of("/proc"))).isEqualTo(proc);
+        assertThat(MountTable.over(Path.of("/no such folder/x")))
+                .isEqualTo(MountTable.at(Path.of("/")));
+    }
+
     private static String status(
             String pending, String shared, String blocked, String ignored, String caught) {
         return "Name:\tx\nSigPnd:\t"
