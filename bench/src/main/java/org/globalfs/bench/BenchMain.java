@@ -39,6 +39,18 @@ public final class BenchMain {
             }
             return CommandLine.ExitCode.SOFTWARE;
         });
+        line.setParameterExceptionHandler((wrong, arguments) -> {
+            String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
+            wrong.getCommandLine()
+                    .getErr()
+                    .println(
+                            "globalfs bench: "
+                                    + wrong.getMessage()
+                                    + ": try '"
+                                    + command
+                                    + " --help'");
+            return CommandLine.ExitCode.USAGE;
+        });
         int code = line.execute(args.length == 0 ? new String[] {"--help"} : args);
         System.out.flush();
         System.exit(code);

@@ -105,6 +105,15 @@ public final class JepsenMain implements Callable<Integer> {
             }
             return CommandLine.ExitCode.SOFTWARE;
         });
+        line.setParameterExceptionHandler((wrong, arguments) -> {
+            wrong.getCommandLine()
+                    .getErr()
+                    .println(
+                            "globalfs jepsen: "
+                                    + wrong.getMessage()
+                                    + ": try 'globalfs jepsen --help'");
+            return CommandLine.ExitCode.USAGE;
+        });
         int code = line.execute(args);
         System.out.flush();
         System.exit(code);
@@ -120,7 +129,13 @@ public final class JepsenMain implements Callable<Integer> {
         if (noWan) {
             around = around.onLoopback();
         }
-        FaultyRun.Settings settings = settings(around);
+        FaultyRun.Settings settings;
+        try {
+            settings = settings(around);
+        } catch (ParameterException e) {
+            TestedCluster.remove(work);
+            throw e;
+        }
         GoProgram.Result built = GoProgram.buildAll(home.resolve("jepsen"), work);
         if (built.exitCode() != 0) {
             throw new IOException("cannot build what is written in Go: " + built.output());
