@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
@@ -207,9 +208,95 @@ class CommandErrorsTest {
 
     @Test
     void wrongUsage() {
-        assertThat(run("sevrer").code).isEqualTo(ExitCode.USAGE);
-        assertThat(run("server").code).isEqualTo(ExitCode.USAGE);
-        assertThat(run("status", "--jsno").code).isEqualTo(ExitCode.USAGE);
+        assertThat(run("sevrer"))
+                .isEqualTo(
+                        usage(
+                                "there is no command 'sevrer' (did you mean server or datastore?)",
+                                "globalfs"));
+        assertThat(run("server"))
+                .isEqualTo(usage("missing required option: '--config=FILE'", "globalfs server"));
+        assertThat(run("status", "--jsno"))
+                .isEqualTo(
+                        usage(
+                                "unknown option: '--jsno' (did you mean --json?)",
+                                "globalfs status"));
+        assertThat(run("status", "--data"))
+                .isEqualTo(
+                        usage(
+                                "missing required parameter for option '--data' (DIR)",
+                                "globalfs status"));
+        assertThat(run("quota", "set"))
+                .isEqualTo(usage("missing required parameter: 'PATH'", "globalfs quota set"));
+        assertThat(run("quota"))
+                .isEqualTo(usage("say what to do: set, show, list or clear", "globalfs quota"));
+    }
+
+    private static Ended usage(String what, String command) {
+        return new Ended(ExitCode.USAGE, "globalfs: " + what + ": try '" + command + " --help'\n");
+    }
+
+    @Test
+    void twoWaysToSayWhichCluster() {
+        String[][] commands = {
+            {"status"}, {"fsck"}, {"ring", "list"}, {"datastore", "status"}, {"datastore", "code"}
+        };
+        for (String[] command : commands) {
+            Ended ended =
+                    run(
+                            Stream.concat(
+                                    Stream.of(command),
+                                    Stream.of("--data", "a", "--config", "b.yaml")));
+            assertThat(ended)
+                    .isEqualTo(
+                            new Ended(
+                                    ExitCode.USAGE,
+                                    "globalfs: --data and --config both say which cluster: give one of them\n"));
+        }
+    }
+
+    @Test
+    void aFileOfAnotherKind() throws IOException {
+        Path zookeeper = folder.resolve("zookeeper.yaml");
+        Files.writeString(
+                zookeeper,
+                "cluster: demo\nzookeeper: 127.0.0.1:1\ndata: zk\nroles:\n  zookeeper: {port: 1}\n");
+        for (String[] command :
+                new String[][] {
+                    {"status", "--config"}, {"fsck", "--config"}, {"ring", "list", "--config"}
+                }) {
+            Ended ended = run(Stream.concat(Stream.of(command), Stream.of(zookeeper.toString())));
+            assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
+            assertThat(ended.error)
+                    .startsWith("globalfs: " + zookeeper + " names no regions (topology): give")
+                    .hasLineCount(1);
+        }
+        Path mount = folder.resolve("mount.yaml");
+        Files.writeString(mount, "cluster: demo\nzookeeper: 127.0.0.1:1\nregion: us-west\n");
+        for (String command : new String[] {"status", "server", "fsck"}) {
+            assertThat(run(command, "--config", mount.toString()))
+                    .isEqualTo(
+                            new Ended(
+                                    ExitCode.CONFIG,
+                                    "globalfs: "
+                                            + mount
+                                            + ": is a mount's file: give a server's\n"));
+        }
+        Path server = folder.resolve("server.yaml");
+        Files.writeString(server, config("demo", "127.0.0.1:1", 1));
+        assertThat(run("mount", "--config", server.toString(), folder.toString()))
+                .isEqualTo(
+                        new Ended(
+                                ExitCode.CONFIG,
+                                "globalfs: " + server + ": is a server's file: give a mount's\n"));
+    }
+
+    @Test
+    void aPortThatTheUserMayNotHave() {
+        BindException denied = new BindException("Permission denied");
+        assertThat(Failure.codeOf(new IOException("s1 cannot listen", denied)))
+                .isEqualTo(ExitCode.CONFIG);
+        assertThat(Failure.codeOf(new BindException("Address already in use")))
+                .isEqualTo(ExitCode.PORT_BUSY);
     }
 
     private Ended server(String yaml) throws IOException {

@@ -1,7 +1,6 @@
 package org.globalfs.cli.command;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -27,7 +26,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** Shows storage nodes, has them look after what they hold, and takes them out of service. */
@@ -38,14 +36,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true)
 final class DatastoreCommand implements Runnable {
     @Spec private CommandSpec spec;
-    @Mixin private DataOption data = new DataOption();
-
-    @Option(
-            names = "--config",
-            scope = ScopeType.INHERIT,
-            paramLabel = "FILE",
-            description = "A server's YAML file, for a cluster that is not in a local folder.")
-    private @Nullable Path config;
+    @Mixin private ClusterOption cluster = new ClusterOption();
 
     private interface Work {
         void on(DatastoreOperator operator) throws Failure, IOException;
@@ -68,9 +59,9 @@ final class DatastoreCommand implements Runnable {
                     "Show each node, or bucket: what it holds, and what is left to move or to rebuild.",
             mixinStandardHelpOptions = true)
     int status() throws Exception {
-        try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
+        try (ZooKeeperDiscovery discovery = cluster.connect()) {
             if (isInBuckets(discovery)) {
-                Topology topology = KnownTopology.of(data, config);
+                Topology topology = cluster.topology();
                 System.out.println(
                         BucketTable.of(discovery.recordedStore().orElseThrow(), topology));
                 return ExitCode.OK;
@@ -199,27 +190,24 @@ final class DatastoreCommand implements Runnable {
     }
 
     private int with(Work work) throws Failure, ConfigException, IOException {
-        try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
+        try (ZooKeeperDiscovery discovery = cluster.connect()) {
             if (isInBuckets(discovery)) {
                 throw new Failure(
                         ExitCode.FAILED,
                         "this cluster keeps its content in buckets, and has no storage nodes");
             }
-            String cluster = KnownTopology.server(data, config).cluster();
-            work.on(new DatastoreOperator(cluster, discovery, System.out::println));
+            String name = cluster.server().cluster();
+            work.on(new DatastoreOperator(name, discovery, System.out::println));
         }
         return ExitCode.OK;
     }
 
     private int passes(Passes passes) throws Failure, ConfigException, IOException {
-        try (ZooKeeperDiscovery discovery = KnownTopology.connect(data, config)) {
+        try (ZooKeeperDiscovery discovery = cluster.connect()) {
             PassPlaces places =
                     isInBuckets(discovery)
-                            ? new BucketPlaces(KnownTopology.of(data, config))
-                            : new NodePlaces(
-                                    KnownTopology.server(data, config).cluster(),
-                                    discovery,
-                                    discovery);
+                            ? new BucketPlaces(cluster.topology())
+                            : new NodePlaces(cluster.server().cluster(), discovery, discovery);
             passes.on(
                     new PassOperator(
                             places,

@@ -24,7 +24,15 @@ import picocli.CommandLine.Spec;
             "5:ZooKeeper cannot be reached",
             "6:already running",
         },
-        footer = {"", "Start with: globalfs quickstart"})
+        footer = {
+            "",
+            "For developers, each with its own --help:",
+            "  bench       Measure parts of GlobalFS on this machine.",
+            "  jepsen      Break a cluster, and judge what its clients were told.",
+            "  test        Run all tests.",
+            "",
+            "Start with: globalfs quickstart"
+        })
 public final class GlobalFsCommand implements Runnable {
     /** In the order of the help. */
     static final List<Class<?>> COMMANDS =
@@ -70,8 +78,16 @@ public final class GlobalFsCommand implements Runnable {
             System.err.println("globalfs: " + Failure.describe(thrown));
             return Failure.codeOf(thrown);
         });
+        line.setParameterExceptionHandler(new UsageErrors());
         line.setUsageHelpAutoWidth(true);
+        line.getSubcommands().values().forEach(GlobalFsCommand::addVersion);
         return line;
+    }
+
+    /** All know {@code --version}. */
+    private static void addVersion(CommandLine command) {
+        command.getCommandSpec().versionProvider(new Version());
+        command.getSubcommands().values().forEach(GlobalFsCommand::addVersion);
     }
 
     private static List<Class<?>> named(String... arguments) {

@@ -1,12 +1,10 @@
 package org.globalfs.cli.command;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.ring.RingOperator;
 import org.globalfs.protocol.config.ConfigException;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,14 +21,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true)
 final class RingCommand implements Runnable {
     @Spec private CommandSpec spec;
-    @Mixin private DataOption data = new DataOption();
-
-    @Option(
-            names = "--config",
-            scope = ScopeType.INHERIT,
-            paramLabel = "FILE",
-            description = "A server's YAML file, for a cluster that is not in a local folder.")
-    private @Nullable Path config;
+    @Mixin private ClusterOption cluster = new ClusterOption();
 
     @Option(
             names = "--timeout",
@@ -100,7 +91,6 @@ final class RingCommand implements Runnable {
     }
 
     private RingOperator operator() throws Failure, ConfigException, IOException {
-        return new RingOperator(
-                KnownTopology.of(data, config), timeoutSeconds * 1000L, System.out::println);
+        return new RingOperator(cluster.topology(), timeoutSeconds * 1000L, System.out::println);
     }
 }

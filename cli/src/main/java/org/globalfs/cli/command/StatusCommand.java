@@ -1,7 +1,6 @@
 package org.globalfs.cli.command;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -10,9 +9,9 @@ import org.globalfs.cli.status.Expected;
 import org.globalfs.cli.status.StatusJson;
 import org.globalfs.cli.status.StatusProbe;
 import org.globalfs.cli.status.StatusTable;
+import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -23,15 +22,7 @@ import picocli.CommandLine.Option;
         description = "Show regions, rings, storage nodes and mounts.",
         mixinStandardHelpOptions = true)
 final class StatusCommand implements Callable<Integer> {
-    private static final long ZOOKEEPER_TIMEOUT_MS = 5_000;
-
-    @Mixin private DataOption data = new DataOption();
-
-    @Option(
-            names = "--config",
-            paramLabel = "FILE",
-            description = "A server's YAML file, for a cluster that is not in a local folder.")
-    private @Nullable Path config;
+    @Mixin private ClusterOption cluster = new ClusterOption();
 
     @Option(names = "--json", description = "Print JSON.")
     private boolean json;
@@ -45,20 +36,17 @@ final class StatusCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         ClusterStatus status =
-                config == null
-                        ? new StatusProbe(Expected.of(data.open())).ask(hashes)
-                        : ofConfig(ServerConfig.read(config));
+                cluster.isByFile()
+                        ? byFile()
+                        : new StatusProbe(Expected.of(cluster.folder())).ask(hashes);
         System.out.print(json ? StatusJson.write(status) : StatusTable.write(status));
         return ExitCode.OK;
     }
 
-    private ClusterStatus ofConfig(ServerConfig server) throws Failure {
-        try (ZooKeeperDiscovery discovery =
-                ZooKeeperDiscovery.connect(
-                        server.zookeeper(), server.cluster(), ZOOKEEPER_TIMEOUT_MS)) {
+    private ClusterStatus byFile() throws Failure, ConfigException, IOException {
+        ServerConfig server = cluster.placedServer();
+        try (ZooKeeperDiscovery discovery = cluster.connect()) {
             return new StatusProbe(Expected.of(server, discovery, discovery)).ask(hashes);
-        } catch (IOException e) {
-            throw new Failure(ExitCode.ZOOKEEPER, String.valueOf(e.getMessage()), e);
         }
     }
 }

@@ -35,7 +35,7 @@ final class UpOptions {
     /** Makes the folder of a cluster whose regions have these addresses, and starts nothing. */
     int configure(List<String> hosts) throws Failure, ConfigException, IOException {
         checkBasePort();
-        ClusterFolder folder = ClusterFolder.openOrCreate(data.folder, basePort, hosts);
+        ClusterFolder folder = ClusterFolder.openOrCreate(data.folder(), basePort, hosts);
         System.out.println("configured in " + folder.configs());
         return ExitCode.OK;
     }
@@ -51,10 +51,10 @@ final class UpOptions {
         long begun = System.nanoTime();
         try (LocalCluster cluster =
                 LocalCluster.claim(
-                        data.folder, basePort, line -> System.out.println("  " + line))) {
+                        data.folder(), basePort, line -> System.out.println("  " + line))) {
             Thread hook = new Thread(() -> stop(cluster), "stop");
             Runtime.getRuntime().addShutdownHook(hook);
-            System.out.println("GlobalFS " + Version.text() + ", cluster folder " + data.folder);
+            System.out.println("GlobalFS " + Version.text() + ", cluster folder " + data.folder());
             try {
                 cluster.up(processes, !noMount);
                 System.out.print(summary(cluster.folder(), System.nanoTime() - begun));
@@ -83,7 +83,7 @@ final class UpOptions {
                 "globalfs: ended unexpectedly: "
                         + String.join(", ", cluster.deadServers())
                         + "; see "
-                        + data.folder.resolve("log"));
+                        + data.folder().resolve("log"));
         cluster.stop();
         return ExitCode.FAILED;
     }
@@ -113,7 +113,7 @@ final class UpOptions {
                 String.format(
                         "%nReady in %.1f s: 3 regions x 3 datacenters, each with a metadata replica and 2 storage nodes.%n",
                         tookNs / 1e9));
-        Path mounts = data.folder.resolve("mnt");
+        Path mounts = data.folder().resolve("mnt");
         if (!noMount) {
             text.append("\nOne tree, mounted once per region:\n");
             for (String region : folder.regions()) {
@@ -124,8 +124,7 @@ final class UpOptions {
             text.append("  date > ").append(mounts.resolve("us-west/hello/now")).append('\n');
             text.append("  cat ").append(mounts.resolve("eu-west/hello/now")).append('\n');
         }
-        String option =
-                data.folder.equals(Path.of("globalfs-data")) ? "" : " --data " + data.folder;
+        String option = data.folder().equals(DataOption.DEFAULT) ? "" : " --data " + data.folder();
         text.append("\nSee:  ./globalfs status").append(option);
         text.append("\nStop: ")
                 .append(background ? "" : "Ctrl-C, or ")

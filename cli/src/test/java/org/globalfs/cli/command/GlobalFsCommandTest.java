@@ -2,6 +2,8 @@ package org.globalfs.cli.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -21,6 +23,16 @@ final class GlobalFsCommandTest {
     void aCallThatNamesACommandKnowsOnlyThat(String name) {
         CommandLine line = GlobalFsCommand.commandLine(name, "--help");
         assertThat(line.getSubcommands()).containsOnlyKeys(name);
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void everyCommandTellsItsVersion(String name) {
+        StringWriter told = new StringWriter();
+        CommandLine line = GlobalFsCommand.commandLine(name, "--version");
+        line.setOut(new PrintWriter(told));
+        assertThat(line.execute(name, "--version")).isZero();
+        assertThat(told.toString()).startsWith("globalfs ");
     }
 
     @Test
