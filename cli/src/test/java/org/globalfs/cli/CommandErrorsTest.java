@@ -95,6 +95,20 @@ class CommandErrorsTest {
     }
 
     @Test
+    void aReplicaInItsOwnPlace() throws IOException {
+        Path file = folder.resolve("server.yaml");
+        try (EmbeddedZooKeeper zookeeper =
+                EmbeddedZooKeeper.start(folder.resolve("zk"), "127.0.0.1", 0, e -> {})) {
+            Files.writeString(file, config("demo", zookeeper.connectString(), 1));
+            assertThat(run("ring", "replace", "1", "1", "--config", file.toString()))
+                    .isEqualTo(
+                            new Ended(
+                                    ExitCode.USAGE,
+                                    "globalfs: replica 1 cannot take its own place: name another\n"));
+        }
+    }
+
+    @Test
     void anAddressThatThisMachineDoesNotHave() throws IOException {
         // 192.0.2.0/24 is for documentation: nobody has it
         for (String bind : new String[] {"192.0.2.1", "nowhere.invalid"}) {

@@ -78,6 +78,8 @@ final class MountToolsIT {
         assertThat(stats.get("counters")).asString().contains("replicaCalls", "failovers");
         assertThat(run("stats", mount.toString()).orFail()).contains("MKDIR", "P99 ms", "retries");
         assertThat(run("stats", "/tmp").output()).contains("no mount of GlobalFS");
+        assertThat(run("stats", mount.resolve("d").toString()).output())
+                .contains("d is on the mount " + mount + ": name that");
     }
 
     @Test
@@ -230,10 +232,15 @@ final class MountToolsIT {
     void whatAMountHidesIsNamed() throws IOException {
         Path hidden = Files.createFile(point.resolve("hidden"));
         try {
-            String config = cluster.data().resolve("config/mount-us-west.yaml").toString();
-            assertThat(run("mount", "--background", "--config", config, point.toString()).orFail())
+            Path config = cluster.data().resolve("config/mount-us-west.yaml");
+            String[] mount = {
+                "mount", "--background", "--config", config.toString(), point.toString()
+            };
+            assertThat(run(mount).orFail())
                     .contains("globalfs: warning: " + point + " is not empty");
-            run("umount", point.toString()).orFail();
+            Path link = Files.createSymbolicLink(config.resolveSibling("link"), point);
+            assertThat(run("stats", link.toString()).orFail()).contains("OPERATION");
+            run("umount", link.toString()).orFail();
         } finally {
             Files.delete(hidden);
         }
@@ -271,7 +278,7 @@ final class MountToolsIT {
         } finally {
             bash("kill -CONT " + pid);
         }
-        assertThat(run("stats", point.toString()).orFail()).contains("GETATTR");
+        assertThat(run("stats", point.toString()).orFail()).contains("OPERATION");
         run("umount", point.toString()).orFail();
     }
 

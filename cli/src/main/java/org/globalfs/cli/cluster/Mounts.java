@@ -13,13 +13,17 @@ public final class Mounts {
     private Mounts() {}
 
     public static boolean isMounted(Path mountpoint) throws IOException {
-        return MountTable.at(mountpoint) != null;
+        return MountTable.named(mountpoint) != null;
     }
 
     /** Detaches a mount whose process is gone or asked to go; false when the kernel refuses. */
     public static boolean unmount(Path mountpoint, boolean lazy)
             throws IOException, InterruptedException {
-        String point = mountpoint.toAbsolutePath().normalize().toString();
+        MountTable.Mount mount = MountTable.named(mountpoint);
+        String point =
+                mount == null
+                        ? mountpoint.toAbsolutePath().normalize().toString()
+                        : mount.mountpoint();
         return run("fusermount3", lazy ? "-uzq" : "-uq", point)
                 || run("umount", lazy ? "-l" : "-v", point);
     }
@@ -29,7 +33,7 @@ public final class Mounts {
      * answers ENOTCONN; then detaches it. False when the kernel refuses.
      */
     public static boolean force(Path mountpoint) throws IOException, InterruptedException {
-        MountTable.Mount mount = MountTable.at(mountpoint);
+        MountTable.Mount mount = MountTable.named(mountpoint);
         if (mount == null) {
             return true;
         }
@@ -39,7 +43,7 @@ public final class Mounts {
         } else if (run("umount", "-f", "-c", point)) {
             return true;
         }
-        return unmount(mountpoint, true);
+        return unmount(Path.of(point), true);
     }
 
     private static boolean run(String... command) throws IOException, InterruptedException {

@@ -164,7 +164,12 @@ final class QuotaCommand implements Runnable {
 
     private static String reason(IOException e) {
         String reason = e instanceof FileSystemException known ? known.getReason() : e.getMessage();
-        return reason == null ? e.toString() : reason;
+        if (reason == null) {
+            return e.toString();
+        }
+        // "Error writing extended attribute 'globalfs.quota': Not a directory"
+        int text = reason.lastIndexOf("': ");
+        return text < 0 ? reason : reason.substring(text + 3);
     }
 
     private static Failure refused(Path path, IOException e) {
@@ -172,7 +177,11 @@ final class QuotaCommand implements Runnable {
         String mend =
                 reason.contains("not permitted")
                         ? ": only root may set quotas"
-                        : reason.contains("No data available") ? ": it has no quota" : "";
+                        : reason.contains("No data available")
+                                ? ": it has no quota of its own"
+                                : reason.contains("Not a directory")
+                                        ? ": quotas are of directories"
+                                        : "";
         return new Failure(ExitCode.FAILED, path + ": " + reason + mend, e);
     }
 

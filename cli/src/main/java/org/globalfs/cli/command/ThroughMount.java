@@ -76,9 +76,10 @@ final class ThroughMount {
     }
 
     private static void ask(Path path) throws IOException {
-        MountTable.Mount mount = MountTable.over(path);
-        if (mount == null || !MountTable.isOurs(Path.of(mount.mountpoint()))) {
-            return; // by a symbolic link, which is not to be followed here
+        MountTable.Mount named = MountTable.named(path);
+        MountTable.Mount mount = named == null ? MountTable.over(path) : named;
+        if (mount == null || !MountTable.isOurs(mount)) {
+            return; // by a symbolic link into a mount, which is not to be followed here
         }
         try (ControlClient client =
                 ControlClient.ask(Path.of(mount.mountpoint()), "stats", ANSWER)) {

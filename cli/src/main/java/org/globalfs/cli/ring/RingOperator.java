@@ -75,6 +75,10 @@ public final class RingOperator {
 
     /** A running replica takes another's place in its rings. */
     public void replace(int id, int by) throws Failure {
+        if (id == by) {
+            throw new Failure(
+                    ExitCode.USAGE, "replica " + id + " cannot take its own place: name another");
+        }
         int home = home(by);
         if (home(id) != home) {
             throw new Failure(

@@ -34,12 +34,17 @@ final class ControlAddress {
                 : Path.of("/tmp", "globalfs-" + Integer.toUnsignedString(uid));
     }
 
-    /** The topmost mount at this path, one of ours. */
+    /** The topmost mount at this path, or where symbolic links lead; one of ours. */
     static MountTable.Mount mount(Path mountpoint) throws IOException {
-        MountTable.Mount mount = MountTable.at(mountpoint);
-        if (mount == null || !mount.type().equals("fuse.globalfs")) {
-            throw new IOException(mountpoint + " is no mount of GlobalFS: name its mountpoint");
+        MountTable.Mount mount = MountTable.named(mountpoint);
+        if (mount != null && MountTable.isOurs(mount)) {
+            return mount;
         }
-        return mount;
+        MountTable.Mount over = mount == null ? MountTable.over(mountpoint) : null;
+        String mend =
+                over != null && MountTable.isOurs(over)
+                        ? " is on the mount " + over.mountpoint() + ": name that"
+                        : " is no mount of GlobalFS: name its mountpoint";
+        throw new IOException(mountpoint + mend);
     }
 }

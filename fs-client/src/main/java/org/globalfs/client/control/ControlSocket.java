@@ -216,7 +216,9 @@ public final class ControlSocket implements AutoCloseable {
     }
 
     private static String told(FsException e) {
-        return e.getMessage() == null ? e.errno().toString() : e.getMessage();
+        String message = String.valueOf(e.getMessage());
+        String errno = e.errno().name() + ": ";
+        return message.startsWith(errno) ? message.substring(errno.length()) : message;
     }
 
     private void quotas(Writer out) throws IOException {

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MountTable {
 
+    /** As many as the kernel follows. */
+    private static final int MOST_LINKS = 40;
+
     /** One mount; {@code device} is "major:minor", {@code uid} of FUSE: whose process serves it. */
     public record Mount(String device, String mountpoint, String type, int uid) {
 
@@ -30,6 +33,32 @@ public final class MountTable {
     /** The topmost mount at exactly this path; null if there is none. */
     public static @Nullable Mount at(Path mountpoint) throws IOException {
         return last(mounts(), normal(mountpoint).toString());
+    }
+
+    /**
+     * The topmost mount at this path as a person writes it: symbolic links may lead to it. What is
+     * mounted there is not touched.
+     */
+    public static @Nullable Mount named(Path mountpoint) throws IOException {
+        Path path = normal(mountpoint);
+        for (int links = 0; links < MOST_LINKS; links++) {
+            Mount over = over(path);
+            if (over == null || over.mountpoint.equals(path.toString())) {
+                return over;
+            }
+            Path parent = path.getParent();
+            Path name = path.getFileName();
+            if (isOurs(over) || parent == null || name == null || !Files.isDirectory(parent)) {
+                return null;
+            }
+            Path found = parent.toRealPath().resolve(name);
+            Mount mount = at(found);
+            if (mount != null || !Files.isSymbolicLink(found)) {
+                return mount;
+            }
+            path = normal(found.resolveSibling(Files.readSymbolicLink(found)));
+        }
+        return null;
     }
 
     /** The mount that a path is on by its name, if no symbolic link leads elsewhere. */
@@ -77,7 +106,12 @@ public final class MountTable {
     /** Whether the topmost mount at this path is one of GlobalFS, through whichever binding. */
     public static boolean isOurs(Path mountpoint) throws IOException {
         Mount mount = at(mountpoint);
-        return mount != null && mount.type.equals(Mounter.TYPE);
+        return mount != null && isOurs(mount);
+    }
+
+    /** Whether a mount is one of GlobalFS, through whichever binding. */
+    public static boolean isOurs(Mount mount) {
+        return mount.type.equals(Mounter.TYPE);
     }
 
     /** A line is: id parent major:minor root mountpoint options fields* - type source options. */

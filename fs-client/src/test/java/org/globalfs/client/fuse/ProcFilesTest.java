@@ -2,10 +2,12 @@ package org.globalfs.client.fuse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.SetAttributes;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is read from {@code /proc}: mounts, pending signals, groups. */
 class ProcFilesTest {
@@ -26,6 +28,23 @@ class ProcFilesTest {
     @Test
     void findsTheRoot() throws Exception {
         assertThat(MountTable.at(Path.of("/"))).isNotNull();
+    }
+
+    @Test
+    void followsLinksToAMount(@TempDir Path folder) throws Exception {
+        MountTable.Mount proc = MountTable.at(Path.of("/proc"));
+        assertThat(proc).isNotNull();
+        Path there = Files.createSymbolicLink(folder.resolve("there"), Path.of("/proc"));
+        Path again = Files.createSymbolicLink(folder.resolve("again"), Path.of("there"));
+        Path above = Files.createSymbolicLink(folder.resolve("above"), Path.of("/"));
+        Path round = Files.createSymbolicLink(folder.resolve("round"), Path.of("round"));
+        assertThat(MountTable.named(Path.of("/proc"))).isEqualTo(proc);
+        assertThat(MountTable.named(there)).isEqualTo(proc);
+        assertThat(MountTable.named(again)).isEqualTo(proc);
+        assertThat(MountTable.named(above.resolve("proc"))).isEqualTo(proc);
+        assertThat(MountTable.named(round)).isNull();
+        assertThat(MountTable.named(folder)).isNull();
+        assertThat(MountTable.named(folder.resolve("none/at all"))).isNull();
     }
 
     @Test
