@@ -100,7 +100,16 @@ class CommandErrorsTest {
         try (EmbeddedZooKeeper zookeeper =
                 EmbeddedZooKeeper.start(folder.resolve("zk"), "127.0.0.1", 0, e -> {})) {
             Files.writeString(file, config("demo", zookeeper.connectString(), 1));
-            assertThat(run("ring", "replace", "1", "1", "--config", file.toString()))
+            assertThat(
+                            run(
+                                    "ring",
+                                    "--timeout",
+                                    "1",
+                                    "--config",
+                                    file.toString(),
+                                    "replace",
+                                    "1",
+                                    "1"))
                     .isEqualTo(
                             new Ended(
                                     ExitCode.USAGE,
