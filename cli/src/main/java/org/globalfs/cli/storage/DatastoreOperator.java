@@ -11,9 +11,10 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.status.Columns;
 import org.globalfs.cli.storage.StorageNodes.Node;
-import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.NodeStatistics;
+import org.globalfs.datastore.wire.PassState;
+import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.BlockCode;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class DatastoreOperator {
     private static final int ANSWER_MS = 5_000;
     private static final long LOOK_MS = 1_000;
+    private static final int TOLD_PROBLEMS = 3;
     private static final long STALLED_NS = 60_000_000_000L;
 
     private final String cluster;
@@ -115,10 +117,25 @@ public final class DatastoreOperator {
      */
     public void drain(String id, boolean waits) throws Failure, IOException {
         Node node = nodes.node(id);
+        if (holdsForEver(node)) {
+            throw new Failure(
+                    ExitCode.FAILED,
+                    id
+                            + " does not give away what it holds, as its repairBandwidth is 0: set it"
+                            + " above 0 in its server's file and start that again; or stop "
+                            + id
+                            + " first, and the others make its chunks anew");
+        }
+        HeldCodes held = HeldCodes.of(nodes.all().values(), cluster, ANSWER_MS);
+        if (!held.silent().isEmpty()) {
+            out.accept(
+                    "not known, as it does not answer: how what it holds is coded, of "
+                            + String.join(", ", held.silent()));
+        }
         AtomicReference<@Nullable String> shortage = new AtomicReference<>();
         discovery.change(epoch -> {
             Epoch next = epoch.drain(id);
-            shortage.set(epoch.lists(id) ? shortage(epoch, next, node.partition()) : null);
+            shortage.set(epoch.lists(id) ? held.shortage(epoch, next, node) : null);
             return shortage.get() == null ? next : epoch;
         });
         if (shortage.get() != null) {
@@ -130,14 +147,50 @@ public final class DatastoreOperator {
         if (node.address() == null) {
             out.accept(
                     "it is down: the others make its chunks anew ('globalfs datastore status' shows what is left)");
+            tellWhoDoesNotRepair(node);
         } else if (waits) {
             awaitEmpty(node);
         }
     }
 
-    private static @Nullable String shortage(Epoch before, Epoch after, int region) {
-        String regional = DistributedBlockStore.shortage(before, after, region);
-        return regional != null ? regional : DistributedBlockStore.shortage(before, after, 0);
+    private boolean holdsForEver(Node node) {
+        NodeStatistics said = statistics(node);
+        RepairProgress repair = repair(node);
+        return said != null
+                && said.chunks() > 0
+                && repair != null
+                && repair.state() == PassState.OFF;
+    }
+
+    /** They would have to give the node its chunks, or to make those anew that it had. */
+    private void tellWhoDoesNotRepair(Node node) {
+        List<String> off = new ArrayList<>();
+        for (Node other : nodes.all().values()) {
+            RepairProgress repair = other.id().equals(node.id()) ? null : repair(other);
+            if (repair != null && repair.state() == PassState.OFF) {
+                off.add(other.id());
+            }
+        }
+        if (!off.isEmpty()) {
+            out.accept(
+                    "these nodes make no chunks anew and give none away, as their repairBandwidth is"
+                            + " 0: set it above 0 in their servers' files and start those again: "
+                            + String.join(", ", off));
+        }
+    }
+
+    /** Null: it does not say. */
+    private @Nullable RepairProgress repair(Node node) {
+        HostPort address = node.address();
+        if (address == null) {
+            return null;
+        }
+        try (StorageConnection connection =
+                new StorageConnection(address, cluster, node.id(), ANSWER_MS)) {
+            return connection.repair();
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     /** Says how new blocks are coded. */
@@ -232,8 +285,16 @@ public final class DatastoreOperator {
                         "nothing has moved for a minute: are other nodes down, silent or full? See"
                                 + " 'globalfs datastore status'; the drain goes on without this"
                                 + " command");
+                tellWhatIsLeft(node);
             }
             pause();
+        }
+    }
+
+    private void tellWhatIsLeft(Node node) {
+        RepairProgress repair = repair(node);
+        if (repair != null) {
+            repair.problems().stream().limit(TOLD_PROBLEMS).forEach(out);
         }
     }
 
@@ -257,9 +318,10 @@ public final class DatastoreOperator {
 
     /** Lets a drained node take its place again, at once if it runs. */
     public void readmit(String id) throws Failure, IOException {
-        var _ = nodes.node(id);
+        Node node = nodes.node(id);
         discovery.change(epoch -> epoch.readmit(id));
         out.accept(id + " takes its place again as soon as it runs");
+        tellWhoDoesNotRepair(node);
     }
 
     private @Nullable NodeStatistics statistics(Node node) {

@@ -17,10 +17,12 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.RepairOptions;
@@ -71,6 +73,10 @@ class DatastoreCommandTest {
     }
 
     private void start(String id) throws IOException {
+        start(id, new RepairOptions(3_600_000, Long.MAX_VALUE, 100));
+    }
+
+    private void start(String id, RepairOptions repairs) throws IOException {
         StorageNode node =
                 StorageNode.start(
                         new StorageNode.Options(
@@ -86,7 +92,7 @@ class DatastoreCommandTest {
                         discovery,
                         discovery,
                         ScrubOptions.NEVER,
-                        new RepairOptions(3_600_000, Long.MAX_VALUE, 100),
+                        repairs,
                         store::chunk);
         nodes.put(id, node);
     }
@@ -302,5 +308,56 @@ class DatastoreCommandTest {
         assertThat(unknown.error).contains("no storage node 'nobody' is known: a1, a2");
         assertThat(datastore("scrub", "--bandwidth", "fast").code).isEqualTo(ExitCode.USAGE);
         assertThat(datastore("scrub", "--bandwidth", "0").code).isEqualTo(ExitCode.USAGE);
+    }
+
+    private Ended datastoreSoon(String... arguments) {
+        AtomicReference<Ended> ended = new AtomicReference<>();
+        await().atMost(Duration.ofSeconds(60))
+                .until(() -> {
+                    ended.set(datastore(arguments));
+                    return ended.get().code == ExitCode.OK;
+                });
+        return ended.get();
+    }
+
+    /** The block that was put in the beginning is as wide as the region. */
+    @Test
+    void aNodeWhoseChunksOfAnEarlierCodeHaveNowhereToGoIsNotDrained() throws IOException {
+        assertThat(datastore("code", "--regional", "2+2").code).isEqualTo(ExitCode.OK);
+        Ended refused = datastore("drain", "a1", "--no-wait");
+        assertThat(refused.code).isEqualTo(ExitCode.FAILED);
+        assertThat(refused.error).contains("without a1", "RS(4,2) needs 6 storage nodes");
+        assertThat(discovery.newest().lists("a1")).isTrue();
+        start("a3");
+        await().until(() -> discovery.members(Role.STORAGE).size() == 7);
+        Ended drained = datastore("drain", "a1");
+        assertThat(drained.code).as(drained.error).isEqualTo(ExitCode.OK);
+        assertThat(drained.output).contains("a1 holds nothing any more");
+        assertThat(nodes.get("a1").statistics().chunks()).isZero();
+    }
+
+    @Test
+    void whoHasNoBandwidthForRepairIsNotDrainedAndNamed() throws IOException {
+        start("a3");
+        stop("c2");
+        start("c2", RepairOptions.NEVER);
+        await().until(() -> discovery.members(Role.STORAGE).size() == 7);
+        Ended refused = datastore("drain", "c2");
+        assertThat(refused.code).isEqualTo(ExitCode.FAILED);
+        assertThat(refused.error).contains("c2", "repairBandwidth is 0: set it above 0");
+        assertThat(discovery.newest().lists("c2")).isTrue();
+        assertThat(datastoreSoon("drain", "a3").output).contains("a3 holds nothing any more");
+        assertThat(datastore("readmit", "a3").output)
+                .contains("repairBandwidth is 0", "start those again: c2");
+    }
+
+    @Test
+    void whoHasNoBandwidthForRepairTakesItsPlaceWhenItIsReadmitted() throws IOException {
+        start("a3", RepairOptions.NEVER);
+        await().until(() -> discovery.newest().nodes().size() == 7);
+        await().until(() -> discovery.members(Role.STORAGE).size() == 7);
+        assertThat(datastore("drain", "a3").output).contains("a3 holds nothing any more");
+        assertThat(datastore("readmit", "a3").code).isEqualTo(ExitCode.OK);
+        await().until(() -> discovery.newest().lists("a3"));
     }
 }

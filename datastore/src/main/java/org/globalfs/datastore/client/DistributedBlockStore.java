@@ -197,11 +197,24 @@ public final class DistributedBlockStore implements BlockStore {
 
     /**
      * Why blocks could be kept no longer as they are now if another epoch followed; null: they can.
+     *
+     * @param held how blocks are coded that there are, beside those that are written now
      */
-    public static @Nullable String shortage(Epoch before, Epoch after, int region) {
-        BlockCode code = Placement.of(before, region).code();
+    public static @Nullable String shortage(
+            Epoch before, Epoch after, int region, Collection<BlockCode> held) {
+        Placement now = Placement.of(before, region);
         Placement next = Placement.of(after, region);
-        return code == null || next.fits(code) ? null : next.shortage(code);
+        List<BlockCode> codes = new ArrayList<>(held);
+        BlockCode current = now.code();
+        if (current != null) {
+            codes.addFirst(current);
+        }
+        for (BlockCode code : codes) {
+            if (now.fits(code) && !next.fits(code)) {
+                return next.shortage(code);
+            }
+        }
+        return null;
     }
 
     private void put(

@@ -9,31 +9,43 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.HeldCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The chunks of a store: where each is, how many there are, for whom they are kept, and which were
- * found damaged. Any thread reads; changes are made under the store's index lock.
+ * The chunks of a store: where each is, how many there are and how coded, for whom they are kept,
+ * and which were found damaged. Any thread reads; changes are made under the store's index lock.
  */
 final class ChunkTable {
     private final ChunkIndex index;
     private final SegmentFolder files;
+    private final FaultPoints faults;
+    private final Map<Code, AtomicLong> codes = new ConcurrentHashMap<>();
     private final Set<ChunkKey> corrupt = ConcurrentHashMap.newKeySet();
     private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
     private final AtomicLong liveBytes = new AtomicLong();
     private final AtomicLong chunks = new AtomicLong();
 
-    ChunkTable(ChunkIndex index, SegmentFolder files) {
+    private record Code(int region, int dataChunks, int parityChunks) {
+        static Code of(ChunkShape shape) {
+            return new Code(shape.region(), shape.dataChunks(), shape.parityChunks());
+        }
+    }
+
+    ChunkTable(ChunkIndex index, SegmentFolder files, FaultPoints faults) {
         this.index = index;
         this.files = files;
+        this.faults = faults;
     }
 
     /** At the start, of a row that is in the index already. */
     void found(ChunkKey key, ChunkIndex.Row row) {
-        noteAdded(key, row.dataBytes(), row.home());
+        noteAdded(key, row.dataBytes(), row.shape(), row.home());
     }
 
     @Nullable ChunkLocation location(ChunkKey key) {
+        faults.lookingUp(key);
         ChunkIndex.Row row = index.get(key);
         return row == null ? null : location(row);
     }
@@ -56,7 +68,7 @@ final class ChunkTable {
     @Nullable ChunkLocation replace(ChunkKey key, ChunkLocation location) {
         ChunkLocation old = location(key);
         index.put(key, location.row());
-        noteAdded(key, location.dataBytes(), location.home());
+        noteAdded(key, location.dataBytes(), location.shape(), location.home());
         if (old != null) {
             noteRemoved(key, old, location.home());
         }
@@ -79,8 +91,9 @@ final class ChunkTable {
         return old;
     }
 
-    private void noteAdded(ChunkKey key, int bytes, @Nullable String home) {
+    private void noteAdded(ChunkKey key, int bytes, ChunkShape shape, @Nullable String home) {
         chunks.incrementAndGet();
+        codes.computeIfAbsent(Code.of(shape), code -> new AtomicLong()).incrementAndGet();
         liveBytes.addAndGet(bytes);
         if (home != null) {
             handoffs.computeIfAbsent(home, node -> new ConcurrentSkipListSet<>()).add(key);
@@ -89,6 +102,10 @@ final class ChunkTable {
 
     private void noteRemoved(ChunkKey key, ChunkLocation location, @Nullable String nowKeptFor) {
         chunks.decrementAndGet();
+        AtomicLong coded = codes.get(Code.of(location.shape()));
+        if (coded != null) {
+            coded.decrementAndGet();
+        }
         liveBytes.addAndGet(-location.dataBytes());
         String home = location.home();
         if (home != null && !home.equals(nowKeptFor)) {
@@ -125,6 +142,18 @@ final class ChunkTable {
 
     long chunks() {
         return chunks.get();
+    }
+
+    /** How its chunks are coded. */
+    List<HeldCode> codes() {
+        List<HeldCode> held = new ArrayList<>();
+        codes.forEach((code, count) -> {
+            if (count.get() > 0) {
+                held.add(
+                        new HeldCode(code.region, code.dataChunks, code.parityChunks, count.get()));
+            }
+        });
+        return held;
     }
 
     /** Bytes of chunks that can be read. */

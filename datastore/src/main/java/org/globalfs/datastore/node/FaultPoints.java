@@ -2,6 +2,7 @@ package org.globalfs.datastore.node;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.globalfs.datastore.wire.ChunkKey;
 
 /**
  * Steps of a storage node's work between which a crash must do no harm: a test is told of each, and
@@ -69,6 +70,13 @@ public interface FaultPoints {
      * @throws IOException what a disk that cannot read it would say
      */
     default void reading(Path path, long offset) throws IOException {}
+
+    /**
+     * A chunk is about to be looked up in the index.
+     *
+     * @throws java.io.UncheckedIOException as an index that cannot be read would
+     */
+    default void lookingUp(ChunkKey key) {}
 
     /**
      * A record is about to be marked as dead.

@@ -78,9 +78,13 @@ final class Repair implements AutoCloseable {
     }
 
     void start() {
-        if (options.bytesPerSecond() > 0) {
-            thread.start();
+        if (options.bytesPerSecond() == 0) {
+            LOG.warn(
+                    "{}: what it holds is not looked after, as its repairBandwidth is 0: it makes no"
+                            + " lost chunk anew, gives none to new nodes, and cannot be drained",
+                    self);
         }
+        thread.start();
     }
 
     private void run() {
@@ -98,6 +102,9 @@ final class Repair implements AutoCloseable {
 
     private void turn(long quietNs) {
         Epoch epoch = joined(epochs.newest());
+        if (options.bytesPerSecond() == 0) {
+            return;
+        }
         Peers.View view = peers.look(epoch);
         long nowNs = System.nanoTime();
         if (!view.equals(seen)) {

@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,6 +20,7 @@ import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.protocol.Shutdown;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.StorageSite;
@@ -152,11 +154,31 @@ final class RepairPass implements AutoCloseable {
             List<Runnable> toMake = new ArrayList<>();
             theirs.forEach((block, shape) -> {
                 if (!isOver()) {
-                    look(block, shape, survey, last).ifPresent(toMake::add);
+                    lookOrLeave(block, shape, survey, last).ifPresent(toMake::add);
                 }
             });
             makers.run(toMake);
         });
+    }
+
+    /** A block that the index fails at is left, and told of; the others are looked at. */
+    private Optional<Runnable> lookOrLeave(
+            ChunkKey block, ChunkShape shape, Survey survey, boolean last) {
+        if (survey.isUnread(block)) {
+            tally.left(Count.UNCLEAR, notLookedAt(block) + "the index here cannot be read");
+            return Optional.empty();
+        }
+        try {
+            return look(block, shape, survey, last);
+        } catch (RuntimeException e) {
+            tally.left(Count.UNCLEAR, notLookedAt(block) + e.getMessage());
+            LOG.error("{}: block {} not looked after", self, name(block), e);
+            return Optional.empty();
+        }
+    }
+
+    private static String notLookedAt(ChunkKey block) {
+        return "block " + name(block) + " is not looked at: ";
     }
 
     /** Moves what belongs elsewhere; what is to be made anew it leaves to be run. */
@@ -167,7 +189,8 @@ final class RepairPass implements AutoCloseable {
                 placement.homes(
                         block.idHigh(), block.idLow(), shape.dataChunks(), shape.parityChunks());
         if (homes == null) {
-            return Optional.empty(); // nowhere to go: what is here stays
+            homeless(block, shape, placement, survey);
+            return Optional.empty();
         }
         Sighting sighting = new Sighting(block, shape, homes, survey);
         for (int i = 0; i < homes.size(); i++) {
@@ -180,6 +203,34 @@ final class RepairPass implements AutoCloseable {
             }
         }
         return sighting.missing(last);
+    }
+
+    /**
+     * A block that is wider than its region by now: what is here stays, and what lacks is not made
+     * anew.
+     */
+    private void homeless(ChunkKey block, ChunkShape shape, Placement placement, Survey survey) {
+        if (shape.dataChunks() < 1 || shape.parityChunks() < 1) {
+            return; // of no block
+        }
+        String why = placement.shortage(new BlockCode(shape.dataChunks(), shape.parityChunks()));
+        boolean first = false;
+        List<ChunkKey> lacking = new ArrayList<>();
+        for (int i = 0; i < shape.dataChunks() + shape.parityChunks(); i++) {
+            ChunkKey key = key(block, i);
+            var holders = survey.holders(key);
+            if (holders.isEmpty()) {
+                lacking.add(key);
+            } else if (lacking.size() == i) {
+                first = holders.iterator().next().equals(self);
+            }
+            if (!epoch.lists(self) && store.location(key) != null) {
+                notMoved(key, why);
+            }
+        }
+        if (first && survey.isComplete()) {
+            lacking.forEach(key -> notRebuilt(key, why));
+        }
     }
 
     private void move(ChunkKey key, ChunkLocation here, StorageSite site, Sighting sighting) {
@@ -208,6 +259,9 @@ final class RepairPass implements AutoCloseable {
         } catch (ChunkMove.StoreFailure e) {
             notMoved(key, "the disk here failed: " + e.getMessage());
             LOG.error("{}: chunk {} not moved to {}", self, key, to, e);
+        } catch (UncheckedIOException e) {
+            notMoved(key, "the index here failed: " + e.getMessage());
+            LOG.error("{}: chunk {} not moved to {}", self, key, to, e);
         } catch (IOException e) {
             notMoved(key, to + " does not answer: " + e.getMessage());
             LOG.info("{}: chunk {} not moved to {}: {}", self, key, to, e.getMessage());
@@ -216,6 +270,10 @@ final class RepairPass implements AutoCloseable {
 
     private void notMoved(ChunkKey key, String why) {
         tally.left(Count.TO_MOVE, "chunk " + key + " is not moved: " + why);
+    }
+
+    private void notRebuilt(ChunkKey key, String why) {
+        tally.left(Count.TO_REBUILD, "chunk " + key + " is not made anew: " + why);
     }
 
     /**
@@ -355,10 +413,6 @@ final class RepairPass implements AutoCloseable {
             return epoch.nodes().stream()
                     .noneMatch(site ->
                             site.partition() == home.partition() && peers.isPresent(site.id()));
-        }
-
-        private void notRebuilt(ChunkKey key, String why) {
-            tally.left(Count.TO_REBUILD, "chunk " + key + " is not made anew: " + why);
         }
 
         /**

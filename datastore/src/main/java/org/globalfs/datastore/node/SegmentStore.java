@@ -19,6 +19,7 @@ import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.datastore.wire.HeldCode;
 import org.globalfs.datastore.wire.NodeStatistics;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskWatch;
@@ -97,7 +98,7 @@ public final class SegmentStore implements AutoCloseable {
         this.disk =
                 new DiskWatch("storage node " + options.node, folder, disk, options.reservedBytes);
         files = new SegmentFolder(folder, options, this.disk, groupSync, faults);
-        table = new ChunkTable(index, files);
+        table = new ChunkTable(index, files, faults);
         checkpoints = new Checkpoints(index, files, groupSync, this.disk);
     }
 
@@ -540,6 +541,11 @@ public final class SegmentStore implements AutoCloseable {
     /** Chunks that were found damaged and are not mended yet. */
     public Set<ChunkKey> corrupt() {
         return table.corrupt();
+    }
+
+    /** How its chunks are coded. */
+    List<HeldCode> codes() {
+        return table.codes();
     }
 
     /** How many chunks there are. */

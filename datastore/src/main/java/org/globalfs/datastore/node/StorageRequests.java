@@ -13,6 +13,7 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.HeldCode;
 import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.ScrubProgress;
@@ -69,7 +70,12 @@ final class StorageRequests implements Requests {
                 case HAS -> has(request, meta, payload, replies);
                 case LIST -> list(request, meta, replies);
                 case STATS ->
-                        replies.send(opcode, ChunkStatus.OK, request, store.statistics()::write);
+                        replies.send(
+                                opcode,
+                                ChunkStatus.OK,
+                                request,
+                                store.statistics()::write,
+                                HeldCode.write(store.codes()));
                 case SCRUB -> scrub(request, meta, replies);
                 case REPAIR -> repair(request, meta, replies);
                 default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, request);

@@ -1,13 +1,16 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -24,6 +27,7 @@ final class Survey {
     private static final Logger LOG = LoggerFactory.getLogger(Survey.class);
 
     private final Map<ChunkKey, NavigableSet<String>> holders = new ConcurrentHashMap<>();
+    private final Set<ChunkKey> unread = new HashSet<>();
     private boolean complete = true;
 
     private Survey() {}
@@ -46,9 +50,7 @@ final class Survey {
                     }
                 });
         for (ChunkKey key : keys) {
-            if (store.has(key)) {
-                survey.note(key, self);
-            }
+            survey.lookFor(key, self, store);
         }
         for (String id : peers.ofRegion(region)) {
             try {
@@ -64,6 +66,22 @@ final class Survey {
             }
         }
         return survey;
+    }
+
+    private void lookFor(ChunkKey key, String self, SegmentStore store) {
+        try {
+            if (store.has(key)) {
+                note(key, self);
+            }
+        } catch (UncheckedIOException e) {
+            LOG.debug("{}: chunk {} cannot be looked up: {}", self, key, e.toString());
+            unread.add(new ChunkKey(key.idHigh(), key.idLow(), 0));
+        }
+    }
+
+    /** Whether this node's own index does not say what there is of the block. */
+    boolean isUnread(ChunkKey block) {
+        return unread.contains(block);
     }
 
     void note(ChunkKey key, String id) {

@@ -111,20 +111,25 @@ public final class StorageConnection implements Closeable {
     }
 
     public NodeStatistics statistics() throws IOException {
-        Reply reply = request(Opcode.STATS, to -> {}, new byte[0], 0, 0);
-        if (reply.status != ChunkStatus.OK) {
-            throw new IOException("storage node " + node + " gives no statistics: " + reply.status);
-        }
-        return NodeStatistics.read(reply.meta);
+        return NodeStatistics.read(stats().meta);
+    }
+
+    /** How the chunks are coded that the node holds; a node of an earlier version says nothing. */
+    public List<HeldCode> codes() throws IOException {
+        return HeldCode.read(ByteBuffer.wrap(stats().payload));
     }
 
     /** What a cache says of itself. */
     public CacheStatistics cacheStatistics() throws IOException {
+        return CacheStatistics.read(stats().meta);
+    }
+
+    private Reply stats() throws IOException {
         Reply reply = request(Opcode.STATS, to -> {}, new byte[0], 0, 0);
         if (reply.status != ChunkStatus.OK) {
             throw new IOException(node + " gives no statistics: " + reply.status);
         }
-        return CacheStatistics.read(reply.meta);
+        return reply;
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.globalfs.datastore.node.FaultPoints;
 import org.globalfs.datastore.node.RepairOptions;
@@ -30,6 +32,7 @@ import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.AfterEach;
@@ -396,6 +399,61 @@ class RepairTest {
             }
         }
         assertThat(unmade).isEqualTo(fourOfSix().size());
+    }
+
+    /** Written when there were nodes enough for them, and not to be placed any more. */
+    @Test
+    void whatHasNowhereToGoStaysAndIsNamed() throws IOException {
+        int wide = fourOfSix().size();
+        cluster.epochs.change(
+                epoch -> epoch.coded(new BlockCode(2, 2), epoch.global()).drain("a1"));
+        RepairProgress end = repairAll().get("a1");
+        assertThat(end.toMove()).isEqualTo(wide);
+        assertThat(end.problems())
+                .anyMatch(problem -> problem.contains("RS(4,2) needs 6 storage nodes"));
+        assertThat(cluster.node("a1").statistics().misplacedChunks()).isEqualTo(wide);
+        assertThat(held("a1")).hasSize(wide);
+        cluster.stop("a1");
+        long toRebuild = repairAll().values().stream().mapToLong(RepairProgress::toRebuild).sum();
+        assertThat(toRebuild).isEqualTo(wide);
+        readAll();
+        cluster.start("a1");
+        cluster.epochs.change(epoch -> epoch.readmit("a1"));
+        await().atMost(LIMIT).until(this::areHome);
+        for (RepairProgress after : repairAll().values()) {
+            assertThat(after.toMove() + after.toRebuild()).as("%s", after).isZero();
+        }
+    }
+
+    /** As an index does of which a part cannot be read: those of other parts are looked after. */
+    @Test
+    void aChunkThatTheIndexFailsAtKeepsNoOther() throws IOException {
+        AtomicReference<ChunkKey> unread = new AtomicReference<>();
+        cluster.faults =
+                id ->
+                        new FaultPoints() {
+                            @Override
+                            public void reached(Step step, Path path) {}
+
+                            @Override
+                            public void lookingUp(ChunkKey key) {
+                                if (id.equals("a1") && key.equals(unread.get())) {
+                                    throw new UncheckedIOException(new IOException("index"));
+                                }
+                            }
+                        };
+        cluster.stop("a1");
+        cluster.start("a1");
+        cluster.start("a3");
+        await().atMost(LIMIT).until(this::areHome);
+        unread.set(held("a1").get(2));
+        cluster.epochs.change(epoch -> epoch.drain("a1"));
+        await().atMost(LIMIT).until(() -> held("a1").equals(List.of(unread.get())));
+        RepairProgress end = repairAll().get("a1");
+        assertThat(end.unclear()).isEqualTo(1);
+        assertThat(end.looked()).isEqualTo(end.total());
+        unread.set(null);
+        await().atMost(LIMIT).until(this::areHome);
     }
 
     /** The others are small, and kept as copies. */
