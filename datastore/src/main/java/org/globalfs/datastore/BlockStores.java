@@ -30,4 +30,20 @@ public final class BlockStores {
             case S3 -> new S3BlockStore(cluster, recorded, storage);
         };
     }
+
+    /** As {@link #open}, for what no program waits for. */
+    public static BlockStore openInBackground(
+            String cluster,
+            String region,
+            RecordedStore recorded,
+            BlockStorage storage,
+            Discovery discovery,
+            PlacementEpochs epochs) {
+        return switch (recorded.kind()) {
+            case DHT ->
+                    DistributedBlockStore.inBackground(
+                            cluster, region, discovery, epochs, storage.cacheBeyondMs());
+            case S3 -> new S3BlockStore(cluster, recorded, storage);
+        };
+    }
 }

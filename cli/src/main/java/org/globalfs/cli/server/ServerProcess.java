@@ -152,7 +152,7 @@ public final class ServerProcess implements AutoCloseable {
                 new LazyBlockStore(
                         first.blocks(),
                         () ->
-                                BlockStores.open(
+                                BlockStores.openInBackground(
                                         first.cluster(),
                                         first.region(),
                                         recorded,
@@ -279,7 +279,12 @@ public final class ServerProcess implements AutoCloseable {
         CacheRole role = config.roles().cache().orElseThrow();
         // Of its own: the others' patience with silent nodes is not the cache's.
         DistributedBlockStore blocks =
-                new DistributedBlockStore(config.cluster(), config.region(), discovery, discovery);
+                DistributedBlockStore.inBackground(
+                        config.cluster(),
+                        config.region(),
+                        discovery,
+                        discovery,
+                        config.blocks().cacheBeyondMs());
         boolean started = false;
         try {
             CacheNode cache =

@@ -57,8 +57,21 @@ final class CacheRequests implements Requests {
         long there = there(request);
         int width = request.to() - request.from();
         int bytes = Long.bitCount(there) * width;
-        ByteBuffer columns = BufferPool.take(bytes);
-        ByteBuffer record = BufferPool.take(SegmentStore.readRoom(width));
+        int room = SegmentStore.readRoom(width);
+        try (var _ = replies.room(BufferPool.capacity(bytes) + BufferPool.capacity(room))) {
+            cached(number, request, there, BufferPool.take(bytes), BufferPool.take(room), replies);
+        }
+        keeper.asked(request);
+    }
+
+    private void cached(
+            long number,
+            CachedRequest request,
+            long there,
+            ByteBuffer columns,
+            ByteBuffer record,
+            Replies replies)
+            throws IOException {
         try {
             long read = 0;
             for (int chunk = 0; there >>> chunk != 0; chunk++) {
@@ -70,12 +83,11 @@ final class CacheRequests implements Requests {
             long mask = read;
             replies.send(
                     Opcode.CACHED, ChunkStatus.OK, number, to -> to.putLong(mask), columns.flip());
-            count(request, mask, width);
+            count(request, mask, request.to() - request.from());
         } finally {
             BufferPool.give(columns);
             BufferPool.give(record);
         }
-        keeper.asked(request);
     }
 
     private void count(CachedRequest request, long mask, int width) {

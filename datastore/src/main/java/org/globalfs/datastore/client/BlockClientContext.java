@@ -26,13 +26,19 @@ record BlockClientContext(
      * @param deadlineNs an operation takes at most this
      * @param lanes operations at once; more wait for their turn
      * @param cacheBeyondNs what is nearer is not read through a cache
+     * @param background nobody waits for what is asked for
      */
-    record Options(long requestTimeoutNs, long deadlineNs, int lanes, long cacheBeyondNs) {
+    record Options(
+            long requestTimeoutNs,
+            long deadlineNs,
+            int lanes,
+            long cacheBeyondNs,
+            boolean background) {
         private static final long CACHE_BEYOND_NS =
                 TimeUnit.MILLISECONDS.toNanos(BlockStorage.DEFAULT_CACHE_BEYOND_MS);
 
         Options(long requestTimeoutNs, long deadlineNs, int lanes) {
-            this(requestTimeoutNs, deadlineNs, lanes, CACHE_BEYOND_NS);
+            this(requestTimeoutNs, deadlineNs, lanes, CACHE_BEYOND_NS, false);
         }
 
         static Options defaults() {
@@ -40,7 +46,11 @@ record BlockClientContext(
         }
 
         Options cachedBeyond(long ns) {
-            return new Options(requestTimeoutNs, deadlineNs, lanes, ns);
+            return new Options(requestTimeoutNs, deadlineNs, lanes, ns, background);
+        }
+
+        Options inBackground() {
+            return new Options(requestTimeoutNs, deadlineNs, lanes, cacheBeyondNs, true);
         }
     }
 }

@@ -41,6 +41,7 @@ public final class DistributedBlockStore implements BlockStore {
     /** Below this, requests cost more than the bytes that a code saves. */
     static final int COPIED_BELOW_BYTES = 64 << 10;
 
+    private static final long UNUSED_LANES_PERIOD_MS = 30_000;
     private static final int LIST_TIMEOUT_MS = 10_000;
     private static final int LISTED_AT_ONCE = 10_000;
     private static final int LARGE_ARRAY_BYTES = MAX_BLOCK_BYTES * 3 / 2;
@@ -126,7 +127,11 @@ public final class DistributedBlockStore implements BlockStore {
             @Nullable Distances known) {
         this.cluster = cluster;
         directory = new NodeDirectory(discovery, epochs);
-        detector = new FailureDetector(cluster, directory);
+        LanePool pool = new LanePool(cluster, options.lanes(), options.background());
+        lanes = pool;
+        detector =
+                new FailureDetector(
+                        cluster, directory, () -> closeUnused(pool), UNUSED_LANES_PERIOD_MS);
         measured = new RegionDistances(cluster, region, directory, detector);
         Distances distances = known == null ? measured : known;
         context =
@@ -138,9 +143,33 @@ public final class DistributedBlockStore implements BlockStore {
                         options,
                         new ReadTimes(),
                         new CacheTimes());
-        lanes = new LanePool(cluster, options.lanes());
         repair = new ReadRepair(this, cluster, directory);
         ReedSolomon.warmUp();
+    }
+
+    /** For work that nobody waits for: nodes do it when others' does not wait for room. */
+    public static DistributedBlockStore inBackground(
+            String cluster,
+            String region,
+            Discovery discovery,
+            PlacementEpochs epochs,
+            long cacheBeyondMs) {
+        return new DistributedBlockStore(
+                cluster,
+                region,
+                discovery,
+                epochs,
+                BlockClientContext.Options.defaults()
+                        .cachedBeyond(TimeUnit.MILLISECONDS.toNanos(cacheBeyondMs))
+                        .inBackground());
+    }
+
+    private static void closeUnused(LanePool lanes) {
+        try {
+            lanes.closeUnused(System.nanoTime());
+        } catch (IOException e) {
+            LOG.warn("closing connections to storage nodes: {}", e.toString());
+        }
     }
 
     @Override

@@ -23,6 +23,8 @@ final class FailureDetector implements AutoCloseable {
 
     private final String cluster;
     private final NodeDirectory directory;
+    private final Runnable housekeeping;
+    private final long housekeepingMs;
     private final Map<String, Suspicion> suspects = new ConcurrentHashMap<>();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -34,9 +36,15 @@ final class FailureDetector implements AutoCloseable {
      */
     private record Suspicion(long notBeforeNs, int times) {}
 
-    FailureDetector(String cluster, NodeDirectory directory) {
+    /**
+     * @param housekeeping run now and then, by the thread that is there anyway
+     */
+    FailureDetector(
+            String cluster, NodeDirectory directory, Runnable housekeeping, long housekeepingMs) {
         this.cluster = cluster;
         this.directory = directory;
+        this.housekeeping = housekeeping;
+        this.housekeepingMs = housekeepingMs;
         prober = Thread.ofPlatform().daemon().name("storage-prober").unstarted(this::run);
         prober.start();
     }
@@ -86,7 +94,12 @@ final class FailureDetector implements AutoCloseable {
     }
 
     private void run() {
+        long keptNs = System.nanoTime();
         while (pause()) {
+            if (System.nanoTime() - keptNs >= TimeUnit.MILLISECONDS.toNanos(housekeepingMs)) {
+                housekeeping.run();
+                keptNs = System.nanoTime();
+            }
             suspects.forEach((node, suspicion) -> {
                 if (System.nanoTime() - suspicion.notBeforeNs >= 0) {
                     probe(node, suspicion);
@@ -115,10 +128,12 @@ final class FailureDetector implements AutoCloseable {
     private boolean pause() {
         lock.lock();
         try {
-            while (!stopped && suspects.isEmpty()) {
-                changed.await();
+            long idle = TimeUnit.MILLISECONDS.toNanos(housekeepingMs);
+            while (!stopped && suspects.isEmpty() && idle > 0) {
+                idle = changed.awaitNanos(idle);
             }
-            long left = TimeUnit.MILLISECONDS.toNanos(PROBE_PERIOD_MS);
+            boolean probes = !suspects.isEmpty();
+            long left = probes ? TimeUnit.MILLISECONDS.toNanos(PROBE_PERIOD_MS) : 0;
             while (!stopped && left > 0) {
                 left = changed.awaitNanos(left);
             }

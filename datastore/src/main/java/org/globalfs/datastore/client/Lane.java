@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.wire.Hello;
 import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ final class Lane {
     private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final String cluster;
+    private final boolean background;
     private final Selector selector;
     private final Map<String, NodeLink> links = new HashMap<>();
     private final Deque<Exchange> finished = new ArrayDeque<>();
@@ -34,8 +36,12 @@ final class Lane {
     private long requests;
     private long lastUsedNs = System.nanoTime();
 
-    Lane(String cluster) throws IOException {
+    /**
+     * @param background nobody waits for what is asked for
+     */
+    Lane(String cluster, boolean background) throws IOException {
         this.cluster = cluster;
+        this.background = background;
         this.selector = Selector.open();
     }
 
@@ -68,6 +74,9 @@ final class Lane {
 
     private NodeLink link(String node, HostPort address) throws IOException {
         NodeLink link = links.get(node);
+        if (link != null) {
+            link.lookIfClosed();
+        }
         if (link != null && link.isOpen()) {
             Exchange oldest = link.oldest();
             boolean stuck =
@@ -79,7 +88,8 @@ final class Lane {
             }
             link.fail(new IOException("node moved, or is stuck"));
         }
-        link = new NodeLink(node, address, cluster, selector, transfer, finished);
+        Hello greeting = new Hello(cluster, node, background);
+        link = new NodeLink(node, address, greeting, selector, transfer, finished);
         links.put(node, link);
         return link;
     }

@@ -14,12 +14,17 @@ final class LanePool implements AutoCloseable {
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final String cluster;
+    private final boolean background;
     private final Semaphore permits;
     private final Deque<Lane> idle = new ConcurrentLinkedDeque<>();
     private volatile boolean closed;
 
-    LanePool(String cluster, int lanes) {
+    /**
+     * @param background nobody waits for what is asked for
+     */
+    LanePool(String cluster, int lanes, boolean background) {
         this.cluster = cluster;
+        this.background = background;
         permits = new Semaphore(lanes);
     }
 
@@ -44,7 +49,7 @@ final class LanePool implements AutoCloseable {
             }
             Lane lane = idle.pollFirst();
             if (lane == null) {
-                lane = new Lane(cluster);
+                lane = new Lane(cluster, background);
             }
             taken = true;
             return lane;
@@ -59,14 +64,27 @@ final class LanePool implements AutoCloseable {
         lane.endOperation();
         idle.addFirst(lane);
         permits.release();
-        Lane oldest = idle.peekLast();
         if (closed) {
             closeIdle();
-        } else if (oldest != null
-                && System.nanoTime() - oldest.lastUsedNs() > IDLE_NS
-                && idle.removeLastOccurrence(oldest)) {
-            oldest.close();
+        } else {
+            closeUnused(System.nanoTime());
         }
+    }
+
+    /** Closes lanes that were not needed for a while; also called when none is given back. */
+    void closeUnused(long nowNs) throws IOException {
+        Lane oldest = idle.peekLast();
+        while (oldest != null && nowNs - oldest.lastUsedNs() > IDLE_NS) {
+            if (idle.removeLastOccurrence(oldest)) {
+                oldest.close();
+            }
+            oldest = idle.peekLast();
+        }
+    }
+
+    /** Lanes that nobody uses now. */
+    int unused() {
+        return idle.size();
     }
 
     private void closeIdle() throws IOException {

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Hello;
 import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +47,7 @@ final class NodeLink {
     NodeLink(
             String node,
             HostPort address,
-            String cluster,
+            Hello greeting,
             Selector selector,
             ByteBuffer transfer,
             Deque<Exchange> finished)
@@ -72,25 +73,27 @@ final class NodeLink {
         }
         head.limit(Frame.HEADER_BYTES);
         Exchange hello =
-                new Exchange(
-                        Opcode.HELLO,
-                        node,
-                        -1,
-                        0,
-                        to -> {
-                            to.putInt(Frame.PROTOCOL_VERSION);
-                            Frame.writeString(to, cluster);
-                            Frame.writeString(to, node);
-                        },
-                        new byte[0],
-                        0,
-                        0);
+                new Exchange(Opcode.HELLO, node, -1, 0, greeting::write, new byte[0], 0, 0);
         unanswered.add(hello);
         unwritten.add(hello);
     }
 
     boolean isOpen() {
         return open;
+    }
+
+    /**
+     * Before another request: finds out whether the node has closed it, as it does with those that
+     * are not used for minutes.
+     */
+    void lookIfClosed() {
+        if (connected && unanswered.isEmpty()) {
+            try {
+                receive();
+            } catch (IOException e) {
+                fail(e);
+            }
+        }
     }
 
     HostPort address() {

@@ -85,7 +85,8 @@ final class ReadRepair implements AutoCloseable {
         ChunkKey key = new ChunkKey(ref.getIdHigh(), ref.getIdLow(), work.chunk);
         byte[] bytes = store.chunk(key, DistributedBlockStore.shape(ref));
         try (StorageConnection connection =
-                new StorageConnection(directory.address(home), cluster, home.id(), TIMEOUT_MS)) {
+                StorageConnection.inBackground(
+                        directory.address(home), cluster, home.id(), TIMEOUT_MS)) {
             ChunkStatus status =
                     connection.put(
                             key, DistributedBlockStore.shape(ref), "", bytes, 0, bytes.length);

@@ -114,7 +114,7 @@ final class HandoffReturn implements AutoCloseable {
                 return;
             }
             try (StorageConnection connection =
-                    new StorageConnection(address, cluster, home, TIMEOUT_MS)) {
+                    StorageConnection.inBackground(address, cluster, home, TIMEOUT_MS)) {
                 returnOn(connection, home, keys);
             }
         } catch (ChunkMove.StoreFailure e) {

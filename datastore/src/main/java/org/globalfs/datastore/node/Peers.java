@@ -163,15 +163,18 @@ final class Peers implements Closeable {
     }
 
     private StorageConnection take(String id) throws IOException {
-        StorageConnection open = idleOf(id).poll();
-        if (open != null) {
-            return open;
+        Queue<StorageConnection> kept = idleOf(id);
+        for (StorageConnection one = kept.poll(); one != null; one = kept.poll()) {
+            if (one.isOpen()) {
+                return one;
+            }
+            closeQuietly(id, one);
         }
         Member member = announced.get(id);
         if (member == null) {
             throw new IOException("storage node " + id + " is away");
         }
-        return new StorageConnection(member.address(), cluster, id, TIMEOUT_MS);
+        return StorageConnection.inBackground(member.address(), cluster, id, TIMEOUT_MS);
     }
 
     private Queue<StorageConnection> idleOf(String id) {

@@ -3,16 +3,25 @@ package org.globalfs.datastore.node;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import org.globalfs.datastore.node.ConnectionWatch.Phase;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
 import org.globalfs.datastore.wire.Opcode;
 
 /** Sends the answers of one connection. */
 public final class Replies {
-    private static final int BUFFER_BYTES = 64 << 10;
+    /** Room for an answer without its payload, and for some of nothing but a status. */
+    private static final int BUFFER_BYTES = 4 << 10;
+
+    /** Written at once: whoever takes so much in time is not too slow. */
+    private static final int STEP_BYTES = 256 << 10;
+
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final SocketChannel channel;
+    private final ConnectionWatch watch;
+    private final TransferBudget budget;
+    private boolean background;
     private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
     /** Writes the fields of an answer. */
@@ -21,8 +30,26 @@ public final class Replies {
         void write(ByteBuffer to);
     }
 
-    Replies(SocketChannel channel) {
+    /** Held by who makes an answer. */
+    public interface Room extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    Replies(SocketChannel channel, ConnectionWatch watch, TransferBudget budget) {
         this.channel = channel;
+        this.watch = watch;
+        this.budget = budget;
+    }
+
+    /** Nobody waits for what the client asks for. */
+    void inBackground() {
+        background = true;
+    }
+
+    /** Waits until answers of so many bytes may be made; to be closed once they are sent. */
+    public Room room(int bytes) throws IOException {
+        return budget.take(bytes, background);
     }
 
     /** An answer of nothing but a status, which {@link #flush} sends. */
@@ -36,11 +63,13 @@ public final class Replies {
 
     /** Sends what was added. */
     void flush() throws IOException {
+        watch.enter(Phase.MOVING);
         out.flip();
         while (out.hasRemaining()) {
             channel.write(out);
         }
         out.clear();
+        watch.enter(Phase.WORKING);
     }
 
     /** An answer of nothing but a status. */
@@ -73,10 +102,14 @@ public final class Replies {
             return;
         }
         out.flip();
+        int end = payload.limit();
         ByteBuffer[] both = {out, payload};
-        while (payload.hasRemaining() || out.hasRemaining()) {
+        while (payload.position() < end || out.hasRemaining()) {
+            payload.limit(Math.min(end, payload.position() + STEP_BYTES));
+            watch.enter(Phase.MOVING);
             channel.write(both);
         }
         out.clear();
+        watch.enter(Phase.WORKING);
     }
 }

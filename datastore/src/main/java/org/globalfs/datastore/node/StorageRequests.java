@@ -32,6 +32,9 @@ final class StorageRequests implements Requests {
     private static final int BLOCK_ID_BYTES = 16;
     private static final int MAX_UNSYNCED_PUTS = 256;
 
+    /** Of a chunk in a listing, at most. */
+    private static final int LISTED_BYTES = ChunkKey.BYTES + ChunkShape.BYTES + 4 + 256;
+
     private final SegmentStore store;
     private final Upkeep upkeep;
     private final String node;
@@ -154,7 +157,15 @@ final class StorageRequests implements Requests {
             replies.send(Opcode.GET, ChunkStatus.BAD_REQUEST, request);
             return;
         }
-        ByteBuffer data = BufferPool.take(SegmentStore.readRoom(length));
+        int room = SegmentStore.readRoom(length);
+        try (var _ = replies.room(BufferPool.capacity(room))) {
+            get(request, key, offset, length, BufferPool.take(room), replies);
+        }
+    }
+
+    private void get(
+            long request, ChunkKey key, int offset, int length, ByteBuffer data, Replies replies)
+            throws IOException, StoreFailure {
         try {
             ChunkStatus status;
             try {
@@ -208,9 +219,15 @@ final class StorageRequests implements Requests {
     private void list(long request, ByteBuffer meta, Replies replies) throws IOException {
         @Nullable ChunkKey after = meta.get() == 0 ? null : ChunkKey.read(meta);
         int limit = Math.clamp(meta.getInt(), 1, 10_000);
-        List<Map.Entry<ChunkKey, ChunkLocation>> entries = store.list(after, limit);
-        ByteBuffer listing =
-                ByteBuffer.allocate(entries.size() * (ChunkKey.BYTES + ChunkShape.BYTES + 4 + 256));
+        try (var _ = replies.room(limit * LISTED_BYTES)) {
+            list(request, store.list(after, limit), replies);
+        }
+    }
+
+    private static void list(
+            long request, List<Map.Entry<ChunkKey, ChunkLocation>> entries, Replies replies)
+            throws IOException {
+        ByteBuffer listing = ByteBuffer.allocate(entries.size() * LISTED_BYTES);
         for (Map.Entry<ChunkKey, ChunkLocation> entry : entries) {
             entry.getKey().write(listing);
             entry.getValue().shape().write(listing);

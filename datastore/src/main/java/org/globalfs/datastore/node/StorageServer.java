@@ -3,13 +3,15 @@ package org.globalfs.datastore.node;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.globalfs.protocol.BindFailure;
@@ -25,6 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class StorageServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StorageServer.class);
     private static final int MAX_CONNECTIONS = 4096;
+    private static final long LOOK_MS = 1_000;
     private static final long ACCEPT_PAUSE_NS = 50_000_000;
     private static final long STACK_BYTES = 256 << 10;
     private static final long CLOSE_WAIT_MS = 5_000;
@@ -35,8 +38,20 @@ public final class StorageServer implements AutoCloseable {
     private final HostPort address;
     private final Thread acceptor;
     private @Nullable Supplier<Requests> requests;
-    private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
+    private final Limits limits;
+    private final ConnectionHandler.Budgets budgets;
+    private final Map<SocketChannel, ConnectionWatch> open = new ConcurrentHashMap<>();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    /**
+     * How long connections last.
+     *
+     * @param idleMs without a request; clients open another one then
+     * @param stalledMs in the middle of a request or an answer, or before HELLO
+     */
+    public record Limits(long idleMs, long stalledMs) {
+        public static final Limits DEFAULT = new Limits(300_000, 60_000);
+    }
 
     /**
      * Listens; connections are served from {@link #start} on.
@@ -45,12 +60,36 @@ public final class StorageServer implements AutoCloseable {
      * @param bind port 0 takes a free one
      */
     public StorageServer(String cluster, String node, HostPort bind) throws IOException {
+        this(cluster, node, bind, Limits.DEFAULT);
+    }
+
+    /** With other limits. */
+    public StorageServer(String cluster, String node, HostPort bind, Limits limits)
+            throws IOException {
+        this(
+                cluster,
+                node,
+                bind,
+                limits,
+                new ConnectionHandler.Budgets(TransferBudget.ARRIVING, TransferBudget.REQUESTS));
+    }
+
+    StorageServer(
+            String cluster,
+            String node,
+            HostPort bind,
+            Limits limits,
+            ConnectionHandler.Budgets budgets)
+            throws IOException {
         this.cluster = cluster;
         this.node = node;
+        this.limits = limits;
+        this.budgets = budgets;
         listener = ServerSocketChannel.open();
         try {
             listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             listener.bind(bind.resolve(), 512);
+            listener.socket().setSoTimeout((int) lookMs());
         } catch (BindException e) {
             listener.close();
             throw new IOException(
@@ -88,22 +127,50 @@ public final class StorageServer implements AutoCloseable {
         acceptor.start();
     }
 
+    /** Connections now. */
+    public int connections() {
+        return open.size();
+    }
+
+    /** How often the acceptor looks whether a connection has lasted too long. */
+    private long lookMs() {
+        return Math.clamp(Math.min(limits.idleMs, limits.stalledMs) / 4, 1, LOOK_MS);
+    }
+
     private void accept() {
+        long lookedNs = System.nanoTime();
         while (listener.isOpen()) {
             try {
-                SocketChannel channel = listener.accept();
+                if (System.nanoTime() - lookedNs >= TimeUnit.MILLISECONDS.toNanos(lookMs())) {
+                    closeOverdue();
+                    lookedNs = System.nanoTime();
+                }
+                SocketChannel channel = listener.socket().accept().getChannel();
                 if (open.size() >= MAX_CONNECTIONS) {
                     LOG.warn("{}: more than {} connections, one refused", node, MAX_CONNECTIONS);
                     channel.close();
                     continue;
                 }
                 serve(channel);
-            } catch (ClosedChannelException e) {
-                return;
+            } catch (SocketTimeoutException e) {
+                LOG.trace("{}: nobody connects", node); // time to look at those that there are
             } catch (IOException | OutOfMemoryError e) {
+                if (!listener.isOpen()) {
+                    return;
+                }
                 LOG.warn("{}: accept failed: {}", node, e.toString());
                 // Out of descriptors, or of memory for buffers, most likely.
                 LockSupport.parkNanos(ACCEPT_PAUSE_NS);
+            }
+        }
+    }
+
+    private void closeOverdue() throws IOException {
+        long nowNs = System.nanoTime();
+        for (Map.Entry<SocketChannel, ConnectionWatch> connection : open.entrySet()) {
+            if (connection.getValue().isOverdue(nowNs, limits)) {
+                LOG.debug("{}: connection closed, as nothing moves on it", node);
+                connection.getKey().close();
             }
         }
     }
@@ -121,9 +188,11 @@ public final class StorageServer implements AutoCloseable {
     private void startServing(SocketChannel channel) throws IOException {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        open.add(channel);
+        ConnectionWatch watch = new ConnectionWatch();
+        open.put(channel, watch);
         Supplier<Requests> answers = Objects.requireNonNull(requests);
-        ConnectionHandler handler = new ConnectionHandler(channel, answers.get(), cluster, node);
+        ConnectionHandler handler =
+                new ConnectionHandler(channel, watch, budgets, answers.get(), cluster, node);
         Thread thread =
                 Thread.ofPlatform()
                         .daemon()
@@ -150,7 +219,7 @@ public final class StorageServer implements AutoCloseable {
         listener.close();
         // The port is taken until the thread that waits for a connection has left the kernel.
         boolean interrupted = join(acceptor);
-        for (SocketChannel channel : open) {
+        for (SocketChannel channel : open.keySet()) {
             channel.close();
         }
         for (Thread thread : threads) {

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * filling it.
  */
 public final class BufferPool {
-    private static final int[] SIZES = {256 << 10, 1280 << 10, 4608 << 10, 9 << 20};
-    private static final int[] KEPT = {32, 32, 8, 4};
+    private static final int[] SIZES = {64 << 10, 256 << 10, 1280 << 10, 4608 << 10, 9 << 20};
+    private static final int[] KEPT = {64, 32, 32, 8, 4};
     private static final Shelf[] SHELVES = new Shelf[SIZES.length];
 
     static {
@@ -41,6 +41,16 @@ public final class BufferPool {
             }
         }
         return ByteBuffer.allocateDirect(bytes);
+    }
+
+    /** The capacity of what {@link #take} gives. */
+    public static int capacity(int bytes) {
+        for (int size : SIZES) {
+            if (bytes <= size) {
+                return size;
+            }
+        }
+        return bytes;
     }
 
     /** Gives back a buffer got from {@link #take}; the caller must not touch it any more. */

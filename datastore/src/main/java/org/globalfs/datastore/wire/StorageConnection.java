@@ -1,10 +1,7 @@
 package org.globalfs.datastore.wire;
 
 import java.io.Closeable;
-import java.io.DataInputStream;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * status. Not thread-safe.
  */
 public final class StorageConnection implements Closeable {
-    private final Socket socket;
-    private final DataInputStream in;
+    private final HostPort address;
+    private final PatientChannel channel;
     private final ByteBuffer out = ByteBuffer.allocate(Frame.HEADER_BYTES + Frame.MAX_META_BYTES);
     private final String node;
     private long requests;
@@ -33,36 +30,38 @@ public final class StorageConnection implements Closeable {
 
     /**
      * @param node the node expected there; empty: any
+     * @param timeoutMs how long the node may take to accept or send something
      */
     public StorageConnection(HostPort address, String cluster, String node, int timeoutMs)
             throws IOException {
-        socket = new Socket();
+        this(address, new Hello(cluster, node, false), timeoutMs);
+    }
+
+    private StorageConnection(HostPort address, Hello greeting, int timeoutMs) throws IOException {
+        this.address = address;
+        channel = new PatientChannel(address.resolve(), timeoutMs);
         try {
-            InetSocketAddress target = address.resolve();
-            socket.connect(target, timeoutMs);
-            socket.setSoTimeout(timeoutMs);
-            socket.setTcpNoDelay(true);
-            in = new DataInputStream(socket.getInputStream());
-            Reply hello =
-                    request(
-                            Opcode.HELLO,
-                            to -> {
-                                to.putInt(Frame.PROTOCOL_VERSION);
-                                Frame.writeString(to, cluster);
-                                Frame.writeString(to, node);
-                            },
-                            new byte[0],
-                            0,
-                            0);
+            Reply hello = request(Opcode.HELLO, greeting::write, new byte[0], 0, 0);
             if (hello.status != ChunkStatus.OK) {
                 throw new IOException("storage node at " + address + " refuses: " + hello.status);
             }
             hello.meta.getInt();
             this.node = Frame.readString(hello.meta);
         } catch (IOException | RuntimeException e) {
-            socket.close();
+            channel.close();
             throw e;
         }
+    }
+
+    /** For work that nobody waits for: the node does it when others' does not wait for room. */
+    public static StorageConnection inBackground(
+            HostPort address, String cluster, String node, int timeoutMs) throws IOException {
+        return new StorageConnection(address, new Hello(cluster, node, true), timeoutMs);
+    }
+
+    /** False: the node has closed it, as it does when nothing was asked for minutes. */
+    public boolean isOpen() {
+        return channel.isQuiet();
     }
 
     /** The id of the node that answered. */
@@ -84,21 +83,19 @@ public final class StorageConnection implements Closeable {
                 request,
                 length,
                 Frame.crc(payload, at, length));
-        socket.getOutputStream().write(out.array(), 0, out.position());
-        if (length > 0) {
-            socket.getOutputStream().write(payload, at, length);
-        }
+        channel.write(out.array(), 0, out.position());
+        channel.write(payload, at, length);
         byte[] head = new byte[Frame.HEADER_BYTES];
-        in.readFully(head);
+        channel.read(head, 0, head.length);
         Frame.Header header = Frame.header(ByteBuffer.wrap(head), 0);
         byte[] whole = new byte[Frame.HEADER_BYTES + header.metaBytes()];
         System.arraycopy(head, 0, whole, 0, head.length);
-        in.readFully(whole, head.length, header.metaBytes());
+        channel.read(whole, head.length, header.metaBytes());
         Frame.check(ByteBuffer.wrap(whole), 0, header);
         byte[] body = new byte[header.payloadBytes()];
-        in.readFully(body);
+        channel.read(body, 0, body.length);
         if (header.request() != request || Frame.crc(body, 0, body.length) != header.payloadCrc()) {
-            throw new IOException("storage node " + socket + ": damaged reply " + header);
+            throw new IOException("storage node at " + address + ": damaged reply " + header);
         }
         return new Reply(
                 header.chunkStatus(),
@@ -281,6 +278,6 @@ public final class StorageConnection implements Closeable {
 
     @Override
     public void close() throws IOException {
-        socket.close();
+        channel.close();
     }
 }

@@ -126,7 +126,8 @@ class NearestReadTest {
     @Test
     void distancesAreMeasuredOnceSomebodyAsks() throws IOException {
         NodeDirectory directory = new NodeDirectory(cluster.discovery, cluster.epochs);
-        try (FailureDetector detector = new FailureDetector(StorageCluster.CLUSTER, directory);
+        try (FailureDetector detector =
+                        new FailureDetector(StorageCluster.CLUSTER, directory, () -> {}, 30_000);
                 RegionDistances distances =
                         new RegionDistances(StorageCluster.CLUSTER, "west", directory, detector)) {
             for (StorageSite site : directory.newest(GLOBAL).nodes()) {

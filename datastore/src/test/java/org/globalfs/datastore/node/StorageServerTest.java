@@ -19,6 +19,7 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
+import org.globalfs.datastore.wire.Hello;
 import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.StorageConnection;
@@ -175,7 +176,71 @@ class StorageServerTest {
                 .anyMatch(thread ->
                         thread.getKey().getName().equals("storage-s2-accept")
                                 && thread.getValue().length > 0
-                                && thread.getValue()[0].getMethodName().startsWith("accept"));
+                                && thread.getValue()[0].getMethodName().startsWith("poll"));
+    }
+
+    /** It would have memory set aside for anybody. */
+    @Test
+    void nobodySendsMuchBeforeHello() throws IOException {
+        try (Socket socket = raw()) {
+            socket.setSoTimeout(30_000);
+            socket.getOutputStream().write(putOf(Frame.MAX_PAYLOAD_BYTES));
+            assertThat(socket.getInputStream().read()).as("closed").isNegative();
+        }
+    }
+
+    private static byte[] putOf(int bytes) {
+        ByteBuffer frame = ByteBuffer.allocate(200);
+        int start = Frame.begin(frame);
+        new ChunkKey(1, 1, 1).write(frame);
+        SHAPE.write(frame);
+        Frame.writeString(frame, "");
+        Frame.end(frame, start, Opcode.PUT, ChunkStatus.REQUEST, 1, bytes, 0);
+        return java.util.Arrays.copyOf(frame.array(), frame.position());
+    }
+
+    private static byte[] helloTo(String node) {
+        ByteBuffer frame = ByteBuffer.allocate(200);
+        int start = Frame.begin(frame);
+        new Hello("one", node, false).write(frame);
+        Frame.end(frame, start, Opcode.HELLO, ChunkStatus.REQUEST, 0, 0, 0);
+        return java.util.Arrays.copyOf(frame.array(), frame.position());
+    }
+
+    /** All the memory that there is for requests is one client's, which has stopped. */
+    @Test
+    void whoStopsInTheMiddleOfARequestKeepsOthersWaitingForAWhileOnly() throws Exception {
+        ConnectionHandler.Budgets budgets =
+                new ConnectionHandler.Budgets(
+                        new TransferBudget(64 << 10), new TransferBudget(1 << 20));
+        try (StorageServer server =
+                new StorageServer(
+                        "one",
+                        "s2",
+                        new HostPort("127.0.0.1", 0),
+                        new StorageServer.Limits(60_000, 500),
+                        budgets)) {
+            server.start(() ->
+                    (header, opcode, meta, payload, replies) ->
+                            replies.send(opcode, ChunkStatus.OK, header.request()));
+            try (Socket stopped =
+                    new Socket(InetAddress.getLoopbackAddress(), server.address().port())) {
+                stopped.getOutputStream().write(helloTo("s2"));
+                stopped.getOutputStream().write(putOf(4 << 20));
+                await().until(() -> budgets.requests().usedBytes() == 1 << 20);
+                byte[] data = new byte[200_000];
+                try (StorageConnection other = connect(server)) {
+                    assertThat(other.put(new ChunkKey(1, 2, 3), SHAPE, "", data, 0, data.length))
+                            .isEqualTo(ChunkStatus.OK);
+                    byte[] small = new byte[20_000];
+                    assertThat(other.put(new ChunkKey(1, 2, 4), SHAPE, "", small, 0, small.length))
+                            .isEqualTo(ChunkStatus.OK);
+                    other.ping();
+                    await().until(() -> budgets.requests().usedBytes() == 0);
+                    await().until(() -> budgets.arriving().usedBytes() == 0);
+                }
+            }
+        }
     }
 
     @Test

@@ -1,0 +1,91 @@
+package org.globalfs.datastore.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Who waits for memory, and whose turn it is then. */
+@Timeout(60)
+class TransferBudgetTest {
+    private final TransferBudget budget = new TransferBudget(100);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void stop() {
+        threads.shutdownNow();
+    }
+
+    private Future<TransferBudget.Share> later(long bytes, boolean background) {
+        int before = budget.waiting();
+        Future<TransferBudget.Share> share = threads.submit(() -> budget.take(bytes, background));
+        await().until(() -> share.isDone() || budget.waiting() > before);
+        return share;
+    }
+
+    private static TransferBudget.Share get(Future<TransferBudget.Share> share) throws Exception {
+        return share.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whoCameFirstIsServedFirstAndTheBackgroundLast() throws Exception {
+        TransferBudget.Share all = budget.take(100, false);
+        Future<TransferBudget.Share> behind = later(10, true);
+        Future<TransferBudget.Share> much = later(90, false);
+        Future<TransferBudget.Share> little = later(20, false);
+        assertThat(budget.waiting()).isEqualTo(3);
+        all.close();
+        TransferBudget.Share served = get(much);
+        assertThat(little.isDone()).isFalse();
+        assertThat(behind.isDone()).as("it would fit").isFalse();
+        served.close();
+        get(little).close();
+        get(behind).close();
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void theBackgroundLeavesHalfToOthers() throws Exception {
+        TransferBudget.Share half = budget.take(1_000, true);
+        assertThat(budget.usedBytes()).isEqualTo(50);
+        Future<TransferBudget.Share> more = later(1, true);
+        assertThat(more.isDone()).isFalse();
+        budget.take(50, false).close();
+        half.close();
+        get(more).close();
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void whoIsInterruptedHoldsUpNobody() throws Exception {
+        TransferBudget.Share some = budget.take(60, false);
+        Future<TransferBudget.Share> interrupted = threads.submit(this::takeInterrupted);
+        await().until(() -> budget.waiting() == 1);
+        Future<TransferBudget.Share> next = later(30, false);
+        assertThat(next.isDone()).isFalse();
+        waiter.interrupt();
+        assertThatThrownBy(() -> get(interrupted))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(InterruptedIOException.class);
+        get(next).close();
+        some.close();
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    private volatile Thread waiter;
+
+    private TransferBudget.Share takeInterrupted() throws IOException {
+        waiter = Thread.currentThread();
+        return budget.take(100, false);
+    }
+}
