@@ -72,6 +72,13 @@ public interface FaultPoints {
     default void reading(Path path, long offset) throws IOException {}
 
     /**
+     * Part of a segment file is about to be read at a start.
+     *
+     * @throws IOException what a disk that cannot read it would say
+     */
+    default void scanning(Path path, long from, int bytes) throws IOException {}
+
+    /**
      * A chunk is about to be looked up in the index.
      *
      * @throws java.io.UncheckedIOException as an index that cannot be read would

@@ -405,6 +405,16 @@ final class SegmentFile {
         return (int) crc.getValue();
     }
 
+    /** Writes the header of a file that a start always looks through until it is stamped again. */
+    static void writeUntrusted(FileChannel channel, SegmentHeader header) throws IOException {
+        ByteBuffer whole = ByteBuffer.allocate(HEADER_BYTES);
+        header.write(whole);
+        whole.putLong(STAMP_AT, Long.MAX_VALUE);
+        whole.putInt(STAMP_AT + Long.BYTES, crc(Long.MAX_VALUE));
+        writeFully(channel, whole.clear(), 0);
+        channel.force(false);
+    }
+
     /**
      * Something in here is about to die, in this epoch of the index: written, and on disk, before
      * the first such death is. A start that finds an older index looks through the records. Never

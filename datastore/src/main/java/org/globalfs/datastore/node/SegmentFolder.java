@@ -251,6 +251,10 @@ final class SegmentFolder {
         return failure;
     }
 
+    boolean hasFailed() {
+        return groupSync.failure() != null;
+    }
+
     private void fail(IOException failure, Exception seen) {
         if (groupSync.fail(failure)) {
             LOG.error("{}: disk or index failed, no more writes", folder, seen);

@@ -28,8 +28,14 @@ final class SegmentLoader {
      *
      * @param header as far as it can be told from the file's name, if it is damaged
      * @param stamp see {@link SegmentFile#stamp(long)}
+     * @param headerUnreadable the disk did not give it
      */
-    record Opened(Path path, FileChannel channel, SegmentHeader header, long stamp) {
+    record Opened(
+            Path path,
+            FileChannel channel,
+            SegmentHeader header,
+            long stamp,
+            boolean headerUnreadable) {
         boolean sealed() {
             return header.sealedTail() != 0;
         }
@@ -87,7 +93,8 @@ final class SegmentLoader {
 
     /** Takes a file over, and looks through all its records. */
     Loaded scan(Opened file) throws IOException {
-        SegmentScan.Found found = SegmentScan.scan(file.path, file.channel, file.header, window);
+        SegmentScan.Found found =
+                SegmentScan.scanAtStart(file.path, file.channel, file.header, window, faults);
         SegmentFile segment =
                 SegmentFile.open(
                         file.path,
@@ -97,6 +104,10 @@ final class SegmentLoader {
                         file.sealed(),
                         faults);
         files.remove(file);
+        if (file.headerUnreadable) {
+            // Not before: a disk that reads nothing may do so again later.
+            SegmentFile.writeUntrusted(file.channel, file.header);
+        }
         if (found.damagedBytes() > 0) {
             LOG.error(
                     "{}: {} bytes hold no readable record; their chunks count as lost",
@@ -106,6 +117,16 @@ final class SegmentLoader {
         if (!file.sealed()) {
             segment.cutTail(found.tail());
         }
+        if (found.unreadableBytes() > 0) {
+            LOG.error(
+                    "{}: the disk cannot read {} bytes: look at it, and replace it if there are more",
+                    file.path,
+                    found.unreadableBytes());
+            if (!file.sealed()) {
+                // Appends might have to read the page that they begin in.
+                segment.seal(options.cluster(), options.node());
+            }
+        }
         // A process that was killed may have left this to the kernel only, and what is found
         // here is acknowledged from now on: chunks, and the ends of others.
         segment.sync();
@@ -114,36 +135,52 @@ final class SegmentLoader {
 
     private Opened opened(Path path, FileChannel channel) throws IOException {
         window.clear().limit(SegmentFile.HEADER_BYTES);
-        while (window.hasRemaining() && channel.read(window, window.position()) >= 0) {
-            // a short read goes on
+        try {
+            faults.scanning(path, 0, SegmentFile.HEADER_BYTES);
+            while (window.hasRemaining() && channel.read(window, window.position()) >= 0) {
+                // a short read goes on
+            }
+        } catch (IOException e) {
+            LOG.error("{}: the disk cannot read the file header: {}", path, e.toString());
+            return new Opened(path, channel, substitute(path, channel), Long.MAX_VALUE, true);
         }
         window.flip();
         SegmentHeader header = SegmentHeader.read(window, path);
         if (header == null) {
             LOG.error("{}: damaged file header; its records are searched for", path);
-            int number = Integer.parseInt(path.getFileName().toString().replaceAll("\\D", ""));
-            int size = (int) Math.min(Integer.MAX_VALUE, channel.size());
-            header =
-                    new SegmentHeader(number, options.cluster(), options.node(), Math.max(size, 1));
-            return new Opened(path, channel, header, Long.MAX_VALUE);
+            return new Opened(path, channel, substitute(path, channel), Long.MAX_VALUE, false);
         }
         checkOwner(path, header, options);
         boolean whole = window.limit() == SegmentFile.HEADER_BYTES;
         return new Opened(
-                path, channel, header, whole ? SegmentFile.stamp(window) : Long.MAX_VALUE);
+                path, channel, header, whole ? SegmentFile.stamp(window) : Long.MAX_VALUE, false);
+    }
+
+    /** As of a sealed file. */
+    private SegmentHeader substitute(Path path, FileChannel channel) throws IOException {
+        int number = Integer.parseInt(path.getFileName().toString().replaceAll("\\D", ""));
+        int size = (int) Math.min(Integer.MAX_VALUE, channel.size());
+        return new SegmentHeader(number, options.cluster(), options.node(), Math.max(size, 1));
     }
 
     /** A crash between creating the file and writing its header leaves it empty or blank. */
     private static boolean unborn(FileChannel channel) throws IOException {
+        if (channel.size() > SegmentFile.HEADER_BYTES) {
+            return false;
+        }
         ByteBuffer start = ByteBuffer.allocate(SegmentFile.HEADER_BYTES);
-        channel.read(start, 0);
+        try {
+            channel.read(start, 0);
+        } catch (IOException e) {
+            return false; // whoever opens it deals with that
+        }
         start.flip();
         while (start.hasRemaining()) {
             if (start.get() != 0) {
                 return false;
             }
         }
-        return channel.size() <= SegmentFile.HEADER_BYTES;
+        return true;
     }
 
     private static void checkOwner(Path path, SegmentHeader header, SegmentStore.Options options)

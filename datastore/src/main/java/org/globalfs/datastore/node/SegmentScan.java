@@ -2,6 +2,7 @@ package org.globalfs.datastore.node;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,16 +12,23 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a segment's record headers at start. Behind a damaged header it searches on for the next
- * valid one; in an unsealed segment what lies beyond the last valid record is a torn tail.
+ * valid one; in an unsealed segment what lies beyond the last valid record is a torn tail. What the
+ * disk cannot read is damaged, unless it is so much that the disk as a whole is to be suspected.
  */
 final class SegmentScan {
     private static final int WINDOW_BYTES = 256 << 10;
 
     /** Read at once where records are so long that most of a window would be chunks' bytes. */
     private static final int SHORT_WINDOW_BYTES = 4 << 10;
+
+    /** What the disk and the kernel read at least. */
+    private static final int BLOCK_BYTES = 4 << 10;
+
+    private static final int MOST_UNREADABLE_BYTES = 1 << 20;
 
     private final Path path;
     private final FileChannel channel;
@@ -38,8 +46,20 @@ final class SegmentScan {
 
     private final Set<Integer> torn = new HashSet<>();
 
-    private SegmentScan(Path path, FileChannel channel, SegmentHeader header, ByteBuffer window)
+    /** Null: what cannot be read is a failure. */
+    private final @Nullable FaultPoints faults;
+
+    /** Numbers of blocks. */
+    private final Set<Long> unreadable = new HashSet<>();
+
+    private SegmentScan(
+            Path path,
+            FileChannel channel,
+            SegmentHeader header,
+            ByteBuffer window,
+            @Nullable FaultPoints faults)
             throws IOException {
+        this.faults = faults;
         this.path = path;
         this.channel = channel;
         this.header = header;
@@ -52,22 +72,48 @@ final class SegmentScan {
      * @param damagedBytes bytes below the tail that belong to no valid record
      * @param torn offsets of live records in an unsealed segment whose bytes are damaged: most
      *     likely their writes never completed, while later ones did
+     * @param unreadableBytes what the disk did not give of what was looked at
      */
-    record Found(List<ChunkRecord> records, int tail, int damagedBytes, Set<Integer> torn) {}
+    record Found(
+            List<ChunkRecord> records,
+            int tail,
+            int damagedBytes,
+            Set<Integer> torn,
+            int unreadableBytes) {}
 
     static ByteBuffer newWindow() {
         return ByteBuffer.allocateDirect(WINDOW_BYTES);
     }
 
+    /** Fails where the disk cannot read something. */
     static Found scan(Path path, FileChannel channel, SegmentHeader header, ByteBuffer window)
             throws IOException {
-        SegmentScan scan = new SegmentScan(path, channel, header, window);
+        return scan(new SegmentScan(path, channel, header, window, null));
+    }
+
+    /** Goes on where the disk cannot read something. */
+    static Found scanAtStart(
+            Path path,
+            FileChannel channel,
+            SegmentHeader header,
+            ByteBuffer window,
+            FaultPoints faults)
+            throws IOException {
+        return scan(new SegmentScan(path, channel, header, window, faults));
+    }
+
+    private static Found scan(SegmentScan scan) throws IOException {
         scan.run();
-        if (header.sealedTail() == 0) {
+        if (scan.header.sealedTail() == 0) {
             scan.verify();
         }
         int damagedBytes = scan.damaged.headMap(scan.tail).values().stream().mapToInt(n -> n).sum();
-        return new Found(scan.records, scan.tail, damagedBytes, scan.torn);
+        return new Found(
+                scan.records,
+                scan.tail,
+                damagedBytes,
+                scan.torn,
+                scan.unreadable.size() * BLOCK_BYTES);
     }
 
     private void run() throws IOException {
@@ -134,6 +180,26 @@ final class SegmentScan {
 
     private void fill(int at, int bytes) throws IOException {
         window.clear().limit(bytes);
+        try {
+            read(at);
+        } catch (ClosedChannelException e) {
+            throw e;
+        } catch (IOException e) {
+            if (faults == null) {
+                throw e;
+            }
+            window.clear().limit(Math.clamp(fileBytes - at, 0, bytes));
+            fillByBlocks(at);
+        }
+        window.flip();
+        windowAt = at;
+    }
+
+    /** Fills the rest of the window, as far as the file goes. */
+    private void read(long at) throws IOException {
+        if (faults != null) {
+            faults.scanning(path, at, window.remaining());
+        }
         long from = at;
         while (window.hasRemaining()) {
             int n = channel.read(window, from);
@@ -142,8 +208,42 @@ final class SegmentScan {
             }
             from += n;
         }
-        window.flip();
-        windowAt = at;
+    }
+
+    /** What cannot be read is no record, and not blank either: others may follow. */
+    private void fillByBlocks(int at) throws IOException {
+        int end = window.limit();
+        while (window.position() < end) {
+            int start = window.position();
+            long from = (long) at + start;
+            int length = (int) Math.min(end - start, BLOCK_BYTES - from % BLOCK_BYTES);
+            window.limit(start + length);
+            try {
+                read(from);
+            } catch (ClosedChannelException e) {
+                throw e;
+            } catch (IOException e) {
+                noteUnreadable(from / BLOCK_BYTES, e);
+                window.position(start);
+                while (window.hasRemaining()) {
+                    window.put((byte) 0xff);
+                }
+            }
+            window.limit(end);
+        }
+    }
+
+    private void noteUnreadable(long block, IOException cause) throws IOException {
+        unreadable.add(block);
+        if (unreadable.size() > MOST_UNREADABLE_BYTES / BLOCK_BYTES) {
+            throw new IOException(
+                    path
+                            + ": more than "
+                            + MOST_UNREADABLE_BYTES
+                            + " bytes cannot be read: look at the disk and its cables, and replace"
+                            + " it if it fails",
+                    cause);
+        }
     }
 
     /**

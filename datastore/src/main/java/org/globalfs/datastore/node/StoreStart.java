@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.protocol.Disk;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -119,13 +120,32 @@ final class StoreStart {
         }
         table.replace(record.key(), location);
         if (other != null) {
-            // Or it might come back once the newer one is dead.
-            var _ = files.kill(other, checkpoints.epoch());
+            endOlder(record.key(), other);
         }
         if (torn) {
             table.corrupt().add(record.key());
         } else {
             table.corrupt().remove(record.key());
+        }
+    }
+
+    /**
+     * Or it might come back once the newer one is dead. Where the disk cannot read the page that
+     * its end would be written to, it stays: later starts find the newer one as well.
+     */
+    private void endOlder(ChunkKey key, ChunkLocation older) throws IOException {
+        try {
+            var _ = files.kill(older, checkpoints.epoch());
+        } catch (IOException e) {
+            if (files.hasFailed() || Disk.isFull(e)) {
+                throw e;
+            }
+            LOG.warn(
+                    "an older record of chunk {} in {} at {} stays: {}",
+                    key,
+                    older.segment().path(),
+                    older.offset(),
+                    e.toString());
         }
     }
 }

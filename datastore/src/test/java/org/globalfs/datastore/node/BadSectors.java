@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A disk that does not give some of the records on it, whoever asks. Thread-safe. */
 public final class BadSectors implements FaultPoints {
     private final Set<Place> places = ConcurrentHashMap.newKeySet();
+    private final Set<Place> sectors = ConcurrentHashMap.newKeySet();
     private final Set<Place> unwritable = ConcurrentHashMap.newKeySet();
 
     private record Place(String file, long offset) {}
@@ -27,6 +28,22 @@ public final class BadSectors implements FaultPoints {
     public void addUnwritable(Path file, long offset) {
         add(file, offset);
         unwritable.add(new Place(file.getFileName().toString(), offset));
+    }
+
+    /** As {@link #add}, of the sector at this offset, and of the record that begins there. */
+    public void addSector(Path file, long offset) {
+        add(file, offset);
+        sectors.add(new Place(file.getFileName().toString(), offset));
+    }
+
+    @Override
+    public void scanning(Path path, long from, int bytes) throws IOException {
+        String file = path.getFileName().toString();
+        for (Place sector : sectors) {
+            if (sector.file.equals(file) && sector.offset >= from && sector.offset < from + bytes) {
+                throw new IOException("Input/output error");
+            }
+        }
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +26,7 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.Disk;
+import org.globalfs.protocol.Folders;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -568,6 +570,122 @@ class SegmentStoreTest {
             ChunkKey later = keys.get(3);
             assertThat(store.delete(List.of(later))).isEqualTo(1);
             chunks.remove(later);
+            assertHolds(store, chunks);
+        }
+    }
+
+    private Map<ChunkKey, byte[]> filled() throws IOException {
+        try (SegmentStore store = open()) {
+            return fill(store, 6, 50_000);
+        }
+    }
+
+    private Map<ChunkKey, ChunkLocation> locations(Map<ChunkKey, byte[]> chunks)
+            throws IOException {
+        Map<ChunkKey, ChunkLocation> found = new HashMap<>();
+        try (SegmentStore store = open()) {
+            chunks.keySet().forEach(key -> found.put(key, store.location(key)));
+        }
+        return found;
+    }
+
+    /** Its start looks through the segment that it wrote to last. */
+    @Test
+    void aStartGoesOnWhereTheDiskCannotReadARecordsHeader() throws IOException {
+        Map<ChunkKey, byte[]> chunks = filled();
+        Map<ChunkKey, ChunkLocation> at = locations(chunks);
+        for (ChunkKey unread : chunks.keySet()) {
+            BadSectors bad = new BadSectors();
+            bad.addSector(onlySegment(), at.get(unread).offset());
+            List<ChunkKey> lost;
+            try (SegmentStore store = copied(bad)) {
+                assertThat(store.lookedThrough()).isEqualTo(1);
+                lost = chunks.keySet().stream().filter(key -> !store.has(key)).toList();
+                assertThat(lost).as("and those in the same block").contains(unread);
+                assertThat(lost.size()).isLessThanOrEqualTo(2);
+                for (ChunkKey key : lost) {
+                    assertThat(put(store, key, null, chunks.get(key))).isEqualTo(ChunkStatus.OK);
+                }
+                assertHolds(store, chunks);
+            }
+            try (SegmentStore store = reopened(bad)) {
+                assertHolds(store, chunks);
+            }
+        }
+    }
+
+    private Path copy() {
+        return folder.resolve("copy");
+    }
+
+    /** A copy of the store, on such a disk. */
+    private SegmentStore copied(BadSectors bad) throws IOException {
+        Folders.delete(copy());
+        Files.createDirectories(copy());
+        Files.copy(onlySegment(), copy().resolve(onlySegment().getFileName()));
+        return reopened(bad);
+    }
+
+    private SegmentStore reopened(FaultPoints bad) throws IOException {
+        return SegmentStore.open(
+                copy(),
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES),
+                Disk.of(copy()),
+                bad);
+    }
+
+    @Test
+    void aStartGoesOnWhereTheDiskCannotReadAChunksBytes() throws IOException {
+        Map<ChunkKey, byte[]> chunks = filled();
+        Map<ChunkKey, ChunkLocation> at = locations(chunks);
+        ChunkKey unread = List.copyOf(chunks.keySet()).get(3);
+        BadSectors bad = new BadSectors();
+        bad.addSector(onlySegment(), at.get(unread).offset() + at.get(unread).recordBytes() / 2);
+        try (SegmentStore store = copied(bad)) {
+            assertThat(store.has(unread)).isFalse();
+            assertThat(put(store, unread, null, chunks.get(unread))).isEqualTo(ChunkStatus.OK);
+            assertHolds(store, chunks);
+        }
+    }
+
+    @Test
+    void aStartGoesOnWhereTheDiskCannotReadASegmentsHeader() throws IOException {
+        Map<ChunkKey, byte[]> chunks = filled();
+        BadSectors bad = new BadSectors();
+        bad.addSector(onlySegment(), 0);
+        try (SegmentStore store = copied(bad)) {
+            assertHolds(store, chunks);
+        }
+        try (SegmentStore store = reopened(FaultPoints.NONE)) {
+            assertHolds(store, chunks);
+        }
+    }
+
+    /** Else what a cable does would look like garbage, and be given back. */
+    @Test
+    void aDiskThatReadsNothingIsRefusedAndNothingIsLost() throws IOException {
+        Map<ChunkKey, byte[]> chunks = new HashMap<>();
+        try (SegmentStore store = open()) {
+            while (store.liveBytes() < 2 << 20) {
+                chunks.putAll(fill(store, 6, 50_000));
+            }
+        }
+        FaultPoints dead =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void scanning(Path path, long from, int bytes) throws IOException {
+                        throw new IOException("Input/output error");
+                    }
+                };
+        Files.createDirectories(copy());
+        Files.copy(onlySegment(), copy().resolve(onlySegment().getFileName()));
+        assertThatThrownBy(() -> reopened(dead)).hasMessageContaining("look at the disk");
+        assertThat(copy().resolve(onlySegment().getFileName()))
+                .hasSameBinaryContentAs(onlySegment());
+        try (SegmentStore store = reopened(FaultPoints.NONE)) {
             assertHolds(store, chunks);
         }
     }
