@@ -57,6 +57,13 @@ public interface FaultPoints {
     void reached(Step step, Path path);
 
     /**
+     * A segment file is about to be made.
+     *
+     * @throws IOException what a kernel would say that does not open it
+     */
+    default void opening(Path path) throws IOException {}
+
+    /**
      * A file is about to be synced: a disk that fails does so here.
      *
      * @throws IOException as the sync would

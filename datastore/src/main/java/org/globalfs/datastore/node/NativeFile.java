@@ -19,9 +19,10 @@ import org.slf4j.LoggerFactory;
 /**
  * fallocate(2), which Java has no call for: reserves disk space ahead of appends, and gives the
  * space of deleted chunks back. Where it is missing, files grow as they are written and space comes
- * back only with whole segments.
+ * back only with whole segments. A file is opened for each call, as there are many files and few
+ * calls.
  */
-final class NativeFile implements AutoCloseable {
+final class NativeFile {
     private static final Logger LOG = LoggerFactory.getLogger(NativeFile.class);
     private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
@@ -30,6 +31,8 @@ final class NativeFile implements AutoCloseable {
     private static final int ENOSPC = 28;
     private static final int EDQUOT = 122;
     private static final int EINTR = 4;
+    private static final int ENFILE = 23;
+    private static final int EMFILE = 24;
 
     private static final @Nullable Calls CALLS = link();
 
@@ -44,13 +47,15 @@ final class NativeFile implements AutoCloseable {
     enum Outcome {
         DONE,
         NO_SPACE,
+        /** The process has no descriptor left. */
+        NOT_NOW,
         UNSUPPORTED
     }
 
-    private final int descriptor;
+    private final Path path;
 
-    private NativeFile(int descriptor) {
-        this.descriptor = descriptor;
+    private NativeFile(Path path) {
+        this.path = path;
     }
 
     @SuppressWarnings("restricted") // --enable-native-access is given at start
@@ -95,24 +100,8 @@ final class NativeFile implements AutoCloseable {
     }
 
     /** Null where fallocate cannot be called. */
-    static @Nullable NativeFile open(Path path) throws IOException {
-        Calls calls = CALLS;
-        if (calls == null) {
-            return null;
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(calls.state);
-            MemorySegment name = arena.allocateFrom(path.toString());
-            int descriptor = (int) calls.open.invokeExact(state, name, O_RDWR | O_CLOEXEC);
-            if (descriptor < 0) {
-                throw new IOException(path + ": open failed, errno " + errno(calls, state));
-            }
-            return new NativeFile(descriptor);
-        } catch (IOException | RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+    static @Nullable NativeFile of(Path path) {
+        return CALLS == null ? null : new NativeFile(path);
     }
 
     private static int errno(Calls calls, MemorySegment state) {
@@ -121,7 +110,11 @@ final class NativeFile implements AutoCloseable {
 
     /** Reserves [offset, offset + length) and makes the file at least that long. */
     Outcome allocate(long offset, long length) throws IOException {
-        return call(0, offset, length);
+        Outcome outcome = call(0, offset, length);
+        if (outcome == Outcome.NOT_NOW) {
+            throw new IOException(path + ": Too many open files");
+        }
+        return outcome;
     }
 
     /** Gives [offset, offset + length) back to the file system; it reads as zeros afterwards. */
@@ -133,23 +126,19 @@ final class NativeFile implements AutoCloseable {
         Calls calls = java.util.Objects.requireNonNull(CALLS);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(calls.state);
-            while (true) {
-                int result =
-                        (int) calls.fallocate.invokeExact(state, descriptor, mode, offset, length);
-                if (result == 0) {
-                    return Outcome.DONE;
-                }
+            MemorySegment name = arena.allocateFrom(path.toString());
+            int descriptor = (int) calls.open.invokeExact(state, name, O_RDWR | O_CLOEXEC);
+            if (descriptor < 0) {
                 int errno = errno(calls, state);
-                switch (errno) {
-                    case EINTR -> {}
-                    case ENOSPC, EDQUOT -> {
-                        return Outcome.NO_SPACE;
-                    }
-                    case 95, 38, 22 -> { // EOPNOTSUPP, ENOSYS, EINVAL: not on this file system
-                        return Outcome.UNSUPPORTED;
-                    }
-                    default -> throw new IOException("fallocate failed, errno " + errno);
+                if (errno == EMFILE || errno == ENFILE) {
+                    return Outcome.NOT_NOW;
                 }
+                throw new IOException(path + ": open failed, errno " + errno);
+            }
+            try {
+                return call(calls, state, descriptor, mode, offset, length);
+            } finally {
+                int ignored = (int) calls.close.invokeExact(state, descriptor);
             }
         } catch (IOException | RuntimeException | Error e) {
             throw e;
@@ -158,15 +147,25 @@ final class NativeFile implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
-        Calls calls = java.util.Objects.requireNonNull(CALLS);
-        try (Arena arena = Arena.ofConfined()) {
-            int ignored = (int) calls.close.invokeExact(arena.allocate(calls.state), descriptor);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
+    private static Outcome call(
+            Calls calls, MemorySegment state, int descriptor, int mode, long offset, long length)
+            throws Throwable {
+        while (true) {
+            int result = (int) calls.fallocate.invokeExact(state, descriptor, mode, offset, length);
+            if (result == 0) {
+                return Outcome.DONE;
+            }
+            int errno = errno(calls, state);
+            switch (errno) {
+                case EINTR -> {}
+                case ENOSPC, EDQUOT -> {
+                    return Outcome.NO_SPACE;
+                }
+                case 95, 38, 22 -> { // EOPNOTSUPP, ENOSYS, EINVAL: not on this file system
+                    return Outcome.UNSUPPORTED;
+                }
+                default -> throw new IOException("fallocate failed, errno " + errno);
+            }
         }
     }
 }

@@ -60,8 +60,8 @@ final class SegmentFile {
     private volatile boolean removed;
 
     /**
-     * The native descriptor's number may be another file's by now. Guarded by the segment's
-     * monitor, which is held while that descriptor is used.
+     * The path may be another file's by now. Guarded by the segment's monitor, which is held while
+     * the file is opened by it.
      */
     private boolean closed;
 
@@ -133,6 +133,7 @@ final class SegmentFile {
             Path folder, int number, String cluster, String node, FaultPoints faults)
             throws IOException {
         Path path = folder.resolve(fileName(number));
+        faults.opening(path);
         FileChannel channel =
                 FileChannel.open(
                         path,
@@ -148,7 +149,7 @@ final class SegmentFile {
             Folders.sync(folder);
             faults.reached(Step.SEGMENT_CREATED, path);
             return new SegmentFile(
-                    number, path, channel, NativeFile.open(path), HEADER_BYTES, false, faults);
+                    number, path, channel, NativeFile.of(path), HEADER_BYTES, false, faults);
         } catch (IOException | RuntimeException e) {
             channel.close();
             Files.deleteIfExists(path);
@@ -167,7 +168,7 @@ final class SegmentFile {
             throws IOException {
         SegmentFile file =
                 new SegmentFile(
-                        number, path, channel, NativeFile.open(path), found.tail(), sealed, faults);
+                        number, path, channel, NativeFile.of(path), found.tail(), sealed, faults);
         file.damagedBytes = found.damagedBytes();
         return file;
     }
@@ -363,7 +364,7 @@ final class SegmentFile {
                         header.number(),
                         path,
                         channel,
-                        NativeFile.open(path),
+                        NativeFile.of(path),
                         header.sealedTail(),
                         true,
                         faults);
@@ -588,9 +589,6 @@ final class SegmentFile {
     }
 
     synchronized void close() throws IOException {
-        if (nativeFile != null && !closed) {
-            nativeFile.close();
-        }
         closed = true;
         channel.close();
     }

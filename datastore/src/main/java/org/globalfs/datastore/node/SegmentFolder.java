@@ -208,7 +208,9 @@ final class SegmentFolder {
         } catch (ClosedChannelException e) {
             LOG.debug("{} closed while being prepared", segment.path());
         } catch (IOException e) {
-            fail(e, e);
+            if (!Descriptors.areUsedUp(e)) {
+                fail(e, e);
+            }
         } finally {
             prepared();
         }
@@ -241,11 +243,14 @@ final class SegmentFolder {
 
     /**
      * A disk or an index that fails takes no more writes, and gets none. One that is full does
-     * again once there is room, without a restart.
+     * again once there is room, without a restart, and one whose process has too many files open
+     * once it has fewer.
      */
     IOException failed(Exception e) {
         IOException failure = e instanceof IOException io ? io : new IOException(e.getMessage(), e);
-        if (!Disk.isFull(failure) && !(closed && e instanceof ClosedChannelException)) {
+        if (!Disk.isFull(failure)
+                && !Descriptors.areUsedUp(e)
+                && !(closed && e instanceof ClosedChannelException)) {
             fail(failure, e);
         }
         return failure;

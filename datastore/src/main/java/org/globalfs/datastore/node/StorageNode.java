@@ -31,6 +31,7 @@ public final class StorageNode implements AutoCloseable {
     private final HandoffReturn handoffs;
     private final Scrub scrub;
     private final Repair repair;
+    private long descriptors;
 
     /**
      * What a node is started with.
@@ -164,6 +165,11 @@ public final class StorageNode implements AutoCloseable {
                                     Long.toString(node.statistics().capacityBytes()),
                                     Peers.INCARNATION,
                                     UUID.randomUUID().toString())));
+            node.descriptors =
+                    Descriptors.claim(
+                            options.id,
+                            node.statistics().capacityBytes(),
+                            SegmentStore.Options.DEFAULT_SEGMENT_BYTES);
             node.compaction.start();
             node.handoffs.start();
             node.scrub.start();
@@ -276,6 +282,8 @@ public final class StorageNode implements AutoCloseable {
     /** Stops serving; what was acknowledged is on disk. The node stays in the placement epochs. */
     @Override
     public void close() throws IOException {
+        Descriptors.release(descriptors);
+        descriptors = 0;
         repair.close();
         scrub.close();
         handoffs.close();

@@ -119,7 +119,11 @@ final class StorageRequests implements Requests {
             status = written.status();
             ticket = Math.max(ticket, written.ticket());
         } catch (IOException | UncheckedIOException e) {
-            LOG.error("{}: PUT failed", node, e);
+            if (Descriptors.areUsedUp(e)) {
+                LOG.error("{}: PUT failed, raise the limit of files: {}", node, e.getMessage());
+            } else {
+                LOG.error("{}: PUT failed", node, e);
+            }
             status = ChunkStatus.IO_ERROR;
         }
         unsynced.add(new UnsyncedPut(header.request(), status));
