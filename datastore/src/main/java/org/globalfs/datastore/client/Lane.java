@@ -130,14 +130,19 @@ final class Lane {
     }
 
     /** After every operation, however it ended. */
-    void endOperation() {
+    void endOperation() throws IOException {
+        boolean closed = false;
         Iterator<NodeLink> all = links.values().iterator();
         while (all.hasNext()) {
             NodeLink link = all.next();
             link.endOperation();
             if (!link.isOpen()) {
                 all.remove();
+                closed = true;
             }
+        }
+        if (closed) {
+            selector.selectNow(Lane::ready); // only now are the sockets closed
         }
         finished.clear();
         lastUsedNs = System.nanoTime();

@@ -87,9 +87,10 @@ final class NodeLink {
      * are not used for minutes.
      */
     void lookIfClosed() {
-        if (connected && unanswered.isEmpty()) {
+        Exchange last = unanswered.peekLast();
+        if (open && connected && (last == null || last.abandoned())) {
             try {
-                receive();
+                receive(true); // what nobody wants any more may lie before the end
             } catch (IOException e) {
                 fail(e);
             }
@@ -159,14 +160,17 @@ final class NodeLink {
                 flush();
             }
             if (open && key.isValid() && key.isReadable()) {
-                receive();
+                receive(false);
             }
         } catch (IOException e) {
             fail(e);
         }
     }
 
-    private void receive() throws IOException {
+    /**
+     * @param all until nothing is there; else a short read is taken for the last one
+     */
+    private void receive(boolean all) throws IOException {
         while (open) {
             transfer.clear();
             int n = channel.read(transfer);
@@ -175,7 +179,7 @@ final class NodeLink {
             }
             transfer.flip();
             consume();
-            if (n < transfer.capacity()) {
+            if (n == 0 || !all && n < transfer.capacity()) {
                 return;
             }
         }

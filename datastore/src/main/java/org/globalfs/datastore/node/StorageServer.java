@@ -50,7 +50,7 @@ public final class StorageServer implements AutoCloseable {
      * @param stalledMs in the middle of a request or an answer, or before HELLO
      */
     public record Limits(long idleMs, long stalledMs) {
-        public static final Limits DEFAULT = new Limits(300_000, 60_000);
+        public static final Limits DEFAULT = new Limits(300_000, 30_000);
     }
 
     /**

@@ -24,6 +24,15 @@ class LaneTest {
     private static final long MINUTE_NS = TimeUnit.MINUTES.toNanos(1);
 
     private static Exchange ask(Lane lane, HostPort address) throws IOException {
+        Exchange exchange = send(lane, address);
+        while (lane.poll() == null) {
+            lane.await(System.nanoTime() + MINUTE_NS);
+        }
+        lane.endOperation();
+        return exchange;
+    }
+
+    private static Exchange send(Lane lane, HostPort address) {
         ChunkKey key = new ChunkKey(1, 2, 3);
         Exchange exchange =
                 new Exchange(
@@ -39,16 +48,12 @@ class LaneTest {
                         0,
                         0);
         lane.send(exchange, address);
-        while (lane.poll() == null) {
-            lane.await(System.nanoTime() + MINUTE_NS);
-        }
-        lane.endOperation();
         return exchange;
     }
 
     @Test
     void aConnectionThatTheNodeClosedAsItWasIdleFailsNothing() throws IOException {
-        StorageServer.Limits limits = new StorageServer.Limits(20, 60_000);
+        StorageServer.Limits limits = new StorageServer.Limits(200, 60_000);
         try (StorageServer server =
                 new StorageServer("c", "n", new HostPort("127.0.0.1", 0), limits)) {
             server.start(() ->
@@ -59,6 +64,8 @@ class LaneTest {
                 Exchange exchange = ask(lane, server.address());
                 assertThat(exchange.failure()).isNull();
                 assertThat(exchange.status()).isEqualTo(ChunkStatus.NOT_FOUND);
+                var _ = send(lane, server.address());
+                lane.endOperation(); // nobody wants that answer any more
                 await().until(() -> server.connections() == 0);
             }
             lane.close();
