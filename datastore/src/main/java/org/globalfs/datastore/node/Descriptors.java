@@ -1,10 +1,12 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,27 +26,57 @@ final class Descriptors {
     /** Connections, the index, and whatever else the process does. */
     private static final long OTHERS = 6_000;
 
-    /** Of all storage nodes of the process. */
-    private static final AtomicLong WANTED = new AtomicLong();
+    /** By the disk that they are on: what the process's storage nodes may use of it. */
+    private static final Map<FileStore, Use> USES = new HashMap<>();
+
+    private record Use(long capacityBytes, long totalBytes) {}
 
     private Descriptors() {}
 
     /**
-     * Warns if the process may not open as many files as it will need when the node is full.
+     * A node's part of what the process needs.
      *
-     * @return to be handed to {@link #release} once the node is closed
+     * @param disk which nodes may share, and not fill twice
      */
-    static long claim(String node, long capacityBytes, int segmentBytes) {
-        long wanted = wanted(capacityBytes, segmentBytes);
-        String shortage = shortage(WANTED.addAndGet(wanted) + OTHERS, limit());
+    record Claim(FileStore disk, long capacityBytes) {
+        void release() {
+            synchronized (USES) {
+                USES.computeIfPresent(
+                        disk,
+                        (_, use) ->
+                                use.capacityBytes <= capacityBytes
+                                        ? null
+                                        : new Use(
+                                                use.capacityBytes - capacityBytes, use.totalBytes));
+            }
+        }
+    }
+
+    /** Warns if the process may not open as many files as it will need when its nodes are full. */
+    static Claim claim(String node, Path data, long capacityBytes, int segmentBytes)
+            throws IOException {
+        Claim claim = new Claim(Files.getFileStore(data), capacityBytes);
+        Use use = new Use(capacityBytes, claim.disk.getTotalSpace());
+        synchronized (USES) {
+            USES.merge(
+                    claim.disk,
+                    use,
+                    (a, b) -> new Use(a.capacityBytes + b.capacityBytes, b.totalBytes));
+        }
+        String shortage = shortage(wantedByAll(segmentBytes) + OTHERS, limit());
         if (shortage != null) {
             LOG.warn("storage node {}: {}", node, shortage);
         }
-        return wanted;
+        return claim;
     }
 
-    static void release(long claimed) {
-        WANTED.addAndGet(-claimed);
+    private static long wantedByAll(int segmentBytes) {
+        synchronized (USES) {
+            return USES.values().stream()
+                    .mapToLong(use ->
+                            wanted(Math.min(use.capacityBytes, use.totalBytes), segmentBytes))
+                    .sum();
+        }
     }
 
     static long wanted(long capacityBytes, int segmentBytes) {

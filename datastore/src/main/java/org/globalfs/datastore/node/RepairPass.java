@@ -108,9 +108,8 @@ final class RepairPass implements AutoCloseable {
         }
         tally.end(PassState.ENDED);
         report();
-        return tally.of(Count.TO_MOVE) == 0
-                && tally.of(Count.TO_REBUILD) == 0
-                && tally.of(Count.UNCLEAR) == 0;
+        long left = tally.of(Count.TO_MOVE) + tally.of(Count.TO_REBUILD);
+        return left == tally.of(Count.HOMELESS) && tally.of(Count.UNCLEAR) == 0;
     }
 
     /** Another epoch wants chunks elsewhere; or nobody wants anything any more. */
@@ -226,10 +225,12 @@ final class RepairPass implements AutoCloseable {
             }
             if (!epoch.lists(self) && store.location(key) != null) {
                 notMoved(key, why);
+                tally.add(Count.HOMELESS);
             }
         }
         if (first && survey.isComplete()) {
             lacking.forEach(key -> notRebuilt(key, why));
+            tally.add(Count.HOMELESS, lacking.size());
         }
     }
 

@@ -22,7 +22,9 @@ final class RepairTally {
         TO_MOVE,
         TO_REBUILD,
         UNCLEAR,
-        UNMADE
+        UNMADE,
+        /** Of those to move and to rebuild: no place for them, until the epoch is another one. */
+        HOMELESS
     }
 
     private final long pass;

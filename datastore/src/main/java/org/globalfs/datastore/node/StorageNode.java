@@ -16,6 +16,7 @@ import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StorageSite;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +32,7 @@ public final class StorageNode implements AutoCloseable {
     private final HandoffReturn handoffs;
     private final Scrub scrub;
     private final Repair repair;
-    private long descriptors;
+    private Descriptors.@Nullable Claim descriptors;
 
     /**
      * What a node is started with.
@@ -168,6 +169,7 @@ public final class StorageNode implements AutoCloseable {
             node.descriptors =
                     Descriptors.claim(
                             options.id,
+                            node.folder.path(),
                             node.statistics().capacityBytes(),
                             SegmentStore.Options.DEFAULT_SEGMENT_BYTES);
             node.compaction.start();
@@ -282,8 +284,11 @@ public final class StorageNode implements AutoCloseable {
     /** Stops serving; what was acknowledged is on disk. The node stays in the placement epochs. */
     @Override
     public void close() throws IOException {
-        Descriptors.release(descriptors);
-        descriptors = 0;
+        Descriptors.Claim claim = descriptors;
+        if (claim != null) {
+            descriptors = null;
+            claim.release();
+        }
         repair.close();
         scrub.close();
         handoffs.close();
