@@ -112,6 +112,7 @@ struct SetAttributesOp {
   8: optional bool atimeNow;
   9: optional bool mtimeNow;
   10: optional bool handle;
+  11: optional bool partly;     // with size: a command that meets very many extents beyond it only cuts some of them off; see `done` of the reply
 }
 
 /**
@@ -380,7 +381,7 @@ struct UpdateReply {
   15: optional i64 expectedTarget;       // likewise, the new name
   16: optional LockState lockState;      // lock: WAITING: ask by GetLockOp
   17: optional i64 lapses;               // renewSession: how often the session's lease has run out in this partition
-  19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning
+  19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning; size set `partly`: the size so far, and nothing else was done: send it again, as another command
   25: optional bool movesDirectory;      // ESCALATE: copy into the coordinated command
   26: optional i64 lease;                // with leaseMs: which of the session's leases at this replica; nothing granted under another holds any more
   28: optional i64 fence;                // write refused with EAGAIN: a block may be gone; store it again, with an id of this time (ms) or later

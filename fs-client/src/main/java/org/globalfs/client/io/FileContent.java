@@ -482,6 +482,7 @@ public final class FileContent {
         }
         if (later.isSetSize()) {
             result.setSize(later.getSize());
+            result.setPartly(later.isPartly());
             result.unsetMtimeNs();
             result.unsetMtimeNow();
         }

@@ -258,8 +258,15 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
+    /** What cuts off very many extents takes several commands. */
     private Answer<UpdateReply> update(long ino, Pending pending, UpdateOp op) {
-        return backing.update(ino, pending.credentials(), op, Patience.of(options.timeout()));
+        while (true) {
+            Answer<UpdateReply> answer =
+                    backing.update(ino, pending.credentials(), op, Patience.of(options.timeout()));
+            if (!answer.reply().isSetDone()) {
+                return answer;
+            }
+        }
     }
 
     /** Stores and commits; blocks until the command is answered or given up. */

@@ -184,7 +184,7 @@ final class Files {
             op.setGid(change.gid());
         }
         if (change.has(SetAttributes.SIZE)) {
-            op.setSize(change.size());
+            op.setSize(change.size()).setPartly(true);
         }
         if (change.has(SetAttributes.ATIME_NOW)) {
             op.setAtimeNow(true);
@@ -214,9 +214,14 @@ final class Files {
 
     private Attributes setCommitted(Caller caller, SetAttributesOp op) throws FsException {
         long ino = op.getIno();
-        Requests.Updated updated =
-                requests.update(caller, requests.home(ino), UpdateOp.setAttributes(op), ino);
-        Attributes attributes = updated.reply().getAttributes();
+        UpdateReply reply;
+        do {
+            // What cuts off very many extents takes several commands.
+            reply =
+                    requests.update(caller, requests.home(ino), UpdateOp.setAttributes(op), ino)
+                            .reply();
+        } while (reply.isSetDone());
+        Attributes attributes = reply.getAttributes();
         long version = attributes.getVersion();
         pages.changed(ino, version, 1);
         if (op.isSetSize()) {
@@ -259,7 +264,8 @@ final class Files {
         Handle handle = files.open(attributes, flags);
         if ((flags & OpenFlags.O_TRUNC) != 0 && type == Stat.REGULAR) {
             try {
-                SetAttributesOp cut = new SetAttributesOp(ino).setSize(0).setHandle(true);
+                SetAttributesOp cut =
+                        new SetAttributesOp(ino).setSize(0).setPartly(true).setHandle(true);
                 attributes = setSize(caller, handle.inode, cut, true);
             } catch (FsException e) {
                 files.release(handle.number);

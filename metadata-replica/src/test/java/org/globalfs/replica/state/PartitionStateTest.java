@@ -5,20 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RemoveXattrOp;
 import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.WriteOp;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Partitions;
 import org.junit.jupiter.api.AfterEach;
@@ -118,5 +122,44 @@ final class PartitionStateTest {
         assertThat(reply.getErrno()).isZero();
         assertThat(reply.getAttributes())
                 .isEqualTo(new Attributes(before).setVersion(before.getVersion() + 1));
+    }
+
+    private UpdateReply run(UpdateOp op) {
+        UpdateReply reply = rings.run(0, rings.command(7, 0, 1, op));
+        assertThat(reply.getErrno()).isZero();
+        return reply;
+    }
+
+    /**
+     * A command that did it all would hold up the partition, and take more memory than there is.
+     */
+    @Test
+    void cutsOffManyExtentsAFewAtATimeWhenAskedTo() {
+        long ino = make(0, Partitions.ROOT, "f", 0644).getAttributes().getIno();
+        List<Extent> extents = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            extents.add(new Extent(2L * i, 1).setData(new byte[] {1}));
+        }
+        Attributes before = run(UpdateOp.write(new WriteOp(ino, extents))).getAttributes();
+        SetAttributesOp cut = new SetAttributesOp(ino).setSize(7).setMode(0600).setPartly(true);
+        WriteOp write = new WriteOp(ino, List.of(new Extent(1, 1).setData(new byte[] {2})));
+        UpdateOp op = UpdateOp.write(write.setAttributes(cut));
+
+        Attributes first = run(op).getAttributes();
+        assertThat(first.getSize()).isEqualTo(19_999 - 2 * 4096);
+        assertThat(first.getMode()).isEqualTo(before.getMode());
+        assertThat(first.getVersion()).isEqualTo(before.getVersion() + 2);
+        assertThat(first.getMtimeNs()).isGreaterThan(before.getMtimeNs());
+        assertThat(run(op).getDone()).isEqualTo(19_999 - 4 * 4096);
+        UpdateReply last = run(op);
+        assertThat(last.isSetDone()).isFalse();
+        assertThat(last.getAttributes().getSize()).isEqualTo(7);
+        assertThat(last.getAttributes().getAllocated()).isEqualTo(512);
+        assertThat(last.getAttributes().getMode()).isEqualTo(Mode.REGULAR | 0600);
+        assertThat(rings.state(0).check().report().findings).isEmpty();
+
+        UpdateOp atOnce = UpdateOp.setAttributes(new SetAttributesOp(ino).setSize(1));
+        run(UpdateOp.write(new WriteOp(ino, extents)));
+        assertThat(run(atOnce).getAttributes().getSize()).isEqualTo(1);
     }
 }

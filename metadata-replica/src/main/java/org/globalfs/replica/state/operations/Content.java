@@ -231,18 +231,46 @@ final class Content {
 
     /** Removes up to {@code limit} pieces from the end; true when none is left. */
     boolean erode(Inode inode, int limit) {
-        for (int left = limit; left > 0 && inode.extents > 0; left--) {
+        return erode(inode, 0, limit);
+    }
+
+    /**
+     * Cuts off what lies beyond a size, as much of it as one command should; false: there is more,
+     * and the file ends where that does.
+     */
+    boolean shorten(Inode inode, long size) {
+        if (inode.extents <= batch || erode(inode, size, batch)) {
+            return true;
+        }
+        inode.size = Math.min(inode.size, end(inode));
+        return false;
+    }
+
+    /** Removes up to {@code limit} pieces from the end that begin there or later; true: all. */
+    private boolean erode(Inode inode, long from, int limit) {
+        long behind = Long.MAX_VALUE;
+        for (int left = limit; inode.extents > 0; left--) {
+            // Not from the end again, over all that was just removed.
             Records.Row last =
-                    Objects.requireNonNull(
-                            records.floor(
-                                    Table.EXTENT,
-                                    Keys.of(inode.ino),
-                                    Keys.of(inode.ino, Long.MAX_VALUE)));
+                    records.floor(Table.EXTENT, Keys.of(inode.ino), Keys.of(inode.ino, behind));
+            if (last == null || Keys.getLong(last.key(), 8) < from) {
+                return true;
+            }
+            if (left == 0) {
+                return false;
+            }
             Piece piece = decode(last.key(), last.value());
             remove(inode, piece);
             unrefer(piece);
+            behind = piece.offset() - 1;
         }
-        return inode.extents == 0;
+        return true;
+    }
+
+    private long end(Inode inode) {
+        Records.Row last =
+                records.floor(Table.EXTENT, Keys.of(inode.ino), Keys.of(inode.ino, Long.MAX_VALUE));
+        return last == null ? 0 : decode(last.key(), last.value()).end();
     }
 
     /** Frees the range; pieces that cross its borders keep what lies outside. */
@@ -250,11 +278,12 @@ final class Content {
         if (inode.extents == 0) {
             return;
         }
-        long at = from;
-        while (at < to) {
-            List<Piece> pieces = overlapping(records, inode, at, to, batch);
+        List<Piece> pieces = overlapping(records, inode, from, to, batch);
+        pieces.forEach(piece -> clear(inode, piece, from, to));
+        while (pieces.size() == batch) {
+            // Nothing that begins before there reaches beyond it any more.
+            pieces = beginning(records, inode, pieces.getLast().end(), to, batch);
             pieces.forEach(piece -> clear(inode, piece, from, to));
-            at = pieces.size() < batch ? to : pieces.getLast().end();
         }
     }
 
@@ -277,17 +306,21 @@ final class Content {
 
     /** The pieces of the range in order, {@code limit} at most. */
     static List<Piece> overlapping(Records records, Inode inode, long from, long to, int limit) {
-        List<Piece> found = new ArrayList<>();
         if (inode.extents == 0) {
-            return found;
+            return List.of();
         }
-        byte[] prefix = Keys.of(inode.ino);
         Piece first = at(records, inode, from);
-        long start = first == null ? from : first.offset();
+        return beginning(records, inode, first == null ? from : first.offset(), to, limit);
+    }
+
+    /** The pieces that begin in the range, in order, {@code limit} at most. */
+    private static List<Piece> beginning(
+            Records records, Inode inode, long from, long to, int limit) {
+        List<Piece> found = new ArrayList<>();
         records.scan(
                 Table.EXTENT,
-                prefix,
-                Keys.of(inode.ino, start),
+                Keys.of(inode.ino),
+                Keys.of(inode.ino, from),
                 (key, value) -> {
                     long offset = Keys.getLong(key, 8);
                     if (offset >= to || found.size() == limit) {

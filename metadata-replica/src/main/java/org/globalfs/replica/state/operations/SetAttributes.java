@@ -37,6 +37,9 @@ final class SetAttributes {
         if (refused != null) {
             return Replies.failed(refused);
         }
+        if (!shorten(call, inode, op)) {
+            return partly(inode);
+        }
         apply(call, inode, op);
         tree.store(inode);
         return Replies.done().setAttributes(inode.attributes());
@@ -107,13 +110,36 @@ final class SetAttributes {
         return keepsAll(op) && caller.modeOnceChowned(inode) != inode.mode;
     }
 
+    /**
+     * Cuts off what is beyond the size that is to be set, or a part of that: then the caller only
+     * has to store the inode, and false is returned.
+     */
+    boolean shorten(Call call, Inode inode, SetAttributesOp op) {
+        if (!op.isPartly() || !op.isSetSize() || content.shorten(inode, op.getSize())) {
+            return true;
+        }
+        resized(call, inode);
+        inode.changed(call.nowNs());
+        return false;
+    }
+
+    /** The answer when not all was cut off. */
+    UpdateReply partly(Inode inode) {
+        tree.store(inode);
+        return Replies.done().setAttributes(inode.attributes()).setDone(inode.size);
+    }
+
+    private void resized(Call call, Inode inode) {
+        inode.mtimeNs = call.nowNs();
+        inode.mode = call.caller().modeOnceWritten(inode);
+        xattrs.dropCapability(inode);
+    }
+
     void apply(Call call, Inode inode, SetAttributesOp op) {
         Caller caller = call.caller();
         if (op.isSetSize()) {
             content.truncate(inode, op.getSize());
-            inode.mtimeNs = call.nowNs();
-            inode.mode = caller.modeOnceWritten(inode);
-            xattrs.dropCapability(inode);
+            resized(call, inode);
         }
         if (op.isSetUid() || op.isSetGid() || keepsAll(op)) {
             // By the group that it had, not the one that it gets.

@@ -2,6 +2,9 @@ package org.globalfs.replica.state.operations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.replica.state.model.Blocks;
 import org.globalfs.replica.state.model.Counters;
@@ -10,7 +13,10 @@ import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.Mode;
 import org.globalfs.replica.state.model.Piece;
 import org.globalfs.replica.state.model.Table;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of pieces and blocks in single cases. */
 final class ContentTest {
@@ -86,5 +92,87 @@ final class ContentTest {
         content.truncate(inode, 2000);
         assertThat(inode.stored).isEqualTo(2000);
         assertThat(inode.extents).isEqualTo(1);
+    }
+
+    private static Content batchesOf(int batch, MemoryRecords rows) {
+        return new Content(rows, new Counters(1), batch);
+    }
+
+    private void scatter(Content into, int pieces) {
+        for (int i = 0; i < pieces; i++) {
+            into.write(inode, new Piece(i * 1000L, 100, null, block(i, 100), 0));
+        }
+    }
+
+    /**
+     * An instance's changes hide what is stored below them, so a look back from the end goes over
+     * all that was removed in it.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void removesManyPiecesWithoutGoingOverThemAgain(boolean atOnce) {
+        HiddenRows rows = new HiddenRows();
+        Content many = batchesOf(16, rows);
+        scatter(many, 1000);
+        rows.steps = 0;
+        if (atOnce) {
+            many.truncate(inode, 0);
+        } else {
+            assertThat(many.erode(inode, 1000)).isTrue();
+        }
+        assertThat(inode.extents).isZero();
+        assertThat(rows.steps).isLessThan(2_000);
+    }
+
+    @Test
+    void cutsOffABatchOfPiecesAtATime() {
+        Content many = batchesOf(16, records);
+        scatter(many, 40);
+        many.allocate(inode, inode.size, inode.size + 5000, true);
+        assertThat(inode.extents).isEqualTo(41);
+        assertThat(many.shorten(inode, 3050)).isFalse();
+        assertThat(inode.extents).isEqualTo(25);
+        assertThat(inode.size).isEqualTo(24_100);
+        assertThat(many.shorten(inode, 3050)).isFalse();
+        assertThat(inode.size).isEqualTo(8_100);
+        assertThat(many.shorten(inode, 3050)).isTrue();
+        many.truncate(inode, 3050);
+        assertThat(Content.overlapping(records, inode, 0, Long.MAX_VALUE, 10))
+                .hasSize(4)
+                .last()
+                .isEqualTo(new Piece(3000, 50, null, block(3, 100), 0));
+        assertThat(inode.stored).isEqualTo(350);
+        assertThat(inode.size).isEqualTo(3050);
+    }
+
+    @Test
+    void cutsNothingOffAFileThatGrows() {
+        Content many = batchesOf(16, records);
+        scatter(many, 40);
+        assertThat(many.shorten(inode, 1 << 20)).isTrue();
+        assertThat(inode.extents).isEqualTo(40);
+        assertThat(inode.size).isEqualTo(39_100);
+    }
+
+    /** Counts the steps that a look back takes over rows that were deleted. */
+    private static final class HiddenRows extends MemoryRecords {
+        private final NavigableSet<byte[]> deleted = new TreeSet<>(Arrays::compareUnsigned);
+        private long steps;
+
+        @Override
+        public void delete(Table table, byte[] key) {
+            if (table == Table.EXTENT) {
+                deleted.add(key);
+            }
+            super.delete(table, key);
+        }
+
+        @Override
+        public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
+            Row found = super.floor(table, prefix, at);
+            byte[] from = found == null ? prefix : found.key();
+            steps += deleted.subSet(from, false, at, true).size();
+            return found;
+        }
     }
 }

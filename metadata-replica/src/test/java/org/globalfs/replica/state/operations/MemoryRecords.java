@@ -13,7 +13,7 @@ import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 
 /** Tables as sorted maps. */
-public final class MemoryRecords implements MutableRecords {
+public class MemoryRecords implements MutableRecords {
 
     private final Map<Table, NavigableMap<byte[], byte[]>> tables = new EnumMap<>(Table.class);
 
