@@ -23,7 +23,7 @@ final class FirstAcceptors {
     private FirstAcceptors() {}
 
     /**
-     * What the folder says; at the first start, what is configured.
+     * What the folder says; at the first start, what is configured, to be {@link #keep kept}.
      *
      * @param changed a ring's membership has changed since, so the configuration may differ
      * @throws IOException the configuration says otherwise, or the file cannot be used
@@ -32,8 +32,7 @@ final class FirstAcceptors {
             Path folder, Map<Integer, List<Integer>> configured, boolean changed)
             throws IOException {
         Path file = folder.resolve(FILE);
-        if (!Files.exists(file)) {
-            Folders.write(file, text(configured));
+        if (!areKept(folder)) {
             return configured;
         }
         Map<Integer, List<Integer>> kept = read(file);
@@ -47,6 +46,14 @@ final class FirstAcceptors {
                             + " rings with 'globalfs ring'");
         }
         return kept;
+    }
+
+    static boolean areKept(Path folder) {
+        return Files.exists(folder.resolve(FILE));
+    }
+
+    static void keep(Path folder, Map<Integer, List<Integer>> first) throws IOException {
+        Folders.write(folder.resolve(FILE), text(first));
     }
 
     private static String text(Map<Integer, List<Integer>> rings) {

@@ -110,6 +110,7 @@ public final class ReplicaServer implements AutoCloseable {
         RingPeers peers =
                 new RingPeers(config.id(), config.topology(), discovery, first, partitions);
         opened.push(peers);
+        RingClaim claim = claim(first, peers);
         CheckpointFetch fetch = new CheckpointFetch(peers::others, shutdown);
         checkpointsTakenOver = fetch::takenOver;
         for (HostedPartition partition : partitions.values()) {
@@ -158,7 +159,11 @@ public final class ReplicaServer implements AutoCloseable {
                                 buckets,
                                 fatal)));
         String peerThread = "replica-" + config.id() + "-peers";
-        opened.push(new Upkeep(peerThread, shutdown, fatal).every(1_000, peerRoom::tick).start());
+        opened.push(
+                new Upkeep(peerThread, shutdown, fatal)
+                        .every(1_000, claim::tick)
+                        .every(1_000, peerRoom::tick)
+                        .start());
         startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
     }
 
@@ -215,6 +220,15 @@ public final class ReplicaServer implements AutoCloseable {
             changed |= partition.membership() != null || partition.isLost();
         }
         return FirstAcceptors.of(config.folder(), configured, changed);
+    }
+
+    private RingClaim claim(Map<Integer, List<Integer>> first, RingPeers peers) throws IOException {
+        RingClaim claim = new RingClaim(config.id(), home, first, peers, partitions);
+        if (!FirstAcceptors.areKept(config.folder())) {
+            claim.checkAtFirst();
+            FirstAcceptors.keep(config.folder(), first);
+        }
+        return claim;
     }
 
     private Multicast joinRings(

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -18,8 +19,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.FreePorts;
+import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Rings;
+import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -284,6 +288,61 @@ class ReplicaClusterTest {
             assertThatThrownBy(() -> ReplicaServer.start(own, cluster.discovery, b -> b, e -> {}))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("identity");
+        }
+    }
+
+    /** A fourth replica of the region, by a topology that only it has. */
+    private static ReplicaConfig stranger(ReplicaCluster cluster, boolean added)
+            throws IOException {
+        ReplicaConfig like = cluster.config(1);
+        Topology.Region region = like.topology().regions().getFirst();
+        List<Topology.ReplicaSite> sites = new ArrayList<>(region.replicas());
+        HostPort ring = new HostPort("127.0.0.1", FreePorts.one());
+        HostPort rpc = new HostPort("127.0.0.1", FreePorts.one());
+        sites.add(new Topology.ReplicaSite(4, "dc1", ring, rpc, added));
+        Topology.Region wider = new Topology.Region(region.name(), region.partition(), sites);
+        return new ReplicaConfig(
+                new Topology(like.topology().cluster(), List.of(wider)),
+                4,
+                cluster.folderOf(4),
+                like.bind(),
+                like.durability(),
+                like.rings(),
+                like.reserve(),
+                like.options());
+    }
+
+    @Test
+    void replicaThatOnlyItsOwnTopologyHasIsRefused() throws Exception {
+        try (ReplicaCluster cluster =
+                new ReplicaCluster(folder, 1, ReplicaOptions.defaults()).startAll()) {
+            ReplicaConfig wrong = stranger(cluster, false);
+            assertThatThrownBy(() -> ReplicaServer.start(wrong, cluster.discovery, b -> b, e -> {}))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("replica 4 is none of the replicas of ring 0")
+                    .hasMessageContaining("[1, 2, 3]")
+                    .hasMessageContaining("'added: true'")
+                    .hasMessageContaining("globalfs ring add 4");
+            // The same folder does, once the topology is right.
+            ReplicaConfig right = stranger(cluster, true);
+            ReplicaServer.start(right, cluster.discovery, b -> b, cluster.fatal::add).close();
+        }
+    }
+
+    @Test
+    void replicaThatOnlyItsOwnTopologyHasStopsOnceItHearsOfTheOthers() throws Exception {
+        try (ReplicaCluster cluster = new ReplicaCluster(folder, 1, ReplicaOptions.defaults())) {
+            List<Throwable> fatal = new CopyOnWriteArrayList<>();
+            ReplicaServer server =
+                    ReplicaServer.start(
+                            stranger(cluster, false), cluster.discovery, b -> b, fatal::add);
+            try (server) {
+                cluster.startAll();
+                await().atMost(ReplicaCluster.LONG).until(() -> !fatal.isEmpty());
+                assertThat(fatal.getFirst())
+                        .hasMessageContaining("replica 4 is none of the replicas of ring 0")
+                        .hasMessageContaining("empty its data folder");
+            }
         }
     }
 }
