@@ -115,7 +115,14 @@ public final class Overlay implements MutableRecords {
 
     @Override
     public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
-        try (PrefixIterator stored = new PrefixIterator(store, table, prefix, null)) {
+        Map.@Nullable Entry<byte[], byte[]> change = changes(table).floorEntry(at);
+        boolean isAnswer =
+                change != null
+                        && !isDeleted(change.getValue())
+                        && Keys.startsWith(change.getKey(), prefix);
+        // Below a changed record that is there, the store may have many that are not any more.
+        byte[] least = isAnswer && change != null ? change.getKey() : prefix;
+        try (PrefixIterator stored = new PrefixIterator(store, table, prefix, least, null)) {
             stored.seekBack(at);
             return floor(stored, changes(table), prefix, at);
         }

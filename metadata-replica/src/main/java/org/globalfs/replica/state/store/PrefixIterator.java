@@ -25,9 +25,17 @@ final class PrefixIterator implements AutoCloseable {
      * @param snapshot null: what is committed now
      */
     PrefixIterator(Store store, Table table, byte[] prefix, @Nullable Snapshot snapshot) {
+        this(store, table, prefix, prefix, snapshot);
+    }
+
+    /**
+     * @param least nothing before this key is looked at
+     */
+    PrefixIterator(
+            Store store, Table table, byte[] prefix, byte[] least, @Nullable Snapshot snapshot) {
         this.store = store;
         byte[] end = Keys.after(prefix);
-        lower = prefix.length == 0 ? null : new Slice(prefix);
+        lower = least.length == 0 ? null : new Slice(least);
         upper = end == null ? null : new Slice(end);
         if (lower != null) {
             options.setIterateLowerBound(lower);
