@@ -8,6 +8,7 @@ import org.globalfs.protocol.wire.ConfirmImportsOp;
 import org.globalfs.protocol.wire.RingStatus;
 import org.globalfs.protocol.wire.StatusRequest;
 import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.replica.state.VerdictSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +22,8 @@ final class ImportConfirmation {
     private static final Logger LOG = LoggerFactory.getLogger(ImportConfirmation.class);
     private static final long CALL_TIMEOUT_MS = 1_000;
     private static final long WORTHWHILE_INSTANCES = 16;
+
+    private static final int AT_ONCE = 16_384;
 
     private final HostedPartition global;
     private final int home;
@@ -62,8 +65,25 @@ final class ImportConfirmation {
             }
         }
         if (through > known) {
-            UpdateOp op = UpdateOp.confirmImports(new ConfirmImportsOp(home, through));
+            long some = some(global, home, known, through, AT_ONCE);
+            UpdateOp op = UpdateOp.confirmImports(new ConfirmImportsOp(home, some));
             multicast.propose(0, CommandBytes.internal(home, op), new int[] {0});
         }
+    }
+
+    /**
+     * Through which instance so many verdicts at most are forgotten: a region that was away leaves
+     * any number, and one command must not have to erase them all.
+     */
+    static long some(VerdictSource verdicts, int partition, long after, long through, int most) {
+        long last = after;
+        for (int i = 0; i < most; i++) {
+            long next = verdicts.nextConcerning(partition, last);
+            if (next < 0 || next > through) {
+                return through;
+            }
+            last = next;
+        }
+        return last;
     }
 }
