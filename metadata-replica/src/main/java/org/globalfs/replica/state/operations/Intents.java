@@ -9,6 +9,7 @@ import org.globalfs.protocol.wire.VoteOp;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Table;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shares of undecided coordinated operations, in memory and in {@link Table#INTENT}, and the locks
@@ -23,6 +24,9 @@ final class Intents {
 
     /** What is held does not leave, so this stays true as long as it is held. */
     private final Map<Long, Held> held = new HashMap<>();
+
+    /** Made once: a vote can carry a cargo, and is asked for after every instance. */
+    private @Nullable List<VoteOp> votes;
 
     Intents(MutableRecords records, Homes homes) {
         this.records = records;
@@ -45,6 +49,7 @@ final class Intents {
 
     private void hold(long transaction, Prepared share) {
         prepared.put(transaction, share);
+        votes = null;
         held.put(transaction, Held.of(share, homes));
         locks.hold(transaction, share.locks());
     }
@@ -58,6 +63,7 @@ final class Intents {
     void remove(long transaction) {
         Prepared share = prepared.remove(transaction);
         if (share != null) {
+            votes = null;
             held.remove(transaction);
             locks.release(share.locks());
             records.delete(Table.INTENT, Keys.of(transaction));
@@ -74,14 +80,23 @@ final class Intents {
         return held.values().stream().anyMatch(each -> each.inodes().contains(ino));
     }
 
-    /** This partition's votes on what it has not heard the decision of. */
+    /**
+     * This partition's votes on what it has not heard the decision of; the same list until there
+     * are others.
+     */
     List<VoteOp> votes(int partition) {
-        List<VoteOp> votes = new ArrayList<>();
-        prepared.forEach((transaction, share) -> {
-            VoteOp vote = new VoteOp(transaction, partition, Math.max(0, share.facts().refusal()));
-            vote.setDetail(share.facts().encode());
-            votes.add(vote);
-        });
-        return votes;
+        List<VoteOp> known = votes;
+        if (known == null) {
+            List<VoteOp> made = new ArrayList<>();
+            prepared.forEach((transaction, share) -> {
+                Facts facts = share.facts();
+                VoteOp vote = new VoteOp(transaction, partition, Math.max(0, facts.refusal()));
+                vote.setDetail(facts.encode());
+                made.add(vote);
+            });
+            known = List.copyOf(made);
+            votes = known;
+        }
+        return known;
     }
 }
