@@ -4,10 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.AllocateOp;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
@@ -19,6 +21,8 @@ import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RemoveXattrOp;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.SetQuotaOp;
+import org.globalfs.protocol.wire.SetXattrOp;
 import org.globalfs.protocol.wire.UnlinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -161,5 +165,58 @@ final class PartitionStateTest {
         UpdateOp atOnce = UpdateOp.setAttributes(new SetAttributesOp(ino).setSize(1));
         run(UpdateOp.write(new WriteOp(ino, extents)));
         assertThat(run(atOnce).getAttributes().getSize()).isEqualTo(1);
+    }
+
+    private static byte[] largeAcl() {
+        int users = 1000;
+        ByteBuffer acl = ByteBuffer.allocate(4 + 8 * (users + 4)).order(ByteOrder.LITTLE_ENDIAN);
+        acl.putInt(2).putShort((short) 1).putShort((short) 6).putInt(-1);
+        for (int user = 0; user < users; user++) {
+            acl.putShort((short) 2).putShort((short) 4).putInt(1000 + user);
+        }
+        for (int tag : new int[] {4, 16, 32}) {
+            acl.putShort((short) tag).putShort((short) 4).putInt(-1);
+        }
+        return acl.array();
+    }
+
+    /** An answer that is too long to be sent would never get there. */
+    @Test
+    void aPageOfEntriesCountsTheirAccessControlLists() {
+        int files = 400;
+        ByteBuffer acl = ByteBuffer.wrap(largeAcl());
+        for (int i = 0; i < files; i++) {
+            long ino = make(0, Partitions.ROOT, "f" + i, 0644).getAttributes().getIno();
+            run(UpdateOp.setXattr(new SetXattrOp(ino, wrap("system.posix_acl_access"), acl)));
+        }
+        long cookie = 0;
+        int seen = 0;
+        ReadReply page;
+        do {
+            ReadDirectoryOp op = new ReadDirectoryOp(1, cookie, 4096).setAttributes(true);
+            page = rings.read(0, 0, ReadOp.readDirectory(op));
+            assertThat(page.getEntriesSize()).isBetween(1, 150);
+            seen += page.getEntriesSize();
+            cookie = page.getEntries().getLast().getCookie();
+        } while (!page.isLast());
+        assertThat(seen).isEqualTo(files);
+    }
+
+    /** Nothing stands behind space that is only allocated, so sums of it could overflow. */
+    @Test
+    void allocatesNoMoreThanCanBeCounted() {
+        long tree =
+                make(0, Partitions.ROOT, "tree", Mode.DIRECTORY | 0755).getAttributes().getIno();
+        UpdateOp limit = UpdateOp.setQuota(new SetQuotaOp(tree).setInodes(100));
+        assertThat(rings.run(1, rings.command(7, 0, 1, limit)).getErrno()).isZero();
+        List<Integer> errnos = new ArrayList<>();
+        for (int i = 0; i < 9; i++) {
+            long ino = make(1, tree, "f" + i, 0644).getAttributes().getIno();
+            UpdateOp op = UpdateOp.allocate(new AllocateOp(ino, 0, 1L << 60, 1));
+            errnos.add(rings.run(1, rings.command(7, 0, 1, op)).getErrno());
+        }
+        int full = Errno.ENOSPC.number();
+        assertThat(errnos).containsExactly(0, 0, 0, 0, full, full, full, full, full);
+        assertThat(rings.state(1).check().report().findings).isEmpty();
     }
 }

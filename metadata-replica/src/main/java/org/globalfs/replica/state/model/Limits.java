@@ -15,6 +15,9 @@ public final class Limits {
     /** 1 EiB. */
     public static final long FILE_SIZE_MAX = 1L << 60;
 
+    /** Bytes that may be allocated in a partition, written or not: 4 EiB. */
+    public static final long BYTES_MAX = 1L << 62;
+
     /** Bytes that one extent may hold itself. */
     public static final int INLINE_MAX = ClientConfig.INLINE_MAX_BYTES;
 

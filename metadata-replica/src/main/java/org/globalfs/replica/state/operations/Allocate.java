@@ -40,6 +40,9 @@ final class Allocate {
         if ((op.getFlags() & PUNCH_HOLE) == 0 && !hasRoom(inode, from, from + op.getLength())) {
             return Replies.failed(Errno.EDQUOT);
         }
+        if (!content.hasRoom(op.getLength())) {
+            return Replies.failed(Errno.ENOSPC);
+        }
         long until = apply(inode, op.getFlags(), from, from + op.getLength());
         inode.mode = call.caller().modeOnceWritten(inode);
         xattrs.dropCapability(inode);

@@ -55,6 +55,11 @@ final class Content {
         this.batch = batch;
     }
 
+    /** Whether so much more, which nothing has to stand behind, can be counted. */
+    boolean hasRoom(long bytes) {
+        return bytes <= Limits.BYTES_MAX - counters.bytes;
+    }
+
     /** Whether a file may grow by so much: see {@link Quotas#mayGrow}. */
     interface Room {
         boolean has(Inode file, long atMost, LongSupplier exactly);

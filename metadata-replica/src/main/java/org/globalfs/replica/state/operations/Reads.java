@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.posix.Xattr;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.ContentOp;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.Extent;
@@ -425,11 +426,20 @@ public final class Reads {
                         return false;
                     }
                     DirectoryEntry entry = entry(key, value, op.isAttributes());
-                    bytes[0] += DIRECTORY_SIZE_OF_ENTRY + entry.bufferForName().remaining();
+                    bytes[0] += size(entry);
                     entries.add(entry);
                     return true;
                 });
         return reply(0).setEntries(entries).setLast(!more[0]).setAttributes(directory.attributes());
+    }
+
+    private static int size(DirectoryEntry entry) {
+        Attributes attributes = entry.getAttributes();
+        int acl =
+                attributes == null || !attributes.isSetAccessAcl()
+                        ? 0
+                        : attributes.bufferForAccessAcl().remaining();
+        return DIRECTORY_SIZE_OF_ENTRY + entry.bufferForName().remaining() + acl;
     }
 
     private DirectoryEntry entry(byte[] key, byte[] value, boolean withAttributes) {
