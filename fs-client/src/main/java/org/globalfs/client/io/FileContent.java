@@ -205,7 +205,7 @@ public final class FileContent {
     }
 
     private static boolean sameCaller(Credentials a, Credentials b) {
-        return a.getUid() == b.getUid() && a.getGid() == b.getGid();
+        return a.equals(b);
     }
 
     /** Times set before this write are no longer the last word. */
@@ -214,6 +214,9 @@ public final class FileContent {
         if (attributes != null) {
             attributes.unsetMtimeNs();
             attributes.unsetMtimeNow();
+            if (setsNothing(attributes)) {
+                pending.attributes(null);
+            }
         }
     }
 
@@ -419,7 +422,7 @@ public final class FileContent {
         lock.lock();
         try {
             while (committing != null
-                    || (current != null && !takes(current, credentials, certain))) {
+                    || (current != null && !takes(current, op, credentials, certain))) {
                 drain();
             }
             Pending pending = current;
@@ -444,8 +447,19 @@ public final class FileContent {
      */
     public record Outcome(int errno, @Nullable Answer<UpdateReply> answer) {}
 
-    private static boolean takes(Pending pending, Credentials credentials, boolean certain) {
-        return certain && !pending.append() && sameCaller(pending.credentials(), credentials);
+    private static boolean takes(
+            Pending pending, SetAttributesOp op, Credentials credentials, boolean certain) {
+        SetAttributesOp earlier = pending.attributes();
+        // A truncation after a chmod may take its set-id bits away, as a write may.
+        boolean inOrder =
+                earlier == null
+                        || !earlier.isSetMode()
+                        || !op.isSetSize()
+                        || credentials.getUid() == 0;
+        return certain
+                && inOrder
+                && !pending.append()
+                && sameCaller(pending.credentials(), credentials);
     }
 
     /**
@@ -453,16 +467,20 @@ public final class FileContent {
      * names nobody and sets nothing, takes away the set-id bits that a chmod before it set.
      */
     private static boolean joins(@Nullable SetAttributesOp earlier, SetAttributesOp later) {
-        boolean nothing =
-                !later.isSetMode()
-                        && !later.isSetUid()
-                        && !later.isSetGid()
-                        && !later.isSetAtimeNs()
-                        && !later.isSetMtimeNs()
-                        && !later.isAtimeNow()
-                        && !later.isMtimeNow();
         boolean chown = later.isSetUid() || later.isSetGid();
-        return !nothing && !(chown && earlier != null && earlier.isSetMode());
+        return !setsNothing(later) && !(chown && earlier != null && earlier.isSetMode());
+    }
+
+    /** The replicas take it for chown(2) to nobody else. */
+    private static boolean setsNothing(SetAttributesOp op) {
+        return !op.isSetMode()
+                && !op.isSetUid()
+                && !op.isSetGid()
+                && !op.isSetSize()
+                && !op.isSetAtimeNs()
+                && !op.isSetMtimeNs()
+                && !op.isSetAtimeNow()
+                && !op.isSetMtimeNow();
     }
 
     private static SetAttributesOp merged(

@@ -58,7 +58,7 @@ final class Pending {
         return attributes;
     }
 
-    void attributes(SetAttributesOp op) {
+    void attributes(@Nullable SetAttributesOp op) {
         attributes = op;
     }
 

@@ -165,6 +165,57 @@ class GlobalFileSystemTest {
         assertThat(here.stat(ino).mode()).isEqualTo(0100777);
     }
 
+    /** An update that sets nothing is a chown(2) that takes them away. */
+    @Test
+    void timesThatAWriteMadeVoidTakeNoSetIdBitsAway() throws FsException {
+        here.put(home, "program", "x");
+        long ino = here.lookup(home, "program");
+        for (int times : new int[] {SetAttributes.MTIME, SetAttributes.MTIME_NOW}) {
+            here.set(ino, SetAttributes.MODE, 06755, FileSystem.NO_HANDLE);
+            Open file = here.open(ino, OpenFlags.O_WRONLY);
+            here.write(file, 0, bytes("one"));
+            here.set(ino, times, 1_000, file.handle());
+            here.write(file, 3, bytes("two"));
+            here.close(file);
+            assertThat(there.stat(ino).mode()).isEqualTo(0106755);
+        }
+        assertThat(there.content(ino)).isEqualTo(bytes("onetwo"));
+    }
+
+    @Test
+    void aTruncationTakesAwayTheSetIdBitsOfAChmodBeforeIt() throws FsException {
+        here.put(home, "program", "x");
+        long ino = here.lookup(home, "program");
+        here.set(ino, SetAttributes.UID, 1000, FileSystem.NO_HANDLE);
+        here.uid = 1000;
+        Open file = here.open(ino, OpenFlags.O_WRONLY);
+        here.write(file, 0, bytes("program"));
+        here.set(ino, SetAttributes.MODE, 04755, file.handle());
+        here.set(ino, SetAttributes.SIZE, 3, file.handle());
+        here.close(file);
+        assertThat(there.stat(ino).mode()).isEqualTo(0100755);
+    }
+
+    /** Two processes of one user and group may differ in what other groups they are in. */
+    @Test
+    void nobodyActsByTheGroupsOfAnother() throws FsException {
+        here.put(home, "program", "x");
+        long ino = here.lookup(home, "program");
+        here.set(ino, SetAttributes.UID, 1000, FileSystem.NO_HANDLE);
+        here.set(ino, SetAttributes.GID, 2000, FileSystem.NO_HANDLE);
+        here.uid = 1000;
+        int[][] members = {{2000}, {}};
+        for (int chmod = 0; chmod < 2; chmod++) {
+            here.groups = members[1 - chmod];
+            Open file = here.open(ino, OpenFlags.O_WRONLY);
+            here.write(file, 0, bytes("program"));
+            here.groups = members[chmod];
+            here.set(ino, SetAttributes.MODE, 02755, file.handle());
+            here.close(file);
+            assertThat(there.stat(ino).mode()).isEqualTo(chmod == 0 ? 0102755 : 0100755);
+        }
+    }
+
     @Test
     void aWriteAfterUtimesCountsAsTheLastChange() throws FsException {
         Open file = here.create(home, "file");

@@ -21,6 +21,7 @@ final class TestClient implements AutoCloseable {
     final MetadataClient metadata;
     final GlobalFileSystem fs;
     int uid;
+    int[] groups = {};
 
     TestClient(FakeCluster cluster, FakeBlockStore blocks, int region, IoOptions options) {
         metadata =
@@ -51,7 +52,7 @@ final class TestClient implements AutoCloseable {
     }
 
     Caller caller() {
-        return Caller.of(uid, uid, new int[0], System.nanoTime() + 30_000_000_000L);
+        return Caller.of(uid, uid, groups, System.nanoTime() + 30_000_000_000L);
     }
 
     static byte[] bytes(String text) {
