@@ -32,13 +32,14 @@ import org.slf4j.LoggerFactory;
  */
 final class Files {
 
-    /** The kernel's mark of an open for execve(2). */
     private static final Logger LOG = LoggerFactory.getLogger(Files.class);
 
+    /** The kernel's mark of an open for execve(2). */
     private static final int FMODE_EXEC = 0x20;
 
     private static final int OPEN_ROUNDS = 5;
     private static final int PAGE_BYTES = 4096;
+    private static final long TELL_NS = 30_000_000_000L;
 
     private final Requests requests;
     private final MetadataCache cache;
@@ -74,6 +75,11 @@ final class Files {
         if (open != null && handle == FileSystem.NO_HANDLE && open.content.hasPending()) {
             open.content.flush();
         }
+        return attributes(caller, ino, open);
+    }
+
+    private AttributesReply attributes(Caller caller, long ino, @Nullable OpenInode open)
+            throws FsException {
         Patience patience = requests.patience(caller);
         for (boolean anew = false; ; anew = true) {
             KernelCache mounted = kernel;
@@ -87,6 +93,30 @@ final class Files {
                     || patience.over()) {
                 return reply;
             }
+        }
+    }
+
+    /**
+     * Has the kernel believe the size of an open file though it did not ask.
+     *
+     * @return false: it may have another one, as somebody is just changing the file
+     */
+    boolean tellSize(long ino) {
+        OpenInode open = files.find(ino);
+        if (open == null) {
+            return true;
+        }
+        Caller self = Caller.of(0, 0, new int[0], System.nanoTime() + TELL_NS);
+        try {
+            long before = open.attributes().getSize();
+            Attributes attributes = names.attributes(self, ino);
+            if (attributes.getSize() > before) {
+                var _ = attributes(self, ino, open);
+            }
+            return cache.attributes(ino) != null;
+        } catch (FsException e) {
+            LOG.debug("size of inode {}", ino, e);
+            return e.errno() == Errno.ESTALE;
         }
     }
 

@@ -143,6 +143,12 @@ final class OpenFiles {
         return inodes.get(ino);
     }
 
+    /** Whether it is a regular file that somebody has open. */
+    boolean isOpenFile(long ino) {
+        OpenInode open = inodes.get(ino);
+        return open != null && (open.attributes().getMode() & Stat.TYPE_MASK) == Stat.REGULAR;
+    }
+
     /** Whether somebody has it open for writing. */
     boolean isWritable(long ino) {
         return handles.values().stream().anyMatch(h -> h.content().ino() == ino && h.writes());

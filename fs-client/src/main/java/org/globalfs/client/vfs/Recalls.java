@@ -39,13 +39,15 @@ final class Recalls implements AutoCloseable {
 
     private final MetadataClient client;
     private final MetadataCache cache;
+    private final GrownFiles grown;
     private final ConcurrentMap<Integer, Listener> listeners = new ConcurrentHashMap<>();
     private volatile @Nullable KernelCache kernel;
     private volatile boolean closed;
 
-    Recalls(MetadataClient client, MetadataCache cache) {
+    Recalls(MetadataClient client, MetadataCache cache, GrownFiles grown) {
         this.client = client;
         this.cache = cache;
+        this.grown = grown;
     }
 
     void mounted(KernelCache kernelCache) {
@@ -65,6 +67,7 @@ final class Recalls implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        grown.close();
     }
 
     private final class Listener implements Runnable {
@@ -116,6 +119,7 @@ final class Recalls implements AutoCloseable {
                     cache.recalled(ino);
                 }
                 waitForKernel();
+                reply.getInodes().forEach(grown::recalled);
             }
             if (reply.isSetNumber()) {
                 acknowledged = reply.getNumber();

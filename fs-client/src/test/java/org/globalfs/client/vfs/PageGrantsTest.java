@@ -59,6 +59,8 @@ class PageGrantsTest {
         private byte @Nullable [] page;
         private int queued;
         private volatile long told;
+        private volatile boolean doubts;
+        private volatile long lengthenedTo;
 
         FirstPage(TestClient client) {
             this.client = client;
@@ -98,7 +100,20 @@ class PageGrantsTest {
 
         @Override
         public @Nullable Doubt doubt(long ino) {
-            return null;
+            return !doubts
+                    ? null
+                    : new Doubt() {
+                        @Override
+                        public boolean covers(long size) {
+                            return lengthenedTo >= size;
+                        }
+
+                        @Override
+                        public boolean lengthen(long size, byte last) {
+                            lengthenedTo = size;
+                            return true;
+                        }
+                    };
         }
 
         @Override
@@ -232,6 +247,25 @@ class PageGrantsTest {
         assertThat(reader.fs.open(reader.caller(), ino, OpenFlags.O_RDONLY).directIo()).isTrue();
         long quiet = reader.lookup(home, "file");
         assertThat(writer.fs.open(writer.caller(), quiet, OpenFlags.O_RDONLY).directIo()).isFalse();
+    }
+
+    /** Who touches a mapped page asks nobody for a size: beyond the end known that is SIGBUS. */
+    @Test
+    void theKernelIsToldHowLongOthersMakeAnOpenFile() throws Exception {
+        cluster.leaseMs = 60_000;
+        kernel.doubts = true;
+        writer.put(home, "file", "one");
+        Open open = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
+        assertThat(kernel.read(open)).isEqualTo("one");
+        Open longer = writer.open(open.ino(), OpenFlags.O_RDWR);
+        for (int size = 100; size <= 500; size += 100) {
+            long expected = size;
+            writer.write(longer, size - 1, bytes("x"));
+            writer.flush(longer);
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> kernel.lengthenedTo == expected);
+        }
     }
 
     /** Somebody else's question may make the file longer while a short read is under way. */
