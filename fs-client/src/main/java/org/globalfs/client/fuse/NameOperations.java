@@ -99,7 +99,11 @@ final class NameOperations {
     }
 
     private void rename(Exchange x, long newParent, int flags, int names) throws FsException {
-        if ((flags & ~(FileSystem.RENAME_NOREPLACE | FileSystem.RENAME_EXCHANGE)) != 0) {
+        int known =
+                FileSystem.RENAME_NOREPLACE
+                        | FileSystem.RENAME_EXCHANGE
+                        | FileSystem.RENAME_WHITEOUT;
+        if ((flags & ~known) != 0) {
             throw FsException.of(Errno.EINVAL);
         }
         byte[] name = x.name(names);

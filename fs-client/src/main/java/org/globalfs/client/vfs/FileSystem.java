@@ -123,15 +123,13 @@ public interface FileSystem extends AutoCloseable {
 
     void removeDirectory(Caller caller, long parent, byte[] name) throws FsException;
 
-    /**
-     * {@code flags} as renameat2(2): {@link #RENAME_NOREPLACE}, {@link #RENAME_EXCHANGE}. Others:
-     * EINVAL.
-     */
+    /** XX EINVAL. */
     void rename(Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
             throws FsException;
 
     int RENAME_NOREPLACE = 1;
     int RENAME_EXCHANGE = 2;
+    int RENAME_WHITEOUT = 4;
 
     /**
      * {@code flags}: see {@link OpenFlags}; O_TRUNC is the implementation's to do, O_CREAT and

@@ -283,7 +283,7 @@ public final class GlobalFileSystem implements FileSystem {
     public void rename(
             Caller caller, long parent, byte[] name, long newParent, byte[] newName, int flags)
             throws FsException {
-        if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0) {
+        if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) != 0) {
             throw FsException.of(Errno.EINVAL);
         }
         uses.writeIn(parent);

@@ -2,7 +2,7 @@ package org.globalfs.client.fuse;
 
 /** What a binding may be unable to express; docs/fuse.md has the same list. */
 enum Feature {
-    /** RENAME_NOREPLACE and RENAME_EXCHANGE. */
+    /** RENAME_NOREPLACE, RENAME_EXCHANGE and RENAME_WHITEOUT. */
     RENAME_FLAGS,
     /** The time of birth, of statx(2). */
     BIRTH_TIME,

@@ -110,7 +110,9 @@ class FuseMountTest {
                 assert rename2(b'x', b'y', 1) == errno.EEXIST
                 assert rename2(b'x', b'y', 2) == 0 and open('x').read() == 'y' and open('y').read() == 'x'
                 assert rename2(b'x', b'z', 1) == 0 and sorted(os.listdir('.')) == ['y', 'z']
-                assert rename2(b'y', b'z', 4) == errno.EINVAL
+                assert rename2(b'y', b'z', 8) == errno.EINVAL
+                assert rename2(b'y', b'z', 4) == 0 and open('z').read() == 'x'
+                assert os.lstat('y').st_mode == 0o20000 and os.lstat('y').st_rdev == 0
                 """);
     }
 

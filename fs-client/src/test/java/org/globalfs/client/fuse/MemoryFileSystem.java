@@ -405,6 +405,9 @@ class MemoryFileSystem implements FileSystem {
             attach(from, to, name, inode(target.ino()));
         }
         attach(to, from, newName, inode(source.ino()));
+        if ((flags & RENAME_WHITEOUT) != 0) {
+            make(caller, parent, name, Stat.CHARACTER_DEVICE, 0);
+        }
     }
 
     private static void attach(

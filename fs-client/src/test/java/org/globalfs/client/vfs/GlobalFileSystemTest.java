@@ -217,6 +217,26 @@ class GlobalFileSystemTest {
     }
 
     @Test
+    void aRenameCanLeaveAWhiteout() throws FsException {
+        here.put(home, "file", "x");
+        long ino = here.lookup(home, "file");
+        there.lookup(home, "file");
+        here.fs.rename(
+                here.caller(),
+                home,
+                bytes("file"),
+                home,
+                bytes("moved"),
+                FileSystem.RENAME_WHITEOUT);
+        for (TestClient client : new TestClient[] {here, there}) {
+            Stat whiteout = client.stat(client.lookup(home, "file"));
+            assertThat(whiteout.mode()).isEqualTo(0020000);
+            assertThat(whiteout.rdev()).isZero();
+            assertThat(client.lookup(home, "moved")).isEqualTo(ino);
+        }
+    }
+
+    @Test
     void aWriteAfterUtimesCountsAsTheLastChange() throws FsException {
         Open file = here.create(home, "file");
         here.write(file, 0, bytes("hello"));

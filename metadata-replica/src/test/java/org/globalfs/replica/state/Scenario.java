@@ -383,7 +383,10 @@ final class Scenario {
     private static UpdateOp rename(Target from, Target to, String[] words) {
         int flags = 0;
         for (int i = 3; i < words.length; i++) {
-            flags |= words[i].equals("noreplace") ? 1 : words[i].equals("exchange") ? 2 : 4;
+            flags |=
+                    words[i].equals("noreplace")
+                            ? 1
+                            : words[i].equals("exchange") ? 2 : words[i].equals("whiteout") ? 4 : 8;
         }
         return UpdateOp.rename(
                 new RenameOp(

@@ -124,9 +124,13 @@ final class Coordinator {
     /** Prepares; the reply when that already ends the operation, null when votes are awaited. */
     @Nullable UpdateReply prepare(long id, Command command, byte[] bytes) {
         if (command.getOp().isSetRename()) {
-            Errno invalid = Rename.invalid(command.getOp().getRename());
+            RenameOp rename = command.getOp().getRename();
+            Errno invalid = Rename.invalid(rename);
             if (invalid != null) {
                 return Replies.failed(invalid);
+            }
+            if ((rename.getFlags() & Rename.WHITEOUT) != 0) {
+                return Replies.failed(Errno.EXDEV);
             }
         }
         if (command.getOp().isSetMove()) {

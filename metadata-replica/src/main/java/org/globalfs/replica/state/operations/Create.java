@@ -1,5 +1,6 @@
 package org.globalfs.replica.state.operations;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.Errno;
@@ -130,6 +131,15 @@ final class Create {
                 .setExisted(true)
                 .setAttributes(inode.attributes())
                 .setParent(place.parent().attributes());
+    }
+
+    /** In place of an entry of the directory that is renamed with RENAME_WHITEOUT. */
+    Inode whiteout(Call call, Inode parent) {
+        CreateOp op =
+                new CreateOp(parent.ino, ByteBuffer.allocate(0), Mode.CHARACTER_DEVICE).setRdev(0);
+        Inode inode = fresh(call, op, op.getMode(), parent, tree.newIno());
+        tree.add(inode);
+        return inode;
     }
 
     private UpdateReply make(Call call, CreateOp op, int mode, Place place) {

@@ -94,7 +94,7 @@ public final class Machine {
         xattrs = new Xattrs(records, tree);
         create = new Create(tree, content, xattrs, intents.locks(), outbox);
         remove = new Remove(tree, intents.locks());
-        rename = new Rename(tree, intents.locks());
+        rename = new Rename(tree, intents.locks(), create);
         link = new Link(tree, intents.locks());
         setAttributes = new SetAttributes(tree, content, xattrs);
         write = new Write(tree, content, xattrs, setAttributes);

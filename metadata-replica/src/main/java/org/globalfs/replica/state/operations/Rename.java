@@ -22,12 +22,17 @@ final class Rename {
     static final int NOREPLACE = 1;
     static final int EXCHANGE = 2;
 
+    /** Leaves a whiteout under the old name; within one partition only. */
+    static final int WHITEOUT = 4;
+
     private final Tree tree;
     private final Locks locks;
+    private final Create create;
 
-    Rename(Tree tree, Locks locks) {
+    Rename(Tree tree, Locks locks, Create create) {
         this.tree = tree;
         this.locks = locks;
+        this.create = create;
     }
 
     /** Both places of one rename. */
@@ -35,6 +40,10 @@ final class Rename {
 
         boolean exchange() {
             return (op.getFlags() & EXCHANGE) != 0;
+        }
+
+        boolean whiteout() {
+            return (op.getFlags() & WHITEOUT) != 0;
         }
 
         boolean sameParent() {
@@ -84,8 +93,9 @@ final class Rename {
 
     static @Nullable Errno invalid(RenameOp op) {
         int flags = op.getFlags();
-        boolean unknown = (flags & ~(NOREPLACE | EXCHANGE)) != 0;
-        if (unknown || flags == (NOREPLACE | EXCHANGE)) {
+        boolean unknown = (flags & ~(NOREPLACE | EXCHANGE | WHITEOUT)) != 0;
+        boolean more = (flags & (NOREPLACE | WHITEOUT)) != 0;
+        if (unknown || more && (flags & EXCHANGE) != 0) {
             return Errno.EINVAL;
         }
         Errno bad = Place.nameError(op.getName());
@@ -109,6 +119,9 @@ final class Rename {
         }
         if (from.dentry == null) {
             return Replies.failed(Errno.ENOENT);
+        }
+        if ((op.getFlags() & WHITEOUT) != 0) {
+            return Replies.failed(Errno.EXDEV);
         }
         UpdateReply reply =
                 Replies.escalate(
@@ -144,7 +157,7 @@ final class Rename {
         }
         UpdateReply elsewhere = elsewhere(call.caller(), ends);
         if (elsewhere != null) {
-            return elsewhere;
+            return ends.whiteout() ? Replies.failed(Errno.EXDEV) : elsewhere;
         }
         return decided(call, ends);
     }
@@ -270,6 +283,10 @@ final class Rename {
         Quotas quotas = tree.quotas();
         Inode from = ends.from.parent();
         Inode to = ends.to.parent();
+        Errno full = ends.whiteout() ? quotas.refusesInode(from) : null;
+        if (full != null) {
+            return full;
+        }
         Errno refused = quotas.refusesMove(source, from, to, ends.exchange());
         return refused == null && ends.exchange()
                 ? quotas.refusesMove(target, to, from, true)
@@ -306,7 +323,12 @@ final class Rename {
                 renamed(replaced, from.ino, now);
             }
         } else {
-            tree.removeEntry(from, op.getName(), ends.source, now);
+            if (ends.whiteout()) {
+                Inode whiteout = create.whiteout(call, from);
+                tree.repoint(from, op.getName(), ends.source, whiteout.ino, whiteout.type(), now);
+            } else {
+                tree.removeEntry(from, op.getName(), ends.source, now);
+            }
             if (target == null) {
                 tree.addEntry(to, op.getNewName(), ends.source.ino(), ends.source.type(), now);
             } else {
