@@ -167,9 +167,8 @@ final class FileLocks {
     void lock(Caller caller, long ino, long handle, LockRequest request, boolean wait)
             throws FsException {
         Handle open = files.usable(handle);
-        if (request.type() != LockRequest.Type.WRITE && open.content().hasPending()) {
-            // What was written under the lock is there for the next one who takes it.
-            open.content().flush();
+        if (request.type() != LockRequest.Type.WRITE) {
+            commit(ino);
         }
         if (request.type() == LockRequest.Type.UNLOCK) {
             unlock(ino, wire(request, number(request)), requests.patience(caller));
@@ -189,6 +188,14 @@ final class FileLocks {
         }
         files.usable(handle);
         grants.settle(ino);
+    }
+
+    /** What was written under a lock is there for the next one who takes it. */
+    private void commit(long ino) {
+        OpenInode open = files.find(ino);
+        if (open != null && open.content.hasPending()) {
+            open.content.flush();
+        }
     }
 
     private void ensureLease(Caller caller, int partition) throws FsException {
@@ -519,6 +526,8 @@ final class FileLocks {
             }
         }
         if (!ended.isEmpty()) {
+            // Through another handle than the one that is closed, which may be a reader's.
+            commit(ino);
             try {
                 dropAll(ino, ended.getFirst(), requests.patience(caller));
             } finally {
@@ -583,6 +592,7 @@ final class FileLocks {
             releasing.put(ino, done);
         }
         try {
+            commit(ino);
             for (Holder holder : ended) {
                 try {
                     dropAll(ino, holder, Patience.of(RELEASE_PATIENCE));
@@ -635,10 +645,7 @@ final class FileLocks {
     /** Lets what was written before be refused, then has the replicas accept again. */
     private void settle(int partition, Set<Long> inodes) {
         for (long ino : inodes) {
-            OpenInode open = files.find(ino);
-            if (open != null && open.content.hasPending()) {
-                open.content.flush();
-            }
+            commit(ino);
         }
         Patience patience = untilClosed();
         while (!closed && !lease.renew(partition, inodes, patience) && !patience.over()) {

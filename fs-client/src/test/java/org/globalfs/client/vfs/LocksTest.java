@@ -124,6 +124,30 @@ final class LocksTest {
         assertThat(lock(west, ours, LockRequest.Type.WRITE, true)).isNull();
     }
 
+    /** fcntl(2)'s locks of a file end with the first of the owner's descriptors of it. */
+    @Test
+    void whatIsWrittenUnderALockIsThereWhenAReadersCloseDropsIt() throws FsException {
+        Open other = west.open(ours.ino(), OpenFlags.O_RDONLY);
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isNull();
+        west.write(ours, 0, TestClient.bytes("under the lock"));
+        west.fs.flush(west.caller(), other.ino(), other.handle(), OWNER);
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
+        assertThat(east.read(theirs, 0, 100)).isEqualTo(TestClient.bytes("under the lock"));
+    }
+
+    /** Pages that were mapped are written after the last close(2). */
+    @Test
+    void whatIsWrittenUnderALockIsThereWhenTheHandlesEndDropsIt() throws FsException {
+        Open locked = west.open(ours.ino(), OpenFlags.O_RDWR);
+        assertThat(lock(west, locked, LockRequest.Type.WRITE, true)).isNull();
+        west.write(locked, 0, TestClient.bytes("under the lock"));
+        int before = cluster.executed.size();
+        west.fs.release(locked.ino(), locked.handle());
+        assertThat(cluster.executed.subList(before, cluster.executed.size()))
+                .extracting(command -> command.getOp().getSetField())
+                .containsExactly(UpdateOp._Fields.WRITE, UpdateOp._Fields.LOCK);
+    }
+
     /**
      * The kernel gives an owner's number to the next open file before it says that one is closed.
      */
