@@ -7,6 +7,7 @@ import jnr.ffi.Pointer;
 import org.globalfs.client.fuse.Opcode;
 import org.globalfs.client.vfs.Created;
 import org.globalfs.client.vfs.FileSystem;
+import org.globalfs.client.vfs.OpenFlags;
 import org.globalfs.client.vfs.Stat;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
 import ru.serce.jnrfuse.struct.FuseOperations;
@@ -121,6 +122,10 @@ final class FileCalls {
                     int count =
                             fileSystem.write(
                                     caller, open.ino(), open.handle(), offset, content, flags);
+                    if ((flags & OpenFlags.O_DSYNC) != 0) {
+                        // The kernel has only writes of its own pages followed by an fsync.
+                        fileSystem.sync(caller, open.ino(), open.handle(), true);
+                    }
                     buffers.add(content);
                     return count;
                 },

@@ -509,6 +509,10 @@ final class Files {
         if (append) {
             appended(open);
         }
+        if (appends(open.flags) && (flags & OpenFlags.O_DSYNC) != 0) {
+            // The kernel has a synced write of its pages followed by an fsync, and no other.
+            open.content().flush();
+        }
         open.checkErrors();
         return length;
     }

@@ -55,6 +55,19 @@ class JnrFuseMountTest extends FuseMountTest {
         assertThat(mount().shell(10, "touch born; stat -c %W born").trim()).isEqualTo("0");
     }
 
+    /** The kernel has only writes of its own pages followed by an fsync. */
+    @Test
+    void whatIsWrittenWithSyncIsSynced() throws Exception {
+        long before = mount().counts().get("SYNCS");
+        mount().python(
+                        30,
+                        """
+                        for flag in os.O_DSYNC, os.O_SYNC, 0:
+                            fd = os.open('synced', os.O_CREAT | os.O_WRONLY | flag); os.write(fd, b'x'); os.close(fd)
+                        """);
+        assertThat(mount().counts()).containsEntry("SYNCS", before + 2);
+    }
+
     /** A file handed to a process that could not have opened it, as by {@code su … < file}. */
     @Test
     void anOpenFileHasAttributesWhoeverAsks() throws Exception {

@@ -48,6 +48,7 @@ class MemoryFileSystem implements FileSystem {
         }
     }
 
+    private final AtomicLong syncs = new AtomicLong();
     private static final long BROKEN_LOCK = 13;
 
     private final Map<Long, MemoryInode> inodes = new ConcurrentHashMap<>();
@@ -493,7 +494,13 @@ class MemoryFileSystem implements FileSystem {
     }
 
     @Override
-    public void sync(Caller caller, long ino, long handle, boolean dataOnly) {}
+    public void sync(Caller caller, long ino, long handle, boolean dataOnly) {
+        syncs.incrementAndGet();
+    }
+
+    long syncCount() {
+        return syncs.get();
+    }
 
     @Override
     public long seek(Caller caller, long ino, long handle, long offset, int whence)

@@ -88,6 +88,7 @@ public final class MemoryMount {
                     System.out.println(
                             "count INTERRUPTS " + mount.statistics().interrupts() + " 0");
                     System.out.println("count INODES " + fileSystem.inodeCount() + " 0");
+                    System.out.println("count SYNCS " + fileSystem.syncCount() + " 0");
                     System.out.println("count HANDLES " + fileSystem.handleCount() + " 0");
                     System.out.println("end");
                 }

@@ -261,6 +261,25 @@ class GlobalFileSystemTest {
                 .isEqualTo("begin\none\nmore\ntwo\n");
     }
 
+    /** O_DSYNC and O_SYNC of open(2), and RWF_DSYNC of one write. */
+    @Test
+    void aSyncedAppendIsCommittedOnceItReturns() throws FsException {
+        here.put(home, "log", "");
+        long ino = here.lookup(home, "log");
+        int append = OpenFlags.O_WRONLY | OpenFlags.O_APPEND;
+        Open log = here.open(ino, append);
+        here.write(log, 0, bytes("one"));
+        assertThat(there.content(ino)).isEmpty();
+        here.write(new Open(ino, log.handle(), append | OpenFlags.O_DSYNC), 3, bytes("two"));
+        assertThat(there.content(ino)).isEqualTo(bytes("onetwo"));
+        // fcntl(2) took O_APPEND away again.
+        here.write(
+                new Open(ino, log.handle(), OpenFlags.O_WRONLY | OpenFlags.O_SYNC),
+                3,
+                bytes("TWO"));
+        assertThat(there.content(ino)).isEqualTo(bytes("oneTWO"));
+    }
+
     @Test
     void ownAppendsAreReadBackAndMixWithOtherWrites() throws FsException {
         Open file =
