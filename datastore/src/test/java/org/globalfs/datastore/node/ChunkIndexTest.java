@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -57,16 +59,38 @@ class ChunkIndexTest {
         return SegmentStore.open(data, OPTIONS);
     }
 
-    /** What a killed process leaves. */
+    /**
+     * What a killed process leaves: of one moment, so again if the index's own threads changed
+     * something meanwhile.
+     */
     private Path killed() throws IOException {
         Path copy = folder.resolve("copy");
-        Folders.delete(copy);
-        try (Stream<Path> all = Files.walk(data())) {
-            for (Path path : all.toList()) {
-                Files.copy(path, copy.resolve(data().relativize(path)));
+        Map<Path, List<Object>> before;
+        do {
+            before = all();
+            Folders.delete(copy);
+            for (Path path : before.keySet()) {
+                try {
+                    Files.copy(path, copy.resolve(data().relativize(path)));
+                } catch (NoSuchFileException e) {
+                    break; // before it was copied, so what is there now is different
+                }
             }
-        }
+        } while (before.isEmpty() || !all().equals(before));
         return copy;
+    }
+
+    /** Everything in the folder, those that contain others first, with what changes with it. */
+    private Map<Path, List<Object>> all() throws IOException {
+        Map<Path, List<Object>> found = new TreeMap<>();
+        try (Stream<Path> paths = Files.walk(data())) {
+            for (Path path : paths.toList()) {
+                found.put(path, List.of(Files.size(path), Files.getLastModifiedTime(path)));
+            }
+        } catch (NoSuchFileException | UncheckedIOException e) {
+            return Map.of();
+        }
+        return found;
     }
 
     @Test
