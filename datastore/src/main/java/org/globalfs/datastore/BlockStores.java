@@ -23,12 +23,7 @@ public final class BlockStores {
             BlockStorage storage,
             Discovery discovery,
             PlacementEpochs epochs) {
-        return switch (recorded.kind()) {
-            case DHT ->
-                    new DistributedBlockStore(
-                            cluster, region, discovery, epochs, storage.cacheBeyondMs());
-            case S3 -> new S3BlockStore(cluster, recorded, storage);
-        };
+        return open(cluster, region, recorded, storage, discovery, epochs, false);
     }
 
     /** As {@link #open}, for what no program waits for. */
@@ -39,10 +34,25 @@ public final class BlockStores {
             BlockStorage storage,
             Discovery discovery,
             PlacementEpochs epochs) {
+        return open(cluster, region, recorded, storage, discovery, epochs, true);
+    }
+
+    private static BlockStore open(
+            String cluster,
+            String region,
+            RecordedStore recorded,
+            BlockStorage storage,
+            Discovery discovery,
+            PlacementEpochs epochs,
+            boolean background) {
+        long cacheBeyondMs = storage.cacheBeyondMs();
         return switch (recorded.kind()) {
             case DHT ->
-                    DistributedBlockStore.inBackground(
-                            cluster, region, discovery, epochs, storage.cacheBeyondMs());
+                    background
+                            ? DistributedBlockStore.inBackground(
+                                    cluster, region, discovery, epochs, cacheBeyondMs)
+                            : new DistributedBlockStore(
+                                    cluster, region, discovery, epochs, cacheBeyondMs);
             case S3 -> new S3BlockStore(cluster, recorded, storage);
         };
     }

@@ -11,6 +11,7 @@ import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcException;
 import org.globalfs.protocol.wire.RingStatus;
 import org.globalfs.protocol.wire.StatusRequest;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,14 +67,21 @@ final class RingClaim {
     }
 
     private void check(boolean atFirst) throws IOException {
+        String refusal = null;
         for (RpcClient peer : peers.others(home)) {
             if (!agreeing.contains(peer.address())) {
-                check(peer, atFirst);
+                String said = refusal(peer, atFirst);
+                refusal = said == null ? refusal : said;
             }
+        }
+        // Where some agree it is the other whose topology is wrong, and that stops nobody else.
+        if (refusal != null && (atFirst || agreeing.isEmpty())) {
+            throw new IOException(refusal);
         }
     }
 
-    private void check(RpcClient peer, boolean atFirst) throws IOException {
+    /** Null: it does not say so; perhaps it says nothing. */
+    private @Nullable String refusal(RpcClient peer, boolean atFirst) {
         List<RingStatus> rings;
         try {
             rings =
@@ -84,16 +92,17 @@ final class RingClaim {
                     "{} does not say who its rings' replicas are: {}",
                     peer.address(),
                     e.toString());
-            return;
+            return null;
         }
         for (RingStatus ring : rings) {
             // One that was taken out since hears of it from the ring.
             boolean certain = atFirst || ring.getGeneration() == 0;
             if (claims(ring.getRing()) && certain && ring.isServes() && !has(ring)) {
-                throw new IOException(refusal(ring, peer, atFirst));
+                return refusal(ring, peer, atFirst);
             }
         }
         agreeing.add(peer.address());
+        return null;
     }
 
     private boolean claims(int ring) {
