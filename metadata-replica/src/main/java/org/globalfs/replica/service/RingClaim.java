@@ -95,13 +95,16 @@ final class RingClaim {
             return null;
         }
         for (RingStatus ring : rings) {
-            // One that was taken out since hears of it from the ring.
-            boolean certain = atFirst || ring.getGeneration() == 0;
-            if (claims(ring.getRing()) && certain && ring.isServes() && !has(ring)) {
-                return refusal(ring, peer, atFirst);
+            // Who is none of them itself knows no better.
+            if (claims(ring.getRing()) && ring.isServes()) {
+                if (has(ring)) {
+                    agreeing.add(peer.address());
+                } else if (atFirst || ring.getGeneration() == 0) {
+                    // One that was taken out later hears of it from the ring.
+                    return refusal(ring, peer, atFirst);
+                }
             }
         }
-        agreeing.add(peer.address());
         return null;
     }
 
