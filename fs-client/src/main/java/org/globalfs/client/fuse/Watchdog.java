@@ -92,7 +92,7 @@ final class Watchdog implements Runnable {
         }
         for (Worker worker : watched.workers()) {
             long unique = worker.pending();
-            if (unique != 0 && System.nanoTime() - worker.startNs() > timeoutNs) {
+            if (unique != 0 && System.nanoTime() - worker.caller().deadlineNs() > 0) {
                 String what = worker.describe();
                 if (answerFor(watched, worker, unique, Errno.EIO)) {
                     statistics.countTimeout();

@@ -193,10 +193,6 @@ final class Worker implements Runnable {
         return pending.get();
     }
 
-    long startNs() {
-        return startNs;
-    }
-
     Caller caller() {
         return caller;
     }

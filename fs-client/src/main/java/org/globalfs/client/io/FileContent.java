@@ -251,13 +251,13 @@ public final class FileContent {
             if (committing != null) {
                 committed.awaitUninterruptibly();
             } else {
-                commitCurrent();
+                commitCurrent(() -> {});
             }
         }
     }
 
     /** Lock held exactly once, nothing committing; released while committing. */
-    private WriteBack.Committed commitCurrent() {
+    private WriteBack.Committed commitCurrent(Runnable progress) {
         Invariant.check(committing == null, "two commits of one file at a time");
         Pending pending = current;
         Invariant.check(pending != null, "nothing to commit");
@@ -266,7 +266,7 @@ public final class FileContent {
         WriteBack.Committed result = WriteBack.Committed.failed(Errno.EIO);
         lock.unlock();
         try {
-            result = writeBack.commit(ino, pending);
+            result = writeBack.commit(ino, pending, progress);
         } finally {
             lock.lock();
             committing = null;
@@ -417,8 +417,11 @@ public final class FileContent {
     /**
      * Sets attributes, size included, after everything that is pending; in one command with it when
      * {@code certain} says that they will be permitted.
+     *
+     * @param progress is told of each command that did a part
      */
-    public Outcome setAttributes(SetAttributesOp op, Credentials credentials, boolean certain) {
+    public Outcome setAttributes(
+            SetAttributesOp op, Credentials credentials, boolean certain, Runnable progress) {
         lock.lock();
         try {
             while (committing != null
@@ -434,7 +437,7 @@ public final class FileContent {
                 pending.pieces().remove(op.getSize(), Long.MAX_VALUE);
             }
             pending.attributes(merged(pending.attributes(), op));
-            WriteBack.Committed result = commitCurrent();
+            WriteBack.Committed result = commitCurrent(progress);
             return new Outcome(result.attributesErrno(), result.answer());
         } finally {
             lock.unlock();

@@ -259,26 +259,31 @@ public final class WriteBack implements AutoCloseable {
     }
 
     /** What cuts off very many extents takes several commands. */
-    private Answer<UpdateReply> update(long ino, Pending pending, UpdateOp op) {
+    private Answer<UpdateReply> update(long ino, Pending pending, UpdateOp op, Runnable progress) {
         while (true) {
             Answer<UpdateReply> answer =
                     backing.update(ino, pending.credentials(), op, Patience.of(options.timeout()));
             if (!answer.reply().isSetDone()) {
                 return answer;
             }
+            progress.run();
         }
     }
 
-    /** Stores and commits; blocks until the command is answered or given up. */
-    Committed commit(long ino, Pending pending) {
-        Committed done = commit(ino, pending, uploads(pending), false);
+    /**
+     * Stores and commits; blocks until the command is answered or given up.
+     *
+     * @param progress is told of each command that did a part
+     */
+    Committed commit(long ino, Pending pending, Runnable progress) {
+        Committed done = commit(ino, pending, uploads(pending), false, progress);
         // Once is enough, unless the fence overtakes the blocks again, or the file moves again.
         Patience patience = Patience.of(options.timeout());
         while (done.cameTooLate() && System.nanoTime() - patience.deadlineNs() < 0) {
             long fenceMs = Objects.requireNonNull(done.answer).reply().getFence();
             LOG.info("inode {}: blocks waited too long for their commit, storing them again", ino);
             blocks.newBlocksNotBefore(fenceMs);
-            done = commit(ino, pending, new ArrayList<>(), true);
+            done = commit(ino, pending, new ArrayList<>(), true, progress);
         }
         if (done.cameTooLate()) {
             LOG.error(
@@ -293,7 +298,11 @@ public final class WriteBack implements AutoCloseable {
      * @param again stores everything, as if those had never been
      */
     private Committed commit(
-            long ino, Pending pending, List<CompletableFuture<BlockRef>> storing, boolean again) {
+            long ino,
+            Pending pending,
+            List<CompletableFuture<BlockRef>> storing,
+            boolean again,
+            Runnable progress) {
         List<Extent> extents;
         try {
             extents = extents(ino, pending, storing, again);
@@ -302,7 +311,7 @@ public final class WriteBack implements AutoCloseable {
                 LOG.error("content of inode {} could not be stored", ino, e);
             }
             deleteUnused(storing, List.of());
-            return lost(ino, pending, errno(e));
+            return lost(ino, pending, errno(e), progress);
         }
         UpdateOp op = op(ino, pending, extents);
         if (op == null) {
@@ -310,7 +319,7 @@ public final class WriteBack implements AutoCloseable {
             return new Committed(0, 0, false, extents, null, null);
         }
         int refused = 0;
-        Answer<UpdateReply> answer = update(ino, pending, op);
+        Answer<UpdateReply> answer = update(ino, pending, op, progress);
         int errno = answer.reply().getErrno();
         boolean both = op.isSetWrite() && op.getWrite().isSetAttributes();
         if (both
@@ -325,7 +334,7 @@ public final class WriteBack implements AutoCloseable {
             LOG.warn(
                     "inode {}: attributes set after a write are refused: {}", ino, Errno.of(errno));
             op = UpdateOp.write(alone);
-            answer = update(ino, pending, op);
+            answer = update(ino, pending, op, progress);
             refused = errno;
             errno = answer.reply().getErrno();
         }
@@ -335,7 +344,7 @@ public final class WriteBack implements AutoCloseable {
             deleteUnused(storing, errno == 0 ? extents : List.of());
         }
         if (both && answer.answered() && lacksRoom(Errno.of(errno))) {
-            return lost(ino, pending, Errno.of(errno));
+            return lost(ino, pending, Errno.of(errno), progress);
         }
         return new Committed(errno, refused, false, extents, op, answer);
     }
@@ -345,13 +354,13 @@ public final class WriteBack implements AutoCloseable {
     }
 
     /** The data is lost; when it found no room, that is no reason for its attributes. */
-    private Committed lost(long ino, Pending pending, Errno errno) {
+    private Committed lost(long ino, Pending pending, Errno errno, Runnable progress) {
         SetAttributesOp attributes = pending.attributes();
         if (attributes == null || !lacksRoom(errno)) {
             return Committed.failed(errno);
         }
         UpdateOp op = UpdateOp.setAttributes(attributes);
-        Answer<UpdateReply> answer = update(ino, pending, op);
+        Answer<UpdateReply> answer = update(ino, pending, op, progress);
         return new Committed(
                 errno.number(), answer.reply().getErrno(), true, List.of(), op, answer);
     }

@@ -13,7 +13,7 @@ public final class Caller {
     private final int uid;
     private final int gid;
     private final int pid;
-    private final long deadlineNs;
+    private volatile long deadlineNs;
     private volatile int @Nullable [] groups;
     private volatile boolean cancelled;
     private volatile boolean interrupted;
@@ -62,6 +62,16 @@ public final class Caller {
     /** In {@link System#nanoTime} terms: after this the answer is of no use to anybody. */
     public long deadlineNs() {
         return deadlineNs;
+    }
+
+    /**
+     * What was asked for is a part further: whoever waits has patience until then, if that is
+     * later.
+     */
+    public synchronized void patientUntil(long laterNs) {
+        if (laterNs - deadlineNs > 0) {
+            deadlineNs = laterNs;
+        }
     }
 
     /** The process was killed, or has been answered with an error already. */

@@ -244,13 +244,12 @@ final class Files {
 
     private Attributes setCommitted(Caller caller, SetAttributesOp op) throws FsException {
         long ino = op.getIno();
-        UpdateReply reply;
-        do {
+        UpdateReply reply = set(caller, op);
+        while (reply.isSetDone()) {
             // What cuts off very many extents takes several commands.
-            reply =
-                    requests.update(caller, requests.home(ino), UpdateOp.setAttributes(op), ino)
-                            .reply();
-        } while (reply.isSetDone());
+            requests.progressed(caller);
+            reply = set(caller, op);
+        }
         Attributes attributes = reply.getAttributes();
         long version = attributes.getVersion();
         pages.changed(ino, version, 1);
@@ -262,10 +261,20 @@ final class Files {
         return attributes;
     }
 
+    private UpdateReply set(Caller caller, SetAttributesOp op) throws FsException {
+        long ino = op.getIno();
+        UpdateOp update = UpdateOp.setAttributes(op);
+        return requests.update(caller, requests.home(ino), update, ino).reply();
+    }
+
     private Attributes setSize(Caller caller, OpenInode open, SetAttributesOp op, boolean certain)
             throws FsException {
         FileContent.Outcome outcome =
-                open.content.setAttributes(op, Requests.credentials(caller), certain);
+                open.content.setAttributes(
+                        op,
+                        Requests.credentials(caller),
+                        certain,
+                        () -> requests.progressed(caller));
         Requests.check(outcome.errno());
         Answer<UpdateReply> answer = outcome.answer();
         Attributes attributes =

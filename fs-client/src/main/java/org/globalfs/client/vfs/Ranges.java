@@ -59,6 +59,7 @@ final class Ranges {
             AllocateOp op =
                     new AllocateOp(open.content().ino(), offset + done, length - done, mode);
             done += update(caller, open, UpdateOp.allocate(op)).getDone();
+            requests.progressed(caller);
         }
     }
 

@@ -59,6 +59,11 @@ final class Requests {
         return Patience.until(deadlineNs, caller::cancelled);
     }
 
+    /** One of several commands that the caller waits for was executed. */
+    void progressed(Caller caller) {
+        caller.patientUntil(System.nanoTime() + timeoutNs);
+    }
+
     static Credentials credentials(Caller caller) {
         Credentials result = new Credentials(caller.uid(), caller.gid());
         if (caller.uid() != 0 && caller.groups().length > 0) {

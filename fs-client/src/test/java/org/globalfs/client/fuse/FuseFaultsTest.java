@@ -80,6 +80,15 @@ class FuseFaultsTest {
     }
 
     @Test
+    void anOperationThatIsAPartFurtherHasTimeAgain() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "500"))) {
+            assertThat(mount.shell(30, "stat steps 2>&1 | sed 's/.*: //'"))
+                    .isEqualTo("No such file or directory\n");
+            assertThat(mount.counts()).containsEntry("TIMEOUTS", 0L);
+        }
+    }
+
+    @Test
     void aKilledProcessDoesNotWait() throws Exception {
         try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             String output =

@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A whole file system in memory, for tests. The tree's shape is guarded by this object's monitor.
- * Some names misbehave on purpose: looking up {@code hang} never returns, {@code crash} throws,
- * opening one that begins with {@code late-} takes a second, a file whose name begins with {@code
- * slow-} hangs when it is read.
+ * Some names misbehave on purpose: looking up {@code hang} never returns, {@code steps} takes a
+ * second more than its time in two steps, {@code crash} throws, opening one that begins with {@code
+ * late-} takes a second, a file whose name begins with {@code slow-} hangs when it is read.
  */
 class MemoryFileSystem implements FileSystem {
 
@@ -92,6 +92,14 @@ class MemoryFileSystem implements FileSystem {
             } catch (InterruptedException e) {
                 interrupted = true;
             }
+        }
+    }
+
+    private static void steps(Caller caller) {
+        long endNs = caller.deadlineNs() + 1_000_000_000L;
+        caller.patientUntil(endNs + 60_000_000_000L);
+        while (endNs - System.nanoTime() > 0) {
+            LockSupport.parkNanos(endNs - System.nanoTime());
         }
     }
 
@@ -156,6 +164,9 @@ class MemoryFileSystem implements FileSystem {
         String text = new String(name, StandardCharsets.ISO_8859_1);
         if (text.equals("hang")) {
             hang();
+        }
+        if (text.equals("steps")) {
+            steps(caller);
         }
         if (text.equals("crash")) {
             throw new IllegalStateException("a name that crashes");
