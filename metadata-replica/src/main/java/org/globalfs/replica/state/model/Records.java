@@ -13,6 +13,12 @@ public interface Records {
      */
     void scan(Table table, byte[] prefix, byte[] from, Visitor visitor);
 
+    /**
+     * Visits the records from {@code from} (inclusive) back whose key begins with {@code prefix},
+     * in falling order of keys.
+     */
+    void scanBack(Table table, byte[] prefix, byte[] from, Visitor visitor);
+
     /** The record with the greatest key not above {@code at} that begins with {@code prefix}. */
     @Nullable Row floor(Table table, byte[] prefix, byte[] at);
 

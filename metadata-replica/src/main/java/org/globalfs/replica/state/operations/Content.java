@@ -234,7 +234,10 @@ final class Content {
         return copied;
     }
 
-    /** Removes up to {@code limit} pieces from the end; true when none is left. */
+    /**
+     * Removes up to {@code limit} pieces from the end; true when none is left, else the file ends
+     * where they do.
+     */
     boolean erode(Inode inode, int limit) {
         return erode(inode, 0, limit);
     }
@@ -244,38 +247,38 @@ final class Content {
      * and the file ends where that does.
      */
     boolean shorten(Inode inode, long size) {
-        if (inode.extents <= batch || erode(inode, size, batch)) {
-            return true;
-        }
-        inode.size = Math.min(inode.size, end(inode));
-        return false;
+        return inode.extents <= batch || erode(inode, size, batch);
     }
 
     /** Removes up to {@code limit} pieces from the end that begin there or later; true: all. */
     private boolean erode(Inode inode, long from, int limit) {
-        long behind = Long.MAX_VALUE;
-        for (int left = limit; inode.extents > 0; left--) {
-            // Not from the end again, over all that was just removed.
-            Records.Row last =
-                    records.floor(Table.EXTENT, Keys.of(inode.ino), Keys.of(inode.ino, behind));
-            if (last == null || Keys.getLong(last.key(), 8) < from) {
-                return true;
-            }
-            if (left == 0) {
-                return false;
-            }
-            Piece piece = decode(last.key(), last.value());
-            remove(inode, piece);
-            unrefer(piece);
-            behind = piece.offset() - 1;
+        if (inode.extents == 0) {
+            return true;
         }
-        return true;
-    }
-
-    private long end(Inode inode) {
-        Records.Row last =
-                records.floor(Table.EXTENT, Keys.of(inode.ino), Keys.of(inode.ino, Long.MAX_VALUE));
-        return last == null ? 0 : decode(last.key(), last.value()).end();
+        int[] left = {limit};
+        boolean[] all = {true};
+        // Not from beyond the end, over all that commands before this one removed.
+        long last = isReserved(inode) ? Long.MAX_VALUE : inode.size;
+        records.scanBack(
+                Table.EXTENT,
+                Keys.of(inode.ino),
+                Keys.of(inode.ino, last),
+                (key, value) -> {
+                    Piece piece = decode(key, value);
+                    if (piece.offset() < from) {
+                        return false;
+                    }
+                    if (left[0] == 0) {
+                        inode.size = Math.min(inode.size, piece.end());
+                        all[0] = false;
+                        return false;
+                    }
+                    left[0]--;
+                    remove(inode, piece);
+                    unrefer(piece);
+                    return inode.extents > 0;
+                });
+        return all[0];
     }
 
     /** Frees the range; pieces that cross its borders keep what lies outside. */

@@ -113,6 +113,39 @@ public final class Overlay implements MutableRecords {
         return pending;
     }
 
+    /** What a visitor changes at or above where it is does not make it go there again. */
+    @Override
+    public void scanBack(Table table, byte[] prefix, byte[] from, Visitor visitor) {
+        NavigableMap<byte[], byte[]> pending = changes(table);
+        Map.@Nullable Entry<byte[], byte[]> change = within(prefix, pending.floorEntry(from));
+        try (PrefixIterator stored = new PrefixIterator(store, table, prefix, null)) {
+            stored.seekBack(from);
+            byte[] key = stored.key();
+            while (key != null || change != null) {
+                int order =
+                        key == null
+                                ? -1
+                                : change == null ? 1 : Arrays.compareUnsigned(key, change.getKey());
+                byte[] at = order > 0 ? key : Objects.requireNonNull(change).getKey();
+                byte[] value =
+                        order > 0 ? stored.value() : Objects.requireNonNull(change).getValue();
+                if (!isDeleted(value) && !visitor.visit(Objects.requireNonNull(at), value)) {
+                    return;
+                }
+                if (order >= 0) {
+                    stored.previous();
+                    key = stored.key();
+                }
+                change = within(prefix, pending.lowerEntry(at));
+            }
+        }
+    }
+
+    private static Map.@Nullable Entry<byte[], byte[]> within(
+            byte[] prefix, Map.@Nullable Entry<byte[], byte[]> change) {
+        return change != null && Keys.startsWith(change.getKey(), prefix) ? change : null;
+    }
+
     @Override
     public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
         Map.@Nullable Entry<byte[], byte[]> change = changes(table).floorEntry(at);

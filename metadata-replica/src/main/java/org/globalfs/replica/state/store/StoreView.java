@@ -51,6 +51,19 @@ public final class StoreView implements Records, AutoCloseable {
     }
 
     @Override
+    public void scanBack(Table table, byte[] prefix, byte[] from, Visitor visitor) {
+        try (PrefixIterator rows = new PrefixIterator(store, table, prefix, snapshot)) {
+            rows.seekBack(from);
+            for (byte[] key = rows.key(); key != null; key = rows.key()) {
+                if (!visitor.visit(key, rows.value())) {
+                    return;
+                }
+                rows.previous();
+            }
+        }
+    }
+
+    @Override
     public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
         try (PrefixIterator rows = new PrefixIterator(store, table, prefix, snapshot)) {
             rows.seekBack(at);

@@ -115,10 +115,29 @@ final class ContentTest {
         Content many = batchesOf(16, rows);
         scatter(many, 1000);
         rows.steps = 0;
+        rows.looks = 0;
         if (atOnce) {
             many.truncate(inode, 0);
         } else {
             assertThat(many.erode(inode, 1000)).isTrue();
+        }
+        assertThat(inode.extents).isZero();
+        assertThat(rows.steps).isLessThan(2_000);
+        assertThat(rows.looks).isLessThan(5);
+    }
+
+    /** Nor over what commands before it removed. */
+    @Test
+    void removesManyPiecesInBatchesWithoutGoingOverThemAgain() {
+        HiddenRows rows = new HiddenRows();
+        Content many = batchesOf(16, rows);
+        scatter(many, 1000);
+        rows.steps = 0;
+        for (int i = 0; i < 30; i++) {
+            assertThat(many.shorten(inode, 0)).isFalse();
+        }
+        while (!many.erode(inode, 16)) {
+            assertThat(inode.size).isEqualTo((inode.extents - 1) * 1000L + 100);
         }
         assertThat(inode.extents).isZero();
         assertThat(rows.steps).isLessThan(2_000);
@@ -158,6 +177,7 @@ final class ContentTest {
     private static final class HiddenRows extends MemoryRecords {
         private final NavigableSet<byte[]> deleted = new TreeSet<>(Arrays::compareUnsigned);
         private long steps;
+        private long looks;
 
         @Override
         public void delete(Table table, byte[] key) {
@@ -169,10 +189,29 @@ final class ContentTest {
 
         @Override
         public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
+            looks++;
             Row found = super.floor(table, prefix, at);
             byte[] from = found == null ? prefix : found.key();
             steps += deleted.subSet(from, false, at, true).size();
             return found;
+        }
+
+        @Override
+        public void scanBack(Table table, byte[] prefix, byte[] from, Visitor visitor) {
+            looks++;
+            byte[][] at = {from};
+            boolean[] first = {true};
+            super.scanBack(
+                    table,
+                    prefix,
+                    from,
+                    (key, value) -> {
+                        // The row before was passed when it was visited.
+                        steps += deleted.subSet(key, false, at[0], first[0]).size();
+                        first[0] = false;
+                        at[0] = key;
+                        return visitor.visit(key, value);
+                    });
         }
     }
 }

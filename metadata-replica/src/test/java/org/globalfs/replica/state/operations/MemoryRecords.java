@@ -54,6 +54,16 @@ public class MemoryRecords implements MutableRecords {
     }
 
     @Override
+    public void scanBack(Table table, byte[] prefix, byte[] from, Visitor visitor) {
+        Map.Entry<byte[], byte[]> row = table(table).floorEntry(from);
+        while (row != null
+                && Keys.startsWith(row.getKey(), prefix)
+                && visitor.visit(row.getKey(), row.getValue())) {
+            row = table(table).lowerEntry(row.getKey());
+        }
+    }
+
+    @Override
     public @Nullable Row floor(Table table, byte[] prefix, byte[] at) {
         Map.Entry<byte[], byte[]> row = table(table).floorEntry(at);
         return row == null || !Keys.startsWith(row.getKey(), prefix)

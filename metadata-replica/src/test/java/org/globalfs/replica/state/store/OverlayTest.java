@@ -79,6 +79,24 @@ class OverlayTest {
         return entry == null || !Keys.startsWith(entry.getKey(), prefix) ? "none" : text(entry);
     }
 
+    private static List<String> scannedBack(Records records, byte[] prefix, byte[] from) {
+        List<String> found = new ArrayList<>();
+        records.scanBack(
+                TABLE,
+                prefix,
+                from,
+                (key, value) -> found.add(Arrays.toString(key) + Arrays.toString(value)));
+        return found;
+    }
+
+    private static List<String> scannedBack(
+            NavigableMap<byte[], byte[]> model, byte[] prefix, byte[] from) {
+        return model.headMap(from, true).descendingMap().entrySet().stream()
+                .filter(entry -> Keys.startsWith(entry.getKey(), prefix))
+                .map(OverlayTest::text)
+                .toList();
+    }
+
     private static byte[] key(Random random) {
         byte[] prefix = PREFIXES[random.nextInt(PREFIXES.length)];
         byte[] key = Arrays.copyOf(prefix, prefix.length + 1 + random.nextInt(2));
@@ -93,6 +111,7 @@ class OverlayTest {
         byte[] inside = key(random);
         byte[] at = Keys.startsWith(inside, prefix) ? inside : prefix;
         assertThat(scanned(records, prefix, at)).isEqualTo(scanned(model, prefix, at));
+        assertThat(scannedBack(records, prefix, at)).isEqualTo(scannedBack(model, prefix, at));
         assertThat(floor(records, prefix, at)).isEqualTo(floor(model, prefix, at));
     }
 
@@ -133,6 +152,30 @@ class OverlayTest {
             assertThat(floor(before, Keys.of(1), Keys.of(1, 9)))
                     .isEqualTo(Arrays.toString(Keys.of(1, 1)) + "[1]");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aVisitorThatGoesBackMayRemoveWhatItIsAt(boolean committed) {
+        for (int i = 0; i < 10; i++) {
+            overlay.put(TABLE, Keys.of(1, i), new byte[] {(byte) i});
+        }
+        if (committed) {
+            overlay.commit();
+        }
+        List<Byte> visited = new ArrayList<>();
+        overlay.scanBack(
+                TABLE,
+                Keys.of(1),
+                Keys.of(1, 7),
+                (key, value) -> {
+                    visited.add(value[0]);
+                    overlay.delete(TABLE, key);
+                    return value[0] > 2;
+                });
+        assertThat(visited)
+                .containsExactly((byte) 7, (byte) 6, (byte) 5, (byte) 4, (byte) 3, (byte) 2);
+        assertThat(scanned(overlay, Keys.of(1), Keys.of(1))).hasSize(4);
     }
 
     @Test
