@@ -73,7 +73,7 @@ struct CreateOp {
   4: optional i32 rdev;
   5: optional binary target;        // symlink's
   6: optional bool exclusive = true; // false: an existing regular file is opened instead (existed = true)
-  7: optional bool truncate = false; // with exclusive = false: an existing file is cut to 0
+  7: optional bool truncate = false; // with exclusive = false: an existing file is cut to 0; one of very many extents fails with ESTALE, to be opened and cut by itself
   8: optional i32 umask;            // to be applied by the replica, unless the directory has a default access control list
   9: optional bool temporary = false; // O_TMPFILE: a regular file without a name (`name` is ignored); exclusive: it can never get one
 }

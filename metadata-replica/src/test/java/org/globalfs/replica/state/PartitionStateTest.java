@@ -167,6 +167,23 @@ final class PartitionStateTest {
         assertThat(run(atOnce).getAttributes().getSize()).isEqualTo(1);
     }
 
+    /** As one whose inode is elsewhere: whoever asked opens it, and cuts it off in steps. */
+    @Test
+    void aCreateThatTruncatesLeavesAFileOfManyExtentsToItsOpen() {
+        long ino = make(0, Partitions.ROOT, "f", 0644).getAttributes().getIno();
+        List<Extent> extents = new ArrayList<>();
+        for (int i = 0; i <= 4096; i++) {
+            extents.add(new Extent(2L * i, 1).setData(new byte[] {1}));
+        }
+        run(UpdateOp.write(new WriteOp(ino, extents)));
+        CreateOp create = new CreateOp(Partitions.ROOT, wrap("f"), 0644);
+        UpdateOp op = UpdateOp.create(create.setExclusive(false).setTruncate(true));
+        assertThat(rings.run(0, rings.command(7, 0, 1, op)).getErrno())
+                .isEqualTo(Errno.ESTALE.number());
+        run(UpdateOp.setAttributes(new SetAttributesOp(ino).setSize(8192)));
+        assertThat(run(op).getAttributes().getSize()).isZero();
+    }
+
     private static byte[] largeAcl() {
         int users = 1000;
         ByteBuffer acl = ByteBuffer.allocate(4 + 8 * (users + 4)).order(ByteOrder.LITTLE_ENDIAN);

@@ -107,6 +107,11 @@ final class Content {
         return (inode.flags & Inode.RESERVED) != 0;
     }
 
+    /** Whether one command should {@link #truncate} it to nothing. */
+    boolean isCutAtOnce(Inode inode) {
+        return inode.extents <= batch;
+    }
+
     /** Sets the size; what lies beyond is gone. */
     void truncate(Inode inode, long size) {
         if (size < inode.size || isReserved(inode)) {
@@ -205,12 +210,17 @@ final class Content {
         }
         List<Piece> present = overlapping(records, source, from, end, batch);
         long until = present.size() < batch ? end : Math.min(end, present.getLast().end());
+        List<Piece> replaced = overlapping(records, target, to, to + (until - from), batch);
+        if (replaced.size() == batch) {
+            until = Math.min(until, from + (replaced.getLast().end() - to));
+        }
         List<Piece> parts = new ArrayList<>();
         long embedded = 0;
         long added = 0;
         for (Piece piece : present) {
-            if (!piece.isUnwritten()) {
-                Piece part = piece.part(Math.max(piece.offset(), from), Math.min(piece.end(), end));
+            if (!piece.isUnwritten() && piece.offset() < until) {
+                Piece part =
+                        piece.part(Math.max(piece.offset(), from), Math.min(piece.end(), until));
                 parts.add(part);
                 added += part.length();
                 embedded += part.data() == null ? 0 : part.length();

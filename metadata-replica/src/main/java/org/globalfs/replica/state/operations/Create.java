@@ -121,6 +121,10 @@ final class Create {
             if (!call.caller().may(inode, Caller.WRITE)) {
                 return Replies.failed(Errno.EACCES);
             }
+            if (!content.isCutAtOnce(inode)) {
+                // As if it were elsewhere: whoever opens it apart cuts it off in steps.
+                return Replies.failed(Errno.ESTALE);
+            }
             content.truncate(inode, 0);
             inode.mode = call.caller().modeOnceWritten(inode);
             xattrs.dropCapability(inode);

@@ -2,7 +2,9 @@ package org.globalfs.replica.state.operations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 import org.globalfs.protocol.wire.BlockRef;
@@ -171,6 +173,28 @@ final class ContentTest {
         assertThat(many.shorten(inode, 1 << 20)).isTrue();
         assertThat(inode.extents).isEqualTo(40);
         assertThat(inode.size).isEqualTo(39_100);
+    }
+
+    /** A hole of the source is one look there, and all that it replaces at the target. */
+    @Test
+    void copiesOverABatchOfPiecesAtATime() {
+        Content many = batchesOf(16, records);
+        scatter(many, 40);
+        Inode source = new Inode(43);
+        source.mode = Mode.REGULAR | 0644;
+        many.write(source, new Piece(0, 20_000, null, block(100, 20_000), 0));
+        many.truncate(source, 1 << 20);
+        List<Long> copied = new ArrayList<>();
+        for (long at = 50; at < source.size; at += copied.getLast()) {
+            copied.add(many.copy(source, at, inode, at, source.size - at, (_, _, _) -> true));
+        }
+        assertThat(copied).containsExactly(15_050L, 16_000L, (1L << 20) - 31_100);
+        assertThat(Content.overlapping(records, inode, 0, Long.MAX_VALUE, 10))
+                .containsExactly(
+                        new Piece(0, 50, null, block(0, 100), 0),
+                        new Piece(50, 19_950, null, block(100, 20_000), 50));
+        assertThat(inode.size).isEqualTo(1 << 20);
+        assertThat(inode.stored).isEqualTo(20_000);
     }
 
     /** Counts the steps that a look back takes over rows that were deleted. */
