@@ -646,6 +646,9 @@ struct HashReply {
 /** Asks whether a partition's records agree with each other, as of now. Reads all of them. */
 struct CheckRequest {
   1: required i32 partition;
+  2: optional bool paged;          // the answer's lists may come in parts
+  3: optional i64 id;              // nothing is read: what follows in the lists of this answer
+  4: optional i64 offset;          // with id: as it said
 }
 
 /** An inode, and a number of names. */
@@ -678,6 +681,8 @@ struct CheckReply {
   14: optional map<i32, i64> births;   // the same by partition of their birth
   15: optional map<i32, i64> lent;     // digests of the blocks lent, by borrower
   16: optional map<i32, i64> borrowed; // digests of the blocks borrowed, by lender
+  17: optional i64 id;                 // the lists go on: ask for the rest by this, within a minute
+  18: optional i64 nextOffset;         // from here
 }
 
 // ---------------------------------------------------------------- checkpoints, between replicas

@@ -186,7 +186,7 @@ public final class Fsck {
                             site.rpc().port(),
                             CONNECT_MS,
                             RpcServer.DEFAULT_MAX_FRAME_BYTES)) {
-                return client.call(MetadataCalls.CHECK, new CheckRequest(partition), CHECK_MS);
+                return ask(client, partition);
             } catch (RpcException e) {
                 trouble = String.valueOf(e.getMessage());
             }
@@ -194,5 +194,19 @@ public final class Fsck {
         throw new Failure(
                 ExitCode.FAILED,
                 "no replica of partition " + partition + " " + name + " answers: " + trouble);
+    }
+
+    private static CheckReply ask(RpcClient client, int partition) throws RpcException {
+        CheckRequest request = new CheckRequest(partition).setPaged(true);
+        CheckReply whole = client.call(MetadataCalls.CHECK, request, CHECK_MS);
+        for (CheckReply part = whole; part.isSetNextOffset(); ) {
+            request.setId(part.getId()).setOffset(part.getNextOffset());
+            part = client.call(MetadataCalls.CHECK, request, CHECK_MS);
+            whole.getForeign().addAll(part.getForeign());
+            whole.getUnexplained().addAll(part.getUnexplained());
+            whole.getHanging().addAll(part.getHanging());
+            whole.getHeld().addAll(part.getHeld());
+        }
+        return whole;
     }
 }

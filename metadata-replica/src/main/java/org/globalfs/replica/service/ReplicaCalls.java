@@ -35,6 +35,7 @@ final class ReplicaCalls {
     private final RingPeers rings;
     private final Multicast multicast;
     private final DiskRoom disk;
+    private final CheckAnswers checks;
 
     ReplicaCalls(
             int id,
@@ -42,13 +43,15 @@ final class ReplicaCalls {
             Map<Integer, Flusher> flushers,
             RingPeers rings,
             Multicast multicast,
-            DiskRoom disk) {
+            DiskRoom disk,
+            CheckAnswers checks) {
         this.id = id;
         this.partitions = partitions;
         this.flushers = flushers;
         this.rings = rings;
         this.multicast = multicast;
         this.disk = disk;
+        this.checks = checks;
     }
 
     RpcServer.Calls table(
@@ -134,6 +137,14 @@ final class ReplicaCalls {
     }
 
     private CheckReply check(CheckRequest request) {
+        if (request.isSetId()) {
+            return checks.rest(request);
+        }
+        CheckReply whole = checked(request);
+        return request.isPaged() ? checks.begin(whole) : whole;
+    }
+
+    private CheckReply checked(CheckRequest request) {
         HostedPartition partition = hosted(request.getPartition());
         PartitionState.Checked checked = partition.use(PartitionState::check);
         CheckReport report = checked.report();

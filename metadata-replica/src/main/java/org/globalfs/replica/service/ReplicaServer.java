@@ -140,14 +140,14 @@ public final class ReplicaServer implements AutoCloseable {
                         shutdown);
         Reads.Opened follow = followContent(multicast, blocks, updates);
         Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow);
+        CheckAnswers checks = new CheckAnswers(CheckAnswers.PAGE, System::nanoTime);
         ReplicaCalls calls =
-                new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk);
+                new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk, checks);
         BucketCare buckets = new BucketCare(partitions, multicast, blocks);
         opened.push(buckets);
-        String name = "metadata replica " + config.id();
         opened.push(
                 RpcServer.start(
-                        name,
+                        "metadata replica " + config.id(),
                         config.bind(),
                         config.site().rpc().port(),
                         calls.table(
@@ -163,6 +163,7 @@ public final class ReplicaServer implements AutoCloseable {
                 new Upkeep(peerThread, shutdown, fatal)
                         .every(1_000, claim::tick)
                         .every(1_000, peerRoom::tick)
+                        .every(10_000, checks::dropUnused)
                         .start());
         startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
     }
