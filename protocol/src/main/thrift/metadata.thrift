@@ -691,12 +691,13 @@ struct CheckReply {
 struct CheckpointRequest {
   1: required i32 partition;
   2: required i64 minimum;
+  3: optional bool pieceSums;       // pieces carry checksums: those of the files, which take reading all of them, are not needed
 }
 
 struct CheckpointFile {
   1: required string name;
   2: required i64 size;
-  3: required i32 crc32c;
+  3: required i32 crc32c;           // 0 with pieceSums
 }
 
 struct CheckpointReply {
@@ -715,6 +716,7 @@ struct PieceRequest {
 /** Shorter than asked at the end of the file only. */
 struct PieceReply {
   1: required binary data;
+  2: optional i32 crc32c;
 }
 
 struct ReleaseRequest {
