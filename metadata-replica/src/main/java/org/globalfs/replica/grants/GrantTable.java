@@ -213,7 +213,7 @@ public final class GrantTable {
         if (session.granted.size() > MAX_INODES_OF_SESSION && session.unacknowledged.isEmpty()) {
             for (long ino : session.granted.stream().limit(SHED_AT_ONCE).toList()) {
                 lastNumber++;
-                session.unacknowledged.addLast(new Session.Recall(lastNumber, ino, nowNs));
+                session.unacknowledged.put(ino, new Session.Recall(lastNumber, nowNs));
             }
             recalled.signalAll();
         }
@@ -263,8 +263,8 @@ public final class GrantTable {
     }
 
     private boolean mayExtend(Session session, long nowNs) {
-        Session.Recall oldest = session.unacknowledged.peekFirst();
-        boolean prompt = oldest == null || nowNs - oldest.atNs() < PROMPT_NS;
+        Map.Entry<Long, Session.Recall> oldest = session.unacknowledged.firstEntry();
+        boolean prompt = oldest == null || nowNs - oldest.getValue().atNs() < PROMPT_NS;
         return prompt && unsettled.count(session.id) <= MAX_UNSETTLED;
     }
 
@@ -394,13 +394,12 @@ public final class GrantTable {
     }
 
     private long recallNumber(Session session, long ino, long nowNs) {
-        for (Session.Recall recall : session.unacknowledged) {
-            if (recall.ino() == ino) {
-                return recall.number();
-            }
+        Session.Recall before = session.unacknowledged.get(ino);
+        if (before != null) {
+            return before.number();
         }
         lastNumber++;
-        session.unacknowledged.addLast(new Session.Recall(lastNumber, ino, nowNs));
+        session.unacknowledged.put(ino, new Session.Recall(lastNumber, nowNs));
         return lastNumber;
     }
 
@@ -456,12 +455,7 @@ public final class GrantTable {
     }
 
     private static boolean isOutstanding(Demand demand) {
-        for (Session.Recall recall : demand.session().unacknowledged) {
-            if (recall.number() == demand.number()) {
-                return true;
-            }
-        }
-        return false;
+        return demand.session().isOutstanding(demand.number());
     }
 
     /**
@@ -632,6 +626,28 @@ public final class GrantTable {
         }
     }
 
+    /**
+     * Instead of {@link #executed} and {@link #end}: it was executed after the call that brought it
+     * had ended, so its session may never hear of it. Its session's own grants are taken back too,
+     * and what that was read before is not granted any more. Never waits.
+     *
+     * @param touched inodes that it changed, known of before or not
+     */
+    public void endUnheard(Update update, Collection<Long> touched) {
+        lock.lock();
+        try {
+            if (update.ended()) {
+                return;
+            }
+            update.inodes.addAll(touched);
+            end(update);
+            update.seen = true;
+            recall(update.inodes, 0, new ArrayList<>());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** A session that holds nothing believes nothing, and says nothing of what it has settled. */
     private void keep(Update update) {
         if (sessions.containsKey(update.session)) {
@@ -749,13 +765,14 @@ public final class GrantTable {
             return false;
         }
         boolean any = false;
-        for (Session.Recall first = session.unacknowledged.peekFirst();
-                first != null && first.number() <= acknowledged;
-                first = session.unacknowledged.peekFirst()) {
-            session.unacknowledged.removeFirst();
-            session.granted.remove(first.ino());
-            unsettled.given(session.id, first.ino());
-            drop(session, first.ino());
+        for (Map.Entry<Long, Session.Recall> first = session.unacknowledged.firstEntry();
+                first != null && first.getValue().number() <= acknowledged;
+                first = session.unacknowledged.firstEntry()) {
+            long ino = first.getKey();
+            session.unacknowledged.pollFirstEntry();
+            session.granted.remove(ino);
+            unsettled.given(session.id, ino);
+            drop(session, ino);
             any = true;
         }
         if (any) {
@@ -771,11 +788,30 @@ public final class GrantTable {
         Lease lease = Lease.NONE;
         if (maxLeaseMs > 0 && mayExtend(session, nowNs)) {
             extend(session, nowNs, maxLeaseMs);
-            lease = new Lease(session.lease, (int) ((session.expiresNs - askedNs) / NS_PER_MS));
+            // A grant's thread may have stood still before it extended the lease: then it is longer
+            // here than the coordinator's own.
+            long toldUntilNs = Math.min(session.expiresNs, nowNs + maxLeaseMs * NS_PER_MS);
+            lease = new Lease(session.lease, (int) ((toldUntilNs - askedNs) / NS_PER_MS));
         }
-        List<Long> inodes = session.unacknowledged.stream().map(Session.Recall::ino).toList();
-        Session.Recall last = session.unacknowledged.peekLast();
-        return new Recalls(last == null ? 0 : last.number(), inodes, lease);
+        Map.Entry<Long, Session.Recall> last = session.unacknowledged.lastEntry();
+        return new Recalls(
+                last == null ? 0 : last.getValue().number(),
+                List.copyOf(session.unacknowledged.keySet()),
+                lease);
+    }
+
+    /** To be called now and then: sessions whose leases have ended hold nothing any more. */
+    public void expire() {
+        lock.lock();
+        try {
+            long nowNs = time.getAsLong();
+            sessions.values().stream()
+                    .filter(session -> session.expired(nowNs))
+                    .toList()
+                    .forEach(session -> forget(session, nowNs));
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether anybody holds anything. */

@@ -1,8 +1,8 @@
 package org.globalfs.replica.grants;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -11,8 +11,8 @@ import java.util.Set;
  */
 final class Session {
 
-    /** A grant that the session is asked to give back. */
-    record Recall(long number, long ino, long atNs) {}
+    /** Of a grant that the session is asked to give back. */
+    record Recall(long number, long atNs) {}
 
     final long id;
 
@@ -25,7 +25,9 @@ final class Session {
     /** Oldest first. */
     final Set<Long> granted = new LinkedHashSet<>();
 
-    final Deque<Recall> unacknowledged = new ArrayDeque<>();
+    /** By inode, oldest first, which is in the order of their numbers. */
+    final LinkedHashMap<Long, Recall> unacknowledged = new LinkedHashMap<>();
+
     long expiresNs;
     boolean polled;
 
@@ -40,11 +42,12 @@ final class Session {
     }
 
     boolean isRecalled(long ino) {
-        for (Recall recall : unacknowledged) {
-            if (recall.ino == ino) {
-                return true;
-            }
-        }
-        return false;
+        return unacknowledged.containsKey(ino);
+    }
+
+    /** Whether the recall of this number, which there was, is not acknowledged yet. */
+    boolean isOutstanding(long number) {
+        Map.Entry<Long, Recall> oldest = unacknowledged.firstEntry();
+        return oldest != null && number >= oldest.getValue().number();
     }
 }

@@ -81,6 +81,7 @@ final class Grants {
         private final long leaseUntilNs;
         private final long appliedThrough;
         private final long sinceNs = System.nanoTime();
+        private volatile Runnable forget = () -> {};
 
         Permit(Update update, long leaseUntilNs, long appliedThrough) {
             this.update = update;
@@ -93,17 +94,22 @@ final class Grants {
             table.end(update);
         }
 
+        /** Executed after the call had ended: its session may never get the answer. */
+        private void executedUnheard(UpdateReply reply) {
+            if (hasChanged(reply)) {
+                table.endUnheard(update, touched(reply));
+            } else {
+                table.withdraw(update);
+            }
+        }
+
         /** Executed: what is granted with the answer. */
         UpdateReply executed(UpdateReply reply, long deadlineNs) throws InterruptedException {
-            boolean changed = reply.getStatus() == Status.DONE && reply.getErrno() == 0;
+            boolean changed = hasChanged(reply);
             table.executed(update, changed);
             if (!changed) {
                 // What it met may be what another session is being told.
                 var _ = table.awaitRecalled(update, deadlineNs);
-                return reply;
-            }
-            if (reply.getPosition().getInstance() <= appliedThrough) {
-                // Executed by an earlier attempt: others may have changed since what it says.
                 return reply;
             }
             List<Long> touched = new ArrayList<>(4);
@@ -118,7 +124,9 @@ final class Grants {
             if (!table.awaitRecalled(update, deadlineNs) || System.nanoTime() - leaseUntilNs >= 0) {
                 return reply;
             }
-            if (isHeld(answered)) {
+            // Executed by an earlier attempt: others may have changed since what it says.
+            boolean repeated = reply.getPosition().getInstance() <= appliedThrough;
+            if (repeated || isHeld(answered)) {
                 return reply;
             }
             GrantTable.Lease lease = table.grantResult(update, answered, leaseMs());
@@ -151,6 +159,27 @@ final class Grants {
                 && !inodes.contains(attributes.getIno())) {
             inodes.add(attributes.getIno());
         }
+    }
+
+    private static boolean hasChanged(UpdateReply reply) {
+        return reply.getStatus() == Status.DONE && reply.getErrno() == 0;
+    }
+
+    /** All that an answer says of what the update changed, wherever it lives. */
+    private static List<Long> touched(UpdateReply reply) {
+        List<Long> inodes = new ArrayList<>(4);
+        for (Attributes attributes :
+                new @Nullable Attributes[] {
+                    reply.getAttributes(), reply.getParent(), reply.getNewParent()
+                }) {
+            if (attributes != null) {
+                inodes.add(attributes.getIno());
+            }
+        }
+        if (reply.isSetRemoved()) {
+            inodes.add(reply.getRemoved());
+        }
+        return inodes;
     }
 
     /** Admits an update; null: conflicting updates or grants stay until the deadline. */
@@ -189,12 +218,21 @@ final class Grants {
 
     /** The call ends before its update was executed: the permit stays in force until it is. */
     void leave(Permit permit, Waiters.Waiter waiter) {
+        permit.forget = waiter.whenExecuted(permit::executedUnheard);
         unknown.add(permit);
-        waiter.whenExecuted(permit::end);
     }
 
-    /** Now and then: permits whose updates will not be executed any more end. */
+    /**
+     * Now and then: permits whose updates will not be executed any more end, and what is left of
+     * sessions that have gone and of operations whose decision was skipped by a checkpoint.
+     */
     void tick() {
+        table.expire();
+        Set<Long> known = Set.copyOf(clearings.keySet());
+        Set<Long> open = partition.use(PartitionState::held).keySet();
+        known.stream()
+                .filter(transaction -> !open.contains(transaction))
+                .forEach(clearings::remove);
         int ring = partition.partition();
         boolean coordinator = multicast.isCoordinator(ring);
         boolean leased = multicast.leaseRemainingMs(ring) > 0;
@@ -204,6 +242,7 @@ final class Grants {
             // was lost.
             boolean over = !coordinator || leased && nowNs - permit.sinceNs > LOST_NS;
             if (over) {
+                permit.forget.run();
                 permit.end();
             }
             return over || permit.update.ended();
@@ -379,6 +418,11 @@ final class Grants {
         GrantTable.Clearing clearing =
                 clearings.computeIfAbsent(transaction, key -> table.clear(0, 0, held.inodes()));
         return table.isClear(clearing) && multicast.leaseRemainingMs(partition.partition()) > 0;
+    }
+
+    /** Of how many undecided operations it is known what they wait for. */
+    int operations() {
+        return clearings.size();
     }
 
     /** To be run when {@link #cleared} may have become true. */

@@ -5,6 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.ResultListener;
@@ -44,14 +46,24 @@ final class Waiters implements ResultListener {
         /**
          * The call ends and this wait with it, but for an action upon execution, on the thread that
          * executes.
+         *
+         * @return to be run when it will not be executed any more
          */
-        void whenExecuted(Runnable action) {
+        Runnable whenExecuted(Consumer<UpdateReply> action) {
             enter(key.session, key.sequence);
+            AtomicBoolean over = new AtomicBoolean();
+            Runnable end =
+                    () -> {
+                        if (over.compareAndSet(false, true)) {
+                            close();
+                        }
+                    };
             var _ =
-                    outcome.thenRun(() -> {
-                        close();
-                        action.run();
+                    outcome.thenAccept(reply -> {
+                        end.run();
+                        action.accept(reply);
                     });
+            return end;
         }
 
         @Override
@@ -68,6 +80,11 @@ final class Waiters implements ResultListener {
                     waiter.calls++;
                     return waiter;
                 });
+    }
+
+    /** Of how many updates somebody waits for the execution. */
+    int count() {
+        return waiting.size();
     }
 
     @Override

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.LongStream;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -233,6 +234,75 @@ class GrantTableTest {
                     .containsExactly(FILE);
             assertThat(restarted.awaitRecalled(update, now.get())).isFalse();
         }
+    }
+
+    @Test
+    void sessionsThatHaveGoneTakeNoRoom() throws Exception {
+        for (long session = A; session < A + 20; session++) {
+            long first = 1_000_000 * session;
+            List<Long> own = LongStream.range(first, first + 100_000).boxed().toList();
+            assertThat(table.grant(session, own, table.stamp(), LEASE_MS).ms())
+                    .as("session %s", session)
+                    .isPositive();
+            now.addAndGet(LEASE_MS * 1_000_000);
+            table.expire();
+            assertThat(table.isEmpty()).isTrue();
+        }
+    }
+
+    @Test
+    void whoseLeaseRunsIsNotForgotten() throws Exception {
+        grant(B, FILE, table.stamp());
+        now.addAndGet(LEASE_MS * 1_000_000 - 1);
+        table.expire();
+        Update update = begin(A, change(FILE));
+        assertThat(recalled(update)).isFalse();
+        now.incrementAndGet();
+        table.expire();
+        assertThat(recalled(update)).isTrue();
+        table.end(update);
+    }
+
+    @Test
+    void aLeaseIsNeverToldLongerThanTheCoordinatorsOwnWhoeverExtendedIt() throws Exception {
+        // As by a thread that stood still since it looked at the coordinator's.
+        table.grant(B, List.of(FILE), table.stamp(), LEASE_MS);
+        GrantTable.Recalls answer = table.poll(B, 0, () -> 100, now.get());
+        assertThat(answer.lease().ms()).isEqualTo(100);
+    }
+
+    /** A minute's work if each recall were looked for among all others. */
+    @Test
+    void veryManyGrantsAreTakenBackAtOnce() throws Exception {
+        List<Long> tree = LongStream.range(0, 100_000).boxed().toList();
+        for (long session = A; session < A + 9; session++) {
+            table.grant(session, tree, table.stamp(), LEASE_MS);
+        }
+        GrantTable.Clearing clearing = table.clear(0, 0, tree);
+        for (long session = A; session < A + 9; session++) {
+            assertThat(table.isClear(clearing)).isFalse();
+            GrantTable.Recalls recalls = poll(session, 0);
+            assertThat(recalls.recalled()).hasSize(100_000);
+            poll(session, recalls.number());
+        }
+        assertThat(table.isClear(clearing)).isTrue();
+        assertThat(table.isEmpty()).isTrue();
+    }
+
+    @Test
+    void whatAnUpdateChangedThatNobodyWaitedForIsTakenBackFromItsOwnSessionToo() throws Exception {
+        Update update = begin(A, change(FILE));
+        assertThat(recalled(update)).isTrue();
+        grant(A, FILE, table.stamp());
+        grant(B, DIRECTORY, table.stamp());
+        long before = table.stamp();
+        table.endUnheard(update, List.of(DIRECTORY));
+        assertThat(poll(A, 0).recalled()).containsExactly(FILE);
+        assertThat(poll(B, 0).recalled()).containsExactly(DIRECTORY);
+        poll(A, poll(A, 0).number());
+        assertThat(grant(A, FILE, before)).as("of what was read before").isZero();
+        assertThat(grant(C, DIRECTORY, before)).isZero();
+        assertThat(grant(A, FILE, table.stamp())).isPositive();
     }
 
     @Test

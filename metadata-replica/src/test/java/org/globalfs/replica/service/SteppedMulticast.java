@@ -9,7 +9,9 @@ import org.globalfs.multicast.RingPosition;
 import org.globalfs.multicast.RingStatus;
 
 /** What a region's replica sees of {@link CutRegions}' rings. */
-final class SteppedMulticast implements Multicast {
+class SteppedMulticast implements Multicast {
+
+    private static final long LEASE_MS = 400;
 
     private final CutRegions regions;
     private final int region;
@@ -65,7 +67,7 @@ final class SteppedMulticast implements Multicast {
 
     @Override
     public long leaseRemainingMs(int ring) {
-        throw unused();
+        return isCoordinator(ring) ? LEASE_MS : 0;
     }
 
     @Override
