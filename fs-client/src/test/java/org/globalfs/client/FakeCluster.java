@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -66,6 +67,11 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
 
     /** So many next updates are answered RETRY without being executed. */
     public final AtomicInteger retries = new AtomicInteger();
+
+    /** Updates that are answered RETRY, and executed by {@link #executeLate}. */
+    public volatile Predicate<UpdateOp> late = op -> false;
+
+    private final Map<Command, Integer> delayed = new LinkedHashMap<>();
 
     /** Updates that fail at the replica, with {@link #refusal}. */
     public volatile Predicate<UpdateOp> refused = op -> false;
@@ -204,6 +210,12 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
         if (retries.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             return new UpdateReply(Status.RETRY, 0);
         }
+        if (late.test(command.getOp())) {
+            synchronized (this) {
+                delayed.put(command, partition);
+            }
+            return new UpdateReply(Status.RETRY, 0);
+        }
         if (refused.test(command.getOp())) {
             return new UpdateReply(Status.DONE, refusal.number());
         }
@@ -229,6 +241,12 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
             throw new NoReplyException(NoReplyException.Kind.SILENT, "reply lost");
         }
         return reply;
+    }
+
+    /** As found by a coordinator that had lost touch with the others for a while. */
+    public synchronized void executeLate() {
+        delayed.forEach((command, partition) -> execute(partition, command));
+        delayed.clear();
     }
 
     private UpdateReply execute(int partition, Command command) {

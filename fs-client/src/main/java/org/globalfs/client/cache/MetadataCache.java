@@ -68,6 +68,13 @@ public final class MetadataCache {
                     .executor(Runnable::run)
                     .build();
 
+    /** Inodes that an update may change still whose answer nobody waits for any more. */
+    private final Cache<Long, Boolean> uncertain =
+            Caffeine.newBuilder()
+                    .expireAfterWrite(FORGOTTEN_KEPT_S, TimeUnit.SECONDS)
+                    .executor(Runnable::run)
+                    .build();
+
     /** Inodes of the global partition of which, or of whose names, the kernel may know. */
     private final Set<Long> globalInKernel = ConcurrentHashMap.newKeySet();
 
@@ -438,7 +445,8 @@ public final class MetadataCache {
                         ino,
                         (key, known) -> {
                             Long forgottenAt = forgotten.getIfPresent(ino);
-                            if (forgottenAt != null && forgottenAt > stamp) {
+                            if (forgottenAt != null && forgottenAt > stamp
+                                    || uncertain.getIfPresent(ino) != null) {
                                 return known;
                             }
                             Node node = known;
@@ -498,6 +506,16 @@ public final class MetadataCache {
         if (gone != null) {
             dropped.dropped(ino, gone.forgotten(), false);
         }
+    }
+
+    /**
+     * An update of this client may still change the inode, and it will not hear of that: grants are
+     * not taken back for a session's own updates. Nothing is kept of it until that is out of the
+     * question.
+     */
+    public void uncertain(long ino) {
+        uncertain.put(ino, true);
+        forget(ino);
     }
 
     /** The coordinator takes its grant of the inode back. */

@@ -37,11 +37,11 @@ final class DirectoryOperations {
     }
 
     void read(Exchange x) throws FsException {
-        list(x, new Listing(x.memory(), x.int32(FuseLayout.ReadIn.SIZE), false, ioSizeBytes));
+        list(x, new Listing(x, x.int32(FuseLayout.ReadIn.SIZE), false, ioSizeBytes));
     }
 
     void readWithEntries(Exchange x) throws FsException {
-        list(x, new Listing(x.memory(), x.int32(FuseLayout.ReadIn.SIZE), true, ioSizeBytes));
+        list(x, new Listing(x, x.int32(FuseLayout.ReadIn.SIZE), true, ioSizeBytes));
     }
 
     private void list(Exchange x, Listing listing) throws FsException {
@@ -106,14 +106,16 @@ final class DirectoryOperations {
 
     /** A listing under way in the payload's memory. */
     private static final class Listing implements DirectorySink {
+        private final Exchange exchange;
         private final ByteBuffer memory;
         private final int end;
         private final boolean withEntries;
         private final int ioSizeBytes;
         private int at = Exchange.PAYLOAD;
 
-        Listing(ByteBuffer memory, int size, boolean withEntries, int ioSizeBytes) {
-            this.memory = memory;
+        Listing(Exchange exchange, int size, boolean withEntries, int ioSizeBytes) {
+            this.exchange = exchange;
+            this.memory = exchange.memory();
             this.end = Exchange.PAYLOAD + Math.min(size, Exchange.MAX_TRANSFER);
             this.withEntries = withEntries;
             this.ioSizeBytes = ioSizeBytes;
@@ -147,6 +149,7 @@ final class DirectoryOperations {
                 memory.putLong(i, 0);
             }
             if (withEntries && entry != null) {
+                exchange.timeouts(System.nanoTime());
                 Attributes.putEntry(memory, at, entry, ioSizeBytes);
             }
             int dirent = at + prefix;

@@ -28,9 +28,13 @@ final class Exchange {
     private static final int OUT_HEADER = FuseLayout.OutHeader.SIZE_OF;
     private static final int SMALL = PAYLOAD + MAX_TRANSFER;
     private static final int SMALL_BYTES = 8192;
+    private static final long NO_TIMEOUTS = Long.MAX_VALUE;
 
     /** Where the body of a small answer is made. */
     static final int OUT = SMALL + OUT_HEADER;
+
+    /** How old times may be when the kernel begins to count them; its clock ticks are not less. */
+    static final long TIMEOUTS_KEPT_NS = 10_000_000;
 
     /** A name whose meaning a request may have changed. */
     record TouchedName(long parent, byte[] name) {}
@@ -48,6 +52,7 @@ final class Exchange {
     private boolean answered;
     private boolean fromPayload;
     private int answerLength;
+    private long timeoutsSinceNs;
 
     private long openedHandle;
     private boolean openedDirectory;
@@ -84,6 +89,7 @@ final class Exchange {
         answered = false;
         fromPayload = false;
         answerLength = 0;
+        timeoutsSinceNs = NO_TIMEOUTS;
         openedHandle = FileSystem.NO_HANDLE;
         countedInode = 0;
         changedInode = 0;
@@ -203,6 +209,21 @@ final class Exchange {
 
     int answerLength() {
         return answerLength;
+    }
+
+    /** The answer gets times, of now, for which the kernel may remember something. */
+    void timeouts(long nowNs) {
+        if (timeoutsSinceNs == NO_TIMEOUTS) {
+            timeoutsSinceNs = nowNs;
+        }
+    }
+
+    /**
+     * Whether the answer has times that were right too long ago: the kernel counts them from when
+     * it gets the answer, and a process can stand still in between.
+     */
+    boolean hasOldTimeouts(long nowNs) {
+        return timeoutsSinceNs != NO_TIMEOUTS && nowNs - timeoutsSinceNs > TIMEOUTS_KEPT_NS;
     }
 
     /** Lets the kernel remember nothing of the answer. */

@@ -58,6 +58,7 @@ final class FileOperations {
         }
         x.counted(stat.ino());
         x.opened(stat.ino(), created.open().handle(), false);
+        x.timeouts(System.nanoTime());
         int at = x.clear(FuseLayout.EntryOut.SIZE_OF + FuseLayout.OpenOut.SIZE_OF);
         Attributes.putEntry(x.memory(), at, created.entry(), ioSizeBytes);
         putOpen(x.memory(), at + FuseLayout.EntryOut.SIZE_OF, created.open());

@@ -36,6 +36,7 @@ final class InodeOperations {
         boolean open = (x.int32(FuseLayout.StatxIn.GETATTR_FLAGS) & FuseFlags.GETATTR_FH) != 0;
         long handle = open ? x.int64(FuseLayout.StatxIn.FH) : FileSystem.NO_HANDLE;
         AttributesReply reply = fileSystem.getAttributes(x.caller(), x.node(), handle);
+        x.timeouts(System.nanoTime());
         int at = x.clear(FuseLayout.StatxOut.SIZE_OF);
         Attributes.putStatx(x.memory(), at, reply, ioSizeBytes);
         x.answer(FuseLayout.StatxOut.SIZE_OF);
@@ -64,6 +65,7 @@ final class InodeOperations {
     }
 
     private void answer(Exchange x, AttributesReply reply) {
+        x.timeouts(System.nanoTime());
         int at = x.clear(FuseLayout.AttrOut.SIZE_OF);
         Attributes.putAttributes(x.memory(), at, reply, ioSizeBytes);
         x.answer(FuseLayout.AttrOut.SIZE_OF);

@@ -63,6 +63,7 @@ final class NameOperations {
     }
 
     private void answer(Exchange x, Entry entry) {
+        x.timeouts(System.nanoTime());
         int at = x.clear(FuseLayout.EntryOut.SIZE_OF);
         Attributes.putEntry(x.memory(), at, entry, ioSizeBytes);
         Stat stat = entry.stat();

@@ -152,7 +152,8 @@ final class Worker implements Runnable {
         long written;
         answering = true;
         try {
-            if (errno == 0 && kernelCache.issued() != invalidations) {
+            boolean takenBack = kernelCache.issued() != invalidations;
+            if (errno == 0 && (takenBack || exchange.hasOldTimeouts(System.nanoTime()))) {
                 exchange.forgetTimeouts();
             }
             written =

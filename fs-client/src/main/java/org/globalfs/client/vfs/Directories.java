@@ -95,12 +95,18 @@ final class Directories {
         }
     }
 
+    /**
+     * It may have been fetched long ago: what is known now is told, and nothing that is not. The
+     * kernel would take old attributes for new ones, as it has just asked.
+     */
     private @Nullable Entry entry(
             long directory, byte[] name, DirectoryEntry entry, DirectorySink sink)
             throws FsException {
-        return sink.wantsEntries() && entry.isSetAttributes()
-                ? names.entry(directory, name, entry.getAttributes())
-                : null;
+        if (!sink.wantsEntries() || !entry.isSetAttributes()) {
+            return null;
+        }
+        Attributes known = cache.attributes(entry.getIno());
+        return known == null ? null : names.entry(directory, name, known);
     }
 
     private void fetch(Caller caller, long ino, OpenDirectory directory, boolean attributesWanted)

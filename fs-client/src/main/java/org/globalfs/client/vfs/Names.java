@@ -169,6 +169,8 @@ final class Names {
             found(ino, parent, name);
         }
         files.seen(attributes);
+        // It may wait for the kernel.
+        AttributesReply reply = reply(attributes);
         long entryTimeoutNs = 0;
         Name known = cache.name(parent, name);
         if (known != null && known.ino() == ino) {
@@ -177,7 +179,6 @@ final class Names {
                 entryTimeoutNs = timeoutNs;
             }
         }
-        AttributesReply reply = reply(attributes);
         return new Entry(reply.stat(), entryTimeoutNs, reply.timeoutNs());
     }
 
@@ -306,12 +307,26 @@ final class Names {
         }
     }
 
+    /** Those inodes and what a name, if it is known, points to. */
+    private static long[] touched(@Nullable Name name, long... inodes) {
+        if (name == null || name.absent()) {
+            return inodes;
+        }
+        long[] all = Arrays.copyOf(inodes, inodes.length + 1);
+        all[inodes.length] = name.ino();
+        return all;
+    }
+
     void remove(Caller caller, long parent, byte[] name, boolean directory) throws FsException {
         try (var _ = requests.taking()) {
             UnlinkOp op = new UnlinkOp(parent, ByteBuffer.wrap(name), directory);
             Name known = cache.name(parent, name);
             Requests.Updated updated =
-                    requests.update(caller, requests.home(parent), UpdateOp.unlink(op), parent);
+                    requests.update(
+                            caller,
+                            requests.home(parent),
+                            UpdateOp.unlink(op),
+                            touched(known, parent));
             UpdateReply reply = updated.reply();
             note(updated, parent, name, Name.ABSENT);
             long removed =
@@ -337,7 +352,10 @@ final class Names {
             Name target = cache.name(newParent, newName);
             Requests.Updated updated =
                     requests.update(
-                            caller, requests.home(parent), UpdateOp.rename(op), parent, newParent);
+                            caller,
+                            requests.home(parent),
+                            UpdateOp.rename(op),
+                            touched(target, touched(source, parent, newParent)));
             UpdateReply reply = updated.reply();
             Attributes moved = reply.getAttributes();
             if (moved != null && reply.isSetParent() && flags == 0) {

@@ -165,8 +165,10 @@ final class Requests {
     @Nullable Validity learn(Answer<UpdateReply> answer, long stamp, long... touched) {
         UpdateReply reply = answer.reply();
         if (!answer.answered()) {
-            // It may take effect later.
-            forget(touched);
+            // It may take effect later, and nobody will tell.
+            for (long ino : touched) {
+                cache.uncertain(ino);
+            }
             return null;
         }
         if (reply.getErrno() != 0) {
@@ -220,12 +222,6 @@ final class Requests {
 
     private static boolean is(@Nullable Attributes attributes, long ino) {
         return attributes != null && attributes.getIno() == ino;
-    }
-
-    private void forget(long... inodes) {
-        for (long ino : inodes) {
-            cache.forget(ino);
-        }
     }
 
     private void learn(

@@ -41,6 +41,17 @@ class MetadataCacheTest {
     }
 
     @Test
+    void whatAnUpdateMayStillChangeIsNotKept() {
+        cache.learn(attributes(FILE, 1), granted(1, 60_000), cache.stamp());
+        cache.uncertain(FILE);
+        assertThat(cache.attributes(FILE)).isNull();
+        cache.learn(attributes(FILE, 1), granted(1, 60_000), cache.stamp());
+        cache.learn(attributes(DIRECTORY, 1), granted(1, 60_000), cache.stamp());
+        assertThat(cache.attributes(FILE)).isNull();
+        assertThat(version(DIRECTORY)).isEqualTo(1);
+    }
+
+    @Test
     void aGrantEndsWithTheLease() {
         cache.learn(attributes(FILE, 1), granted(1, 60_000), cache.stamp());
         assertThat(version(FILE)).isEqualTo(1);

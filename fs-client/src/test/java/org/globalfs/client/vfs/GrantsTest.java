@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -163,6 +165,86 @@ class GrantsTest {
             one.close(open);
         }
         two.close(theirs);
+    }
+
+    /** Its session is not told: grants are not taken back for a session's own updates. */
+    @Test
+    void anUpdateThatWasGivenUpIsSeenOnceItTakesEffect() throws Exception {
+        unpack("file");
+        long ino = one.lookup(home, "file");
+        one.fs.link(one.caller(), ino, home, bytes("other"));
+        assertThat(one.stat(ino).nlink()).isEqualTo(2);
+        giveUp(caller -> one.fs.makeDirectory(caller, home, bytes("new"), 0755));
+        giveUp(caller -> one.fs.unlink(caller, home, bytes("file")));
+        assertThat(absent(one, "new")).isTrue();
+        assertThat(absent(one, "file")).isFalse();
+        assertThat(one.list(home, 100)).containsExactly("file", "other");
+        assertThat(one.stat(ino).nlink()).isEqualTo(2);
+        cluster.executeLate();
+        assertThat(absent(one, "new")).isFalse();
+        assertThat(absent(one, "file")).isTrue();
+        assertThat(one.list(home, 100)).containsExactlyInAnyOrder("new", "other");
+        assertThat(one.stat(ino).nlink()).isEqualTo(1);
+    }
+
+    private interface Attempt {
+        void run(Caller caller) throws FsException;
+    }
+
+    /** As when a program is killed while a coordinator cannot answer. */
+    private void giveUp(Attempt attempt) {
+        Caller caller = one.caller();
+        cluster.late =
+                op -> {
+                    caller.cancel();
+                    return true;
+                };
+        GlobalFileSystemTest.assertFails(Errno.EIO, () -> attempt.run(caller));
+        cluster.late = op -> false;
+    }
+
+    /** Its kernel would take them for newer than all that it was told before it went on reading. */
+    @Test
+    void aListingThatIsReadSlowlyTellsNoAttributesOfBefore() throws FsException {
+        for (String name : new String[] {"a", "b", "c"}) {
+            one.put(home, name, "short");
+        }
+        two.lookup(home, "a");
+        long handle = two.fs.openDirectory(two.caller(), home, 0).handle();
+        List<@Nullable Entry> first = entries(handle, 0, 1);
+        assertThat(first).singleElement().isNotNull();
+        one.put(home, "b", "longer than before");
+        List<@Nullable Entry> others = entries(handle, firstCookie, 10);
+        assertThat(others).hasSize(2);
+        assertThat(others.getFirst()).as("changed since").isNull();
+        assertThat(others.getLast()).as("as it was").isNotNull();
+        two.fs.releaseDirectory(home, handle);
+    }
+
+    private long firstCookie;
+
+    private List<@Nullable Entry> entries(long handle, long cookie, int room) throws FsException {
+        List<@Nullable Entry> entries = new ArrayList<>();
+        DirectorySink sink =
+                new DirectorySink() {
+                    @Override
+                    public boolean wantsEntries() {
+                        return true;
+                    }
+
+                    @Override
+                    public boolean add(
+                            byte[] name, long ino, int type, long next, @Nullable Entry entry) {
+                        if (entries.size() == room) {
+                            return false;
+                        }
+                        entries.add(entry);
+                        firstCookie = entries.size() == 1 ? next : firstCookie;
+                        return true;
+                    }
+                };
+        two.fs.readDirectory(two.caller(), home, handle, cookie, sink);
+        return entries;
     }
 
     private interface Work {

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
@@ -49,6 +50,34 @@ class PageGrantsTest {
         cluster.close();
     }
 
+    /** A lookup may have to wait until old pages are gone. */
+    @Test
+    void aNameIsToldForNoLongerThanItIsKnownOnceTheKernelHasDroppedItsPages() throws FsException {
+        cluster.leaseMs = 60_000;
+        writer.put(home, "file", "content");
+        long ino = reader.lookup(home, "file");
+        long self = Thread.currentThread().threadId();
+        AtomicBoolean waited = new AtomicBoolean();
+        kernel.whileWaiting =
+                () -> {
+                    if (Thread.currentThread().threadId() == self) {
+                        waited.set(true);
+                        reader.fs.cache().endLease(1);
+                    }
+                };
+        Entry entry;
+        do {
+            Open file = reader.open(ino, OpenFlags.O_RDONLY);
+            reader.read(file, 0, 100);
+            // Seldom it is dropped before the lookup finds it.
+            reader.fs.cache().endLease(1);
+            entry = reader.fs.lookup(reader.caller(), home, bytes("file"));
+            reader.close(file);
+        } while (!waited.get());
+        assertThat(entry.entryTimeoutNs()).isZero();
+        assertThat(entry.attributesTimeoutNs()).isZero();
+    }
+
     /**
      * Linux' page cache with explicit invalidation, for the first page of one file: it is read once
      * and kept, and shown as far as the newest attributes say that the file goes. What is to be
@@ -61,6 +90,7 @@ class PageGrantsTest {
         private volatile long told;
         private volatile boolean doubts;
         private volatile long lengthenedTo;
+        private volatile Runnable whileWaiting = () -> {};
 
         FirstPage(TestClient client) {
             this.client = client;
@@ -141,6 +171,7 @@ class PageGrantsTest {
 
         @Override
         public synchronized boolean awaitInodes(long timeoutMs) {
+            whileWaiting.run();
             if (queued > 0) {
                 page = null;
             }
