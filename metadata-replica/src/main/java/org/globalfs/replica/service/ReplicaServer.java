@@ -45,7 +45,6 @@ import org.slf4j.LoggerFactory;
 public final class ReplicaServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaServer.class);
-    private static final long ORPHAN_PERIOD_MS = 5_000;
 
     /** What is admitted in between must fit into the reserve. */
     private static final long DISK_PERIOD_MS = 200;
@@ -340,7 +339,7 @@ public final class ReplicaServer implements AutoCloseable {
         for (HostedPartition partition : partitions.values()) {
             local.every(100, new NoticeDelivery(partition, multicast, System::nanoTime)::tick);
             local.every(500, new SessionLeases(partition, multicast)::tick);
-            local.every(ORPHAN_PERIOD_MS, new OrphanUpkeep(partition, multicast)::tick);
+            local.every(100, new OrphanUpkeep(partition, multicast, System::nanoTime)::tick);
             local.every(100, new QuotaCounting(partition, multicast)::tick);
             local.every(100, new CopyUpkeep(partition, multicast, System::nanoTime)::tick);
         }

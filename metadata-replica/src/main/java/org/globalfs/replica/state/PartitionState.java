@@ -531,6 +531,53 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
     }
 
     /**
+     * Some of the unlinked inodes not yet collected.
+     *
+     * @param count how many of the rows that were looked at have been there for long
+     * @param first inode of the first one of these
+     * @param last inode of the last one
+     * @param next where to look further; 0: there are no more
+     */
+    public record Orphaned(int count, long first, long last, long next) {}
+
+    /**
+     * Looks for orphans that have been ones since before a time, in the order of their inodes.
+     *
+     * @param from inode to begin with
+     * @param limit how many are enough
+     * @param rows how many are looked at
+     */
+    public Orphaned orphaned(long from, long beforeNs, int limit, int rows) {
+        List<Long> due = new ArrayList<>();
+        long[] seen = {0, 0};
+        store.newest()
+                .scan(
+                        Table.ORPHAN,
+                        Keys.none(),
+                        Keys.of(from),
+                        (key, value) -> {
+                            long ino = Keys.getLong(key, 0);
+                            if (due.size() == limit || seen[0] == rows) {
+                                seen[1] = ino;
+                                return false;
+                            }
+                            seen[0]++;
+                            if (Tree.orphanedAtNs(value) < beforeNs) {
+                                due.add(ino);
+                            }
+                            return true;
+                        });
+        return due.isEmpty()
+                ? new Orphaned(0, 0, 0, seen[1])
+                : new Orphaned(due.size(), due.getFirst(), due.getLast(), seen[1]);
+    }
+
+    /** Whether an inode is unlinked and not yet collected. */
+    public boolean isOrphan(long ino) {
+        return store.newest().get(Table.ORPHAN, Keys.of(ino)) != null;
+    }
+
+    /**
      * Whether a tree got a quota and has entries that are not counted yet; then the coordinator
      * proposes AdoptQuotaOp now and then.
      */

@@ -313,7 +313,9 @@ public final class Machine {
                 CollectOrphansOp collect = op.getCollectOrphans();
                 orphans.lapse(collect.isSetLapsed() ? collect.getLapsed() : Map.of());
                 if (collect.isSetBefore()) {
-                    orphans.collect(collect.getLimit(), collect.getBefore(), nowNs);
+                    long first = collect.isSetFirst() ? collect.getFirst() : 0;
+                    long last = collect.isSetLast() ? collect.getLast() : Long.MAX_VALUE;
+                    orphans.collect(collect.getLimit(), first, last, collect.getBefore(), nowNs);
                 } else {
                     orphans.collectByTime(collect.getLimit(), nowNs);
                 }

@@ -58,31 +58,38 @@ final class Orphans {
      * Forgets sessions that were silent for too long, and collects orphans that no leased session
      * claims. That takes no lease's time from {@code nowNs}, which jumps as wall clocks do.
      *
+     * @param first inode of the first one that is looked at
+     * @param last inode of the last one
      * @param beforeNs only those that have been orphans since before this time
      */
-    void collect(int limit, long beforeNs, long nowNs) {
+    void collect(int limit, long first, long last, long beforeNs, long nowNs) {
         drop(sessions.expire(nowNs, true));
-        collect(limit, sessions.claims(), beforeNs);
+        if (beforeNs > Long.MIN_VALUE) {
+            collect(limit, sessions.claims(), first, last, beforeNs);
+        }
     }
 
     /** The same as replicas did it once: also the command's time tells which leases run. */
     void collectByTime(int limit, long nowNs) {
         drop(sessions.expire(nowNs, false));
-        collect(limit, sessions.claims(nowNs), nowNs - GRACE_NS + 1);
+        collect(limit, sessions.claims(nowNs), 0, Long.MAX_VALUE, nowNs - GRACE_NS + 1);
     }
 
     private void drop(List<Long> forgotten) {
         forgotten.forEach(session -> fileLocks.drop(session, false));
     }
 
-    private void collect(int limit, Set<Long> claims, long beforeNs) {
+    private void collect(int limit, Set<Long> claims, long first, long last, long beforeNs) {
         List<Long> due = new ArrayList<>();
         records.scan(
                 Table.ORPHAN,
                 Keys.none(),
-                Keys.none(),
+                Keys.of(first),
                 (key, value) -> {
                     long ino = Keys.getLong(key, 0);
+                    if (ino > last) {
+                        return false;
+                    }
                     if (Tree.orphanedAtNs(value) < beforeNs
                             && !claims.contains(ino)
                             && !locks.inode(ino)) {
