@@ -452,6 +452,10 @@ public final class MetadataCache {
                             Node node = known;
                             if (node == null) {
                                 node = new Node(validity);
+                            } else if (!node.validity().joins(validity) && leftNs(validity) <= 0) {
+                                // It ended before this came here: what has followed stays, and with
+                                // it what the kernel was told by that.
+                                return known;
                             } else {
                                 node.knownBy(validity);
                             }

@@ -1,5 +1,6 @@
 package org.globalfs.client.cache;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
@@ -72,6 +73,22 @@ class MetadataCacheTest {
         assertThat(cache.attributes(FILE)).as("granted under an earlier lease").isNull();
         assertThat(numbered(7)).as("a late reply").isNull();
         assertThat(version(DIRECTORY)).isEqualTo(1);
+    }
+
+    /** A thread that was slow after it had looked at its reply's lease. */
+    @Test
+    void whatIsLearnedByALeaseThatHasEndedReplacesNothing() {
+        Validity former = numbered(7);
+        List<String> takenBack = new ArrayList<>();
+        cache.onDropped((ino, names, recalled) ->
+                names.forEach(name -> takenBack.add(new String(name, UTF_8))));
+        cache.learn(attributes(DIRECTORY, 2), numbered(9), cache.stamp());
+        cache.learnName(DIRECTORY, NAME, new Name(FILE, 0), 2, numbered(9), cache.stamp());
+        assertThat(cache.nameInKernel(DIRECTORY, NAME)).isTrue();
+        cache.learn(attributes(DIRECTORY, 1), former, cache.stamp());
+        assertThat(version(DIRECTORY)).isEqualTo(2);
+        cache.recalled(DIRECTORY);
+        assertThat(takenBack).containsExactly("n");
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.protocol.Errno;
@@ -18,9 +19,14 @@ import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.RecallReply;
+import org.globalfs.protocol.wire.RecallRequest;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.UpdateRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +79,57 @@ class MetadataClientTest {
 
     private long homeDirectory() {
         return update(0, create(1, "home", DIRECTORY)).getAttributes().getIno();
+    }
+
+    /** Meanwhile whoever follows grants things that nobody would give back. */
+    @Test
+    void aPollDoesNotStayWithACoordinatorThatIsSilent() {
+        homeDirectory();
+        AtomicLong waitedMs = new AtomicLong();
+        ReplicaCalls all = cluster.calls();
+        ReplicaCalls calls =
+                new ReplicaCalls() {
+                    @Override
+                    public UpdateReply update(Replica replica, UpdateRequest request, long ms)
+                            throws NoReplyException {
+                        return all.update(replica, request, ms);
+                    }
+
+                    @Override
+                    public ReadReply read(Replica replica, ReadRequest request, long ms)
+                            throws NoReplyException {
+                        return all.read(replica, request, ms);
+                    }
+
+                    @Override
+                    public RecallReply recalls(Replica replica, RecallRequest request, long ms)
+                            throws NoReplyException {
+                        if (cluster.silent.contains(replica.id())) {
+                            waitedMs.addAndGet(ms);
+                        }
+                        return all.recalls(replica, request, ms);
+                    }
+
+                    @Override
+                    public void close() {
+                        all.close();
+                    }
+                };
+        client = new MetadataClient(Session.begin(), calls, cluster, 1, "region1", "dc1");
+        homeOf(client);
+        cluster.silent.add(1);
+        cluster.coordinator(1, 2);
+        Patience patience = Patience.of(Duration.ofSeconds(20));
+        Answer<RecallReply> answer = client.recalls(1, 1, 0, client.session().settled(), patience);
+        assertThat(answer).isNotNull();
+        assertThat(answer.replica()).isEqualTo(2);
+        assertThat(waitedMs.get()).isBetween(1L, 3_000L);
+    }
+
+    /** Its calls find the coordinator. */
+    private static void homeOf(MetadataClient client) {
+        ReadOp op = ReadOp.getAttributes(new GetAttributesOp((1L << 48) + 1));
+        client.read(1, ROOT, op, Patience.of(Duration.ofSeconds(20)));
     }
 
     @Test
