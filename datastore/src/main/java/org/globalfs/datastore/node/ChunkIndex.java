@@ -7,7 +7,9 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +45,9 @@ import org.slf4j.LoggerFactory;
  * moves all of it to disk at once; a crash leaves the index as it was at some checkpoint. RocksDB
  * writes at no other time: the caller sees to it that a checkpoint comes before {@link
  * #MAX_CHANGES}. Rows are read by any thread, and written under the store's index lock.
+ *
+ * <p>Once RocksDB could not write, for another reason than a full disk, it takes no changes any
+ * more, and still says what it said: then {@link #renew} writes all rows anew.
  */
 final class ChunkIndex implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChunkIndex.class);
@@ -74,8 +79,11 @@ final class ChunkIndex implements AutoCloseable {
 
     private static final int FORMAT = 1;
 
+    /** Beside the index: where it is written anew. */
+    private static final String DRAFT = ".new";
+
     private final Path folder;
-    private final RocksDB db;
+    private final Path draft;
     private final Options options;
     private final BloomFilter bloom = new BloomFilter(10, false);
     private final Cache cache = new LRUCache(BLOCK_CACHE_BYTES, CACHE_SHARD_BITS);
@@ -85,10 +93,19 @@ final class ChunkIndex implements AutoCloseable {
     /** Whoever is in RocksDB holds the read lock: nobody may be there when it is closed. */
     private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
+    /** Null: closed, for now or for good. Guarded by use. */
+    private @Nullable RocksDB db;
+
     private boolean closed;
+
+    /** All rows are on disk in the draft, and RocksDB is closed. For who renews. */
+    private boolean drafted;
 
     /** A change was refused since one was taken. */
     private volatile boolean refuses;
+
+    /** It will refuse all until it is renewed. */
+    private volatile boolean broken;
 
     private final Checkpoint last;
 
@@ -135,6 +152,15 @@ final class ChunkIndex implements AutoCloseable {
         static final Checkpoint NONE = new Checkpoint(0, 0);
     }
 
+    /** The index takes no changes, and has made none of what was asked; what it says is right. */
+    static final class Refusal extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private Refusal(String message, @Nullable Exception cause) {
+            super(message, cause);
+        }
+    }
+
     /** Is told of each row in turn. */
     interface Visitor {
         void row(ChunkKey key, Row row);
@@ -142,6 +168,7 @@ final class ChunkIndex implements AutoCloseable {
 
     private ChunkIndex(Path folder) throws RocksDBException {
         this.folder = folder;
+        draft = draft(folder);
         options =
                 new Options()
                         .setCreateIfMissing(true)
@@ -159,18 +186,24 @@ final class ChunkIndex implements AutoCloseable {
                         .setStatsDumpPeriodSec(0)
                         .setStatsPersistPeriodSec(0)
                         .setTableFormatConfig(TableFormat.of(cache, bloom));
-        db = RocksDB.open(options, folder.toString());
+        RocksDB opened = RocksDB.open(options, folder.toString());
+        db = opened;
         try {
-            last = readCheckpoint();
+            last = readCheckpoint(opened);
         } catch (RocksDBException e) {
-            db.close();
+            opened.close();
             throw e;
         }
+    }
+
+    private static Path draft(Path folder) {
+        return folder.resolveSibling(folder.getFileName() + DRAFT);
     }
 
     /** Opens the index, or makes an empty one where there is none that can be read. */
     static ChunkIndex open(Path folder) throws IOException {
         NativeLibrary.load();
+        Folders.delete(draft(folder));
         if (isDamaged(folder)) {
             LOG.warn("{} is damaged, and made anew", folder);
             Folders.delete(folder);
@@ -195,7 +228,7 @@ final class ChunkIndex implements AutoCloseable {
         return Files.exists(folder.resolve(DAMAGE_NOTE));
     }
 
-    private Checkpoint readCheckpoint() throws RocksDBException {
+    private static Checkpoint readCheckpoint(RocksDB db) throws RocksDBException {
         byte[] row = db.get(CHECKPOINT);
         if (row == null) {
             return Checkpoint.NONE;
@@ -238,7 +271,7 @@ final class ChunkIndex implements AutoCloseable {
     }
 
     private interface Work<T> {
-        T run() throws RocksDBException;
+        T run(RocksDB db) throws RocksDBException;
     }
 
     private <T> T in(Work<T> work) {
@@ -247,7 +280,12 @@ final class ChunkIndex implements AutoCloseable {
             if (closed) {
                 throw new UncheckedIOException(new ClosedChannelException());
             }
-            return work.run();
+            RocksDB opened = db;
+            if (opened == null) {
+                throw new UncheckedIOException(
+                        new Refusal("index " + folder + " could not be opened again yet", null));
+            }
+            return work.run(opened);
         } catch (RocksDBException e) {
             throw failed(e);
         } finally {
@@ -256,7 +294,7 @@ final class ChunkIndex implements AutoCloseable {
     }
 
     private byte @Nullable [] get(byte[] key) {
-        return in(() -> db.get(key));
+        return in(db -> db.get(key));
     }
 
     void put(ChunkKey key, Row row) {
@@ -269,32 +307,60 @@ final class ChunkIndex implements AutoCloseable {
      */
     void checkTakesChanges() {
         if (refuses) {
-            in(() -> {
-                db.delete(write, PROBE);
-                return true;
-            });
+            change(db -> db.delete(write, PROBE));
             refuses = false;
         }
     }
 
+    /** Whether it takes no changes before it is renewed. */
+    boolean isBroken() {
+        return broken;
+    }
+
     private void put(byte[] key, byte[] row) {
-        change(() -> db.put(write, key, row));
+        change(db -> db.put(write, key, row));
+        changes.incrementAndGet();
     }
 
     private interface Change {
-        void make() throws RocksDBException;
+        void make(RocksDB db) throws RocksDBException;
     }
 
     private void change(Change change) {
-        in(() -> {
+        in(db -> {
             try {
-                change.make();
+                change.make(db);
             } catch (RocksDBException e) {
-                refuses = true;
-                throw e;
+                throw refused(e);
             }
-            return changes.incrementAndGet();
+            return true;
         });
+    }
+
+    private UncheckedIOException refused(RocksDBException e) {
+        Refusal refusal = refusal(e);
+        refuses = true;
+        if (!isFull(e) && !broken) {
+            broken = true;
+            LOG.error("{}; no more writes until it could be written anew", refusal.getMessage());
+        }
+        return new UncheckedIOException(refusal);
+    }
+
+    /** Whether that alone is why something failed. */
+    static boolean isRefusal(Throwable failure) {
+        return failure instanceof Refusal
+                || failure instanceof UncheckedIOException && failure.getCause() instanceof Refusal;
+    }
+
+    private Refusal refusal(RocksDBException e) {
+        return new Refusal("index " + folder + ": " + e.getMessage(), e);
+    }
+
+    /** RocksDB goes on by itself then, once there is room. */
+    private static boolean isFull(RocksDBException e) {
+        return e.getStatus() != null
+                && e.getStatus().getSubCode() == org.rocksdb.Status.SubCode.NoSpace;
     }
 
     void remove(ChunkKey key) {
@@ -302,7 +368,8 @@ final class ChunkIndex implements AutoCloseable {
     }
 
     private void remove(byte[] key) {
-        change(() -> db.delete(write, key));
+        change(db -> db.delete(write, key));
+        changes.incrementAndGet();
     }
 
     /** What was last noted of a segment's dead records; null: nothing. */
@@ -317,7 +384,7 @@ final class ChunkIndex implements AutoCloseable {
     /** Segments that {@link #summary} knows of. */
     List<Integer> summarized() {
         List<Integer> found = new ArrayList<>();
-        return in(() -> {
+        return in(db -> {
             try (RocksIterator rows = db.newIterator()) {
                 rows.seek(new byte[] {SEGMENT});
                 while (rows.isValid() && rows.key()[0] == SEGMENT) {
@@ -335,7 +402,7 @@ final class ChunkIndex implements AutoCloseable {
     }
 
     void forEach(Visitor visitor) {
-        in(() -> {
+        in(db -> {
             try (RocksIterator rows = db.newIterator()) {
                 for (rows.seek(new byte[] {CHUNK}); isChunk(rows); rows.next()) {
                     visitor.row(key(rows.key()), Row.of(rows.value()));
@@ -353,7 +420,7 @@ final class ChunkIndex implements AutoCloseable {
     /** Rows after `after` (null: from the first) in key order. */
     List<Map.Entry<ChunkKey, Row>> list(@Nullable ChunkKey after, int limit) {
         List<Map.Entry<ChunkKey, Row>> found = new ArrayList<>();
-        return in(() -> {
+        return in(db -> {
             try (RocksIterator rows = db.newIterator()) {
                 rows.seek(after == null ? new byte[] {CHUNK} : key(after));
                 while (found.size() < limit && isChunk(rows)) {
@@ -372,7 +439,7 @@ final class ChunkIndex implements AutoCloseable {
     /** The last one in key order; null: there is none. */
     @Nullable ChunkKey last() {
         return in(
-                        () -> {
+                        db -> {
                             try (RocksIterator rows = db.newIterator()) {
                                 rows.seekForPrev(new byte[] {CHUNK + 1});
                                 rows.status();
@@ -396,14 +463,110 @@ final class ChunkIndex implements AutoCloseable {
                         .putInt(checkpoint.from)
                         .array();
         // RocksDB begins a new memory table before it returns, even if it need not wait.
-        in(() -> {
+        change(db -> {
             try (FlushOptions flush = new FlushOptions().setWaitForFlush(false)) {
                 db.put(write, CHECKPOINT, row);
                 db.flush(flush);
-                changes.set(0);
-                return true;
             }
         });
+        changes.set(0);
+    }
+
+    /**
+     * Writes all rows into a new RocksDB, which takes the place of the one that takes no changes.
+     * It has no checkpoint: a start before the next one looks through all segments. Append lock and
+     * index lock held.
+     *
+     * @throws Refusal not now; it may be tried again
+     * @throws UncheckedIOException it cannot be read, and may be damaged
+     */
+    void renew() throws Refusal {
+        try {
+            if (!drafted && isOpen()) {
+                Folders.delete(draft);
+                Folders.create(draft);
+                in(this::copyToDraft);
+            }
+            replace();
+        } catch (RocksDBException e) {
+            throw refusal(e);
+        } catch (IOException e) {
+            throw new Refusal("index " + folder + ": " + e, e);
+        }
+    }
+
+    private boolean isOpen() {
+        use.readLock().lock();
+        try {
+            return db != null;
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    private boolean copyToDraft(RocksDB from) throws RocksDBException {
+        try (RocksDB to = openDraft();
+                RocksIterator rows = from.newIterator();
+                FlushOptions flush = new FlushOptions()) {
+            for (rows.seekToFirst(); rows.isValid(); rows.next()) {
+                if (!Arrays.equals(rows.key(), CHECKPOINT)) {
+                    copy(rows, to);
+                }
+            }
+            rows.status();
+            flushDraft(to, flush);
+            return true;
+        }
+    }
+
+    private RocksDB openDraft() {
+        try {
+            return RocksDB.open(options, draft.toString());
+        } catch (RocksDBException e) {
+            throw new UncheckedIOException(refusal(e));
+        }
+    }
+
+    private void copy(RocksIterator row, RocksDB to) {
+        try {
+            to.put(write, row.key(), row.value());
+        } catch (RocksDBException e) {
+            throw new UncheckedIOException(refusal(e));
+        }
+    }
+
+    private void flushDraft(RocksDB to, FlushOptions flush) {
+        try {
+            to.flush(flush);
+        } catch (RocksDBException e) {
+            throw new UncheckedIOException(refusal(e));
+        }
+    }
+
+    /** Puts the draft in its place, as far as that has not been done, and opens it. */
+    private void replace() throws IOException, RocksDBException {
+        use.writeLock().lock();
+        try {
+            if (closed) {
+                throw new ClosedChannelException();
+            }
+            RocksDB former = db;
+            if (former != null) {
+                former.close();
+                db = null;
+                drafted = true;
+            }
+            if (drafted) {
+                Folders.delete(folder);
+                Files.move(draft, folder, StandardCopyOption.ATOMIC_MOVE);
+                drafted = false;
+            }
+            db = RocksDB.open(options, folder.toString());
+            broken = false;
+            refuses = false;
+        } finally {
+            use.writeLock().unlock();
+        }
     }
 
     /** Waits until all checkpoints are on disk; no longer than the limit. */
@@ -415,7 +578,7 @@ final class ChunkIndex implements AutoCloseable {
     }
 
     private boolean isWritten() {
-        return in(() -> db.getLongProperty("rocksdb.num-immutable-mem-table") == 0);
+        return in(db -> db.getLongProperty("rocksdb.num-immutable-mem-table") == 0);
     }
 
     /** The next start makes the index anew from the segments, if it is damaged. */
@@ -439,7 +602,9 @@ final class ChunkIndex implements AutoCloseable {
         try {
             if (!closed) {
                 closed = true;
-                db.close();
+                if (db != null) {
+                    db.close();
+                }
                 options.close();
                 write.close();
                 cache.close();

@@ -242,14 +242,15 @@ final class SegmentFolder {
     }
 
     /**
-     * A disk or an index that fails takes no more writes, and gets none. One that is full does
-     * again once there is room, without a restart, and one whose process has too many files open
-     * once it has fewer.
+     * A disk that fails, or an index that cannot be read, takes no more writes, and gets none. One
+     * that is full does again once there is room, without a restart, one whose process has too many
+     * files open once it has fewer, and an index that refuses changes once it is written anew.
      */
     IOException failed(Exception e) {
         IOException failure = e instanceof IOException io ? io : new IOException(e.getMessage(), e);
         if (!Disk.isFull(failure)
-                && !Descriptors.areUsedUp(e)
+                && !Descriptors.areUsedUp(failure)
+                && !ChunkIndex.isRefusal(e)
                 && !(closed && e instanceof ClosedChannelException)) {
             fail(failure, e);
         }

@@ -62,6 +62,9 @@ public final class SegmentStore implements AutoCloseable {
 
     private static final long CLOSE_MS = 10_000;
 
+    /** An index that could not be written anew is left alone for so long. */
+    private static final long RENEW_AGAIN_NS = 2_000_000_000L;
+
     private final Path folder;
     private final Options options;
     private final DiskWatch disk;
@@ -86,6 +89,10 @@ public final class SegmentStore implements AutoCloseable {
     private final ChunkTable table;
     private final Checkpoints checkpoints;
     private int lookedThrough;
+
+    /** Guarded by indexLock. */
+    private long renewNotBeforeNs = System.nanoTime();
+
     private volatile long misplaced;
     private volatile long missing;
 
@@ -176,10 +183,45 @@ public final class SegmentStore implements AutoCloseable {
             checkpoints.takeIfDue(this::checkpoint);
         } catch (UncheckedIOException e) {
             IOException failure = files.failed(e);
-            if (!Disk.isFull(failure)) {
+            if (!Disk.isFull(failure) && !ChunkIndex.isRefusal(e)) {
                 throw failure;
             }
-            // It stays due; the disk watch has said that there is no room.
+            // It stays due; the disk watch has said that there is no room, or the index why.
+        }
+    }
+
+    /** By whoever wants to change something, and now and then. Nothing else happens meanwhile. */
+    private void renewIndexIfDue() throws IOException {
+        if (!index.isBroken() || groupSync.failure() != null) {
+            return;
+        }
+        files.appendLock.lock();
+        try {
+            indexLock.lock();
+            try {
+                if (index.isBroken() && System.nanoTime() - renewNotBeforeNs >= 0) {
+                    renewNotBeforeNs = System.nanoTime() + RENEW_AGAIN_NS;
+                    renewIndex();
+                }
+            } finally {
+                indexLock.unlock();
+            }
+        } finally {
+            files.appendLock.unlock();
+        }
+    }
+
+    private void renewIndex() throws IOException {
+        try {
+            index.renew();
+            checkpoints.take(originals.values());
+            LOG.info("{}: the index was written anew, and takes changes again", folder);
+        } catch (IOException | UncheckedIOException e) {
+            IOException failure = files.failed(e);
+            if (!ChunkIndex.isRefusal(e)) {
+                throw failure;
+            }
+            LOG.warn("{}: the index cannot be written anew yet: {}", folder, failure.getMessage());
         }
     }
 
@@ -199,13 +241,18 @@ public final class SegmentStore implements AutoCloseable {
         }
         Written written;
         try {
+            renewIndexIfDue();
             if (isThere(key, data.remaining())) {
                 return new Written(ChunkStatus.OK, groupSync.latest());
             }
             written = append(key, shape, home, data);
         } catch (IOException | UncheckedIOException e) {
             if (!Disk.isFull(e)) {
-                throw files.failed(e);
+                IOException failure = files.failed(e);
+                if (ChunkIndex.isRefusal(e)) {
+                    return new Written(ChunkStatus.IO_ERROR, 0); // it has said why
+                }
+                throw failure;
             }
             disk.look(Long.MAX_VALUE / 2); // said once, whatever the reserve is
             return new Written(ChunkStatus.NO_SPACE, 0);
@@ -374,6 +421,7 @@ public final class SegmentStore implements AutoCloseable {
     /** Housekeeping; called now and then. */
     void tick() throws IOException {
         recentDeletes.age();
+        renewIndexIfDue();
         checkpointIfDue();
     }
 
@@ -750,19 +798,30 @@ public final class SegmentStore implements AutoCloseable {
                 table.handoffChunks(),
                 table.corrupt().size(),
                 files.count(),
-                groupSync.failure() == null,
+                groupSync.failure() == null && !index.isBroken(),
                 misplaced,
                 missing);
+    }
+
+    private void lastCheckpoint() throws IOException {
+        try {
+            if (index.changes() > 0) {
+                checkpoint();
+            }
+            index.awaitWritten(CLOSE_MS);
+        } catch (UncheckedIOException e) {
+            if (!ChunkIndex.isRefusal(e)) {
+                throw e;
+            }
+            LOG.warn("{}: the next start takes longer: {}", folder, e.getMessage());
+        }
     }
 
     @Override
     public void close() throws IOException {
         try {
-            if (groupSync.failure() == null) {
-                if (index.changes() > 0) {
-                    checkpoint();
-                }
-                index.awaitWritten(CLOSE_MS);
+            if (groupSync.failure() == null && !index.isBroken()) {
+                lastCheckpoint();
             }
         } finally {
             index.close();

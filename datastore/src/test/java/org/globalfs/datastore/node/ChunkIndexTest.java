@@ -32,6 +32,8 @@ class ChunkIndexTest {
     private static final SegmentStore.Options OPTIONS =
             new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 192 << 10);
 
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
     @TempDir Path folder;
     private final Random random = new Random(4711);
     private final AckedChunks chunks = new AckedChunks();
@@ -192,8 +194,9 @@ class ChunkIndexTest {
         try (SegmentStore store = open(data())) {
             chunks.put(store, some(60));
             Folders.delete(data().resolve(SegmentStore.INDEX));
+            Files.createSymbolicLink(data().resolve("index.new"), folder.resolve("nowhere"));
             store.checkpoint();
-            await().atMost(Duration.ofSeconds(60)).until(() -> !isTaken(store, key()));
+            await().atMost(LIMIT).until(() -> !isTaken(store, key()));
             assertThat(store.statistics().writable()).isFalse();
             assertThat(store.put(key(), SHAPE, new byte[10])).isEqualTo(ChunkStatus.IO_ERROR);
             List<ChunkKey> live = List.of(chunks.live().getFirst());
@@ -202,6 +205,82 @@ class ChunkIndexTest {
         }
         try (SegmentStore store = open(data())) {
             chunks.check(store);
+        }
+    }
+
+    @Test
+    void aRenewedIndexSaysTheSameAndHasNoCheckpoint() throws IOException {
+        Path index = folder.resolve("index");
+        ChunkIndex.Row row = new ChunkIndex.Row(1, 2, 3, 4, SHAPE, "n2");
+        List<ChunkKey> keys = Stream.generate(this::key).limit(5_000).toList();
+        try (ChunkIndex rows = ChunkIndex.open(index)) {
+            keys.subList(0, 2_500).forEach(key -> rows.put(key, row));
+            rows.checkpoint(new ChunkIndex.Checkpoint(1, 1));
+            keys.subList(2_500, 5_000).forEach(key -> rows.put(key, row));
+            rows.remove(keys.getFirst());
+            rows.summarize(5, new byte[] {1});
+            rows.renew();
+            assertThat(rows.get(keys.getFirst())).isNull();
+            assertThat(rows.get(keys.getLast())).isEqualTo(row);
+        }
+        try (ChunkIndex rows = ChunkIndex.open(index)) {
+            assertThat(rows.openedAt()).isEqualTo(ChunkIndex.Checkpoint.NONE);
+            assertThat(rows.list(null, 10_000)).hasSize(keys.size() - 1);
+            assertThat(rows.summarized()).containsExactly(5);
+        }
+    }
+
+    /** What keeps an index from writing may pass, and nobody has to start the node again then. */
+    @Test
+    void aStoreWhoseIndexFailsGoesOnOnceItCanBeWrittenAnew() throws IOException {
+        Path index = data().resolve(SegmentStore.INDEX);
+        Path inTheWay = data().resolve("index.new");
+        ChunkKey refused = key();
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(60));
+            store.checkpoint();
+            chunks.delete(store, chunks.live().subList(10, 20));
+            chunks.put(store, some(20));
+            long count = store.chunks();
+            Files.move(index, folder.resolve("away"));
+            Files.createSymbolicLink(inTheWay, folder.resolve("nowhere"));
+            await().atMost(LIMIT).until(() -> !takesCheckpoints(store));
+            assertThat(store.put(refused, SHAPE, new byte[10])).isEqualTo(ChunkStatus.IO_ERROR);
+            assertThatThrownBy(() -> store.delete(List.of(chunks.live().getFirst())))
+                    .isInstanceOf(IOException.class);
+            chunks.check(store);
+            assertThat(store.has(refused)).isFalse();
+            assertThat(store.statistics().writable()).isFalse();
+            Files.delete(inTheWay);
+            await().atMost(LIMIT)
+                    .until(() -> {
+                        store.tick();
+                        return store.statistics().writable();
+                    });
+            chunks.check(store);
+            assertThat(store.list(null, 1_000)).hasSize((int) count);
+            chunks.put(store, some(20));
+            chunks.delete(store, chunks.live().subList(5, 9));
+            assertThat(store.chunks()).isEqualTo(count + 20 - 4);
+            try (SegmentStore copy = open(killed())) {
+                chunks.check(copy);
+                assertThat(copy.has(refused)).isFalse();
+            }
+            store.checkpoint();
+        }
+        assertThat(inTheWay).doesNotExist();
+        try (SegmentStore store = open(data())) {
+            assertThat(store.lookedThrough()).isEqualTo(1);
+            chunks.check(store);
+        }
+    }
+
+    private static boolean takesCheckpoints(SegmentStore store) throws IOException {
+        try {
+            store.checkpoint();
+            return true;
+        } catch (UncheckedIOException e) {
+            return false;
         }
     }
 
