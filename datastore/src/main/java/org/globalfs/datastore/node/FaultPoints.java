@@ -64,6 +64,13 @@ public interface FaultPoints {
     default void opening(Path path) throws IOException {}
 
     /**
+     * Zeros are about to be written ahead in a segment.
+     *
+     * @throws IOException what the kernel would say that does not take them
+     */
+    default void preparing(Path path) throws IOException {}
+
+    /**
      * A file is about to be synced: a disk that fails does so here.
      *
      * @throws IOException as the sync would

@@ -241,6 +241,7 @@ final class SegmentFile {
         int from = prepared();
         int length = Math.min(zeros.remaining(), allocated - from);
         if (length > 0) {
+            faults.preparing(path);
             writeFully(channel, zeros.slice(zeros.position(), length), from);
             prepared = from + length;
         }

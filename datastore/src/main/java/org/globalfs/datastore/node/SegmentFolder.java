@@ -208,9 +208,7 @@ final class SegmentFolder {
         } catch (ClosedChannelException e) {
             LOG.debug("{} closed while being prepared", segment.path());
         } catch (IOException e) {
-            if (!Descriptors.areUsedUp(e)) {
-                fail(e, e);
-            }
+            var _ = failed(e); // a full disk is told of by who has a chunk to write
         } finally {
             prepared();
         }

@@ -2,10 +2,16 @@ package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
+import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskWatch;
 import org.junit.jupiter.api.Test;
@@ -13,6 +19,39 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SegmentFolderTest {
     @TempDir Path folder;
+
+    /** Where space cannot be reserved, who writes zeros ahead may be first to find a full disk. */
+    @Test
+    void aDiskThatIsFullForZerosTakesChunksOnceThereIsRoom() throws IOException {
+        AtomicInteger tried = new AtomicInteger();
+        FaultPoints full =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void preparing(Path path) throws IOException {
+                        tried.incrementAndGet();
+                        throw new IOException("No space left on device");
+                    }
+                };
+        SegmentStore.Options options =
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20);
+        ChunkShape shape = new ChunkShape(4_000, 1, 4, 2, 1);
+        try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), full)) {
+            AtomicInteger chunks = new AtomicInteger();
+            // The second time comes once the first has ended.
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> {
+                        ChunkKey key = new ChunkKey(1, chunks.incrementAndGet(), 0);
+                        assertThat(store.put(key, shape, new byte[1_000]))
+                                .isEqualTo(ChunkStatus.OK);
+                        return tried.get() >= 2;
+                    });
+            store.sync();
+            assertThat(store.statistics().writable()).isTrue();
+        }
+    }
 
     /** Who comes late must not write where another process may serve by then. */
     @Test
