@@ -88,6 +88,9 @@ public interface BlockStore extends AutoCloseable {
     /**
      * Calls with every block of a region of which something is left on what can be reached now;
      * with some several times. What is written or deleted meanwhile may be missed.
+     *
+     * @throws IOException not everything could be reached, which does not keep it from calling with
+     *     what was; says which did not answer
      */
     void list(int region, Consumer<BlockRef> each) throws IOException;
 

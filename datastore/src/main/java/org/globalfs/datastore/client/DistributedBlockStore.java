@@ -457,8 +457,10 @@ public final class DistributedBlockStore implements BlockStore {
 
     @Override
     public void list(int region, Consumer<BlockRef> each) throws IOException {
+        List<String> silent = new ArrayList<>();
         for (StorageSite site : directory.holders(region)) {
             if (detector.isSuspect(site.id())) {
+                silent.add(site.id());
                 continue;
             }
             try (StorageConnection connection =
@@ -467,7 +469,13 @@ public final class DistributedBlockStore implements BlockStore {
                 list(connection, region, each);
             } catch (IOException e) {
                 LOG.info("{} does not list its blocks: {}", site.id(), e.toString());
+                silent.add(site.id());
             }
+        }
+        if (!silent.isEmpty()) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.UNREACHABLE,
+                    "these did not list their blocks: " + String.join(", ", silent));
         }
     }
 

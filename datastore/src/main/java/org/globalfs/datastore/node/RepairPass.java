@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.node.RepairTally.Count;
@@ -49,6 +50,10 @@ final class RepairPass implements AutoCloseable {
     private final Map<Integer, Placement> placements = new HashMap<>();
     private final Queue<Map.Entry<ChunkKey, ChunkShape>> later = new ArrayDeque<>();
     private final Pace pace;
+
+    /** Nodes that took no chunk, and why: others are asked instead. */
+    private final Map<String, ChunkStatus> refusing = new ConcurrentHashMap<>();
+
     private final Makers makers = new Makers();
 
     /** What all passes of a node share. */
@@ -281,18 +286,24 @@ final class RepairPass implements AutoCloseable {
      * Returns once it is on disk there, or is not wanted any more.
      *
      * @param keptFor the chunk's home when that is another node, else empty
+     * @return false: the node is full, or takes no writes
      */
-    private void send(ChunkKey key, ChunkShape shape, String to, String keptFor, byte[] bytes)
+    private boolean send(ChunkKey key, ChunkShape shape, String to, String keptFor, byte[] bytes)
             throws IOException {
         ChunkStatus status =
                 to.equals(self)
                         ? store.keep(key, shape, keptFor.isEmpty() ? null : keptFor, bytes)
                         : peers.ask(
                                 to, node -> node.put(key, shape, keptFor, bytes, 0, bytes.length));
+        if (status == ChunkStatus.NO_SPACE || status == ChunkStatus.IO_ERROR) {
+            refusing.put(to, status);
+            return false;
+        }
         if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
             throw new IOException(to + " does not take it: " + status);
         }
         var _ = pace.spend(bytes.length);
+        return true;
     }
 
     private long youngForMs(ChunkKey block) {
@@ -375,32 +386,26 @@ final class RepairPass implements AutoCloseable {
         }
 
         private void rebuild(int index) {
-            if (isOver()) {
-                return;
-            }
+            StorageSite home = homes.get(index);
             ChunkKey key = key(block, index);
-            String home = homes.get(index).id();
-            boolean there = peers.isPresent(home);
-            if (!there && !view.dead().contains(home)) {
-                tally.deferred(home, peers.graceLeftMs(home)); // it may come back soon
-                return;
-            }
-            String to = there ? home : standIn(homes.get(index));
-            if (to == null && isRegionAway(homes.get(index))) {
-                tally.deferred(home, -1); // elsewhere it would be lost with another region
-                return;
-            }
-            if (to == null) {
-                notRebuilt(key, "no other node may hold it for " + home + ", which is away");
-                return;
-            }
             try {
-                byte[] bytes = scope.source.chunk(key, shape);
-                store.reached(Step.CHUNK_MADE);
-                send(key, shape, to, there ? "" : home, bytes);
-                store.reached(Step.CHUNK_KEPT);
-                survey.note(key, to);
-                tally.add(Count.REBUILT);
+                byte[] bytes = null;
+                while (!isOver()) {
+                    String to = keeper(key, home);
+                    if (to == null) {
+                        return;
+                    }
+                    if (bytes == null) {
+                        bytes = scope.source.chunk(key, shape);
+                        store.reached(Step.CHUNK_MADE);
+                    }
+                    if (send(key, shape, to, to.equals(home.id()) ? "" : home.id(), bytes)) {
+                        store.reached(Step.CHUNK_KEPT);
+                        survey.note(key, to);
+                        tally.add(Count.REBUILT);
+                        return;
+                    }
+                }
             } catch (IOException e) {
                 notRebuilt(key, String.valueOf(e.getMessage()));
                 LOG.info("{}: chunk {} not made anew: {}", self, key, e.getMessage());
@@ -408,6 +413,30 @@ final class RepairPass implements AutoCloseable {
                 notRebuilt(key, e.toString());
                 LOG.error("{}: chunk {} not made anew", self, key, e); // the others still are
             }
+        }
+
+        /**
+         * Its home, or who keeps it for that while it is dead or takes none. Null: nobody now,
+         * which was told of.
+         */
+        private @Nullable String keeper(ChunkKey key, StorageSite site) {
+            String home = site.id();
+            boolean there = peers.isPresent(home);
+            if (there && !refusing.containsKey(home)) {
+                return home;
+            }
+            if (!there && !view.dead().contains(home)) {
+                tally.deferred(home, peers.graceLeftMs(home)); // it may come back soon
+                return null;
+            }
+            String to = standIn(site);
+            if (to == null && isRegionAway(site)) {
+                tally.deferred(home, -1); // elsewhere it would be lost with another region
+            } else if (to == null) {
+                String why = there ? "does not take it: " + refusing.get(home) : "is away";
+                notRebuilt(key, "no other node may hold it for " + home + ", which " + why);
+            }
+            return to;
         }
 
         private boolean isRegionAway(StorageSite home) {
@@ -434,6 +463,7 @@ final class RepairPass implements AutoCloseable {
                 int held = load.getOrDefault(site.id(), 0);
                 if (site.partition() == home.partition()
                         && peers.isPresent(site.id())
+                        && !refusing.containsKey(site.id())
                         && held < shape.parityChunks()
                         && (best == null || held < load.getOrDefault(best, 0))) {
                     best = site.id();

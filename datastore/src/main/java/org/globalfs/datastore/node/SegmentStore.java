@@ -272,7 +272,8 @@ public final class SegmentStore implements AutoCloseable {
         files.appendLock.lock();
         try {
             index.checkTakesChanges();
-            SegmentFile segment = files.roomFor(recordBytes, false);
+            boolean frees = table.corrupt().contains(key); // the damaged one goes
+            SegmentFile segment = files.roomFor(recordBytes, frees);
             if (segment == null) {
                 return new Written(ChunkStatus.NO_SPACE, 0);
             }

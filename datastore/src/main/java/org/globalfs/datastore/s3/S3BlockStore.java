@@ -324,6 +324,7 @@ public final class S3BlockStore implements BlockStore {
 
     @Override
     public void list(int region, Consumer<BlockRef> each) throws IOException {
+        BlockStoreException failure = null;
         for (Bucket bucket : buckets.ofBlocksOf(region)) {
             try {
                 // Chunks of one block follow each other.
@@ -342,7 +343,11 @@ public final class S3BlockStore implements BlockStore {
                     throw e;
                 }
                 LOG.info("not all blocks are listed: {}", e.getMessage());
+                failure = e;
             }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 

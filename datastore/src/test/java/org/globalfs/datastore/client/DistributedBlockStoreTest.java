@@ -366,6 +366,21 @@ class DistributedBlockStoreTest extends BlockStoreContract {
         }
     }
 
+    /** Who relies on having seen every block hears that it has not. */
+    @Test
+    void whoDoesNotListItsBlocksIsNamedAndTheOthersAreListed() throws IOException {
+        Map<BlockRef, byte[]> blocks = putSome(5, 50_000);
+        cluster.stop("b1");
+        for (int i = 0; i < 2; i++) { // found silent, and known to be
+            List<BlockRef> found = new ArrayList<>();
+            assertThatThrownBy(() -> store.list(REGION, found::add)).hasMessageContaining("b1");
+            assertThat(found).containsAll(blocks.keySet());
+        }
+        cluster.start("b1");
+        await().until(() -> !store.isSuspect("b1"));
+        store.list(REGION, ref -> {});
+    }
+
     private void assertFull(DistributedBlockStore client) {
         assertThatThrownBy(() -> client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))))
                 .isInstanceOfSatisfying(

@@ -341,6 +341,25 @@ class RepairTest {
         return new ChunkKey(ref.getIdHigh(), ref.getIdLow(), index);
     }
 
+    /** As a put does: another keeps it, and gives it back once there is room. */
+    @Test
+    void whatItsHomeHasNoRoomForIsKeptByAnother() throws IOException {
+        BlockRef like = fourOfSix().getFirst();
+        String home = store.homes(new BlockRef(like).setIdLow(like.getIdLow() ^ 1)).get(2).id();
+        cluster.stop(home);
+        cluster.capacityBytes = 1;
+        cluster.start(home);
+        awaitAllHeld();
+        ChunkKey missing = putAllBut(2);
+        repairAll();
+        await().atMost(LIMIT).until(() -> cluster.handoffs() == 1);
+        assertThat(held(home)).doesNotContain(missing);
+        cluster.stop(home);
+        cluster.capacityBytes = 0;
+        cluster.start(home);
+        await().atMost(LIMIT).until(() -> held(home).contains(missing) && cluster.handoffs() == 0);
+    }
+
     /** Nodes that neither come nor go are looked through once an hour, and whenever asked. */
     @Test
     void whatIsMissingIsMadeOnDemand() throws IOException {

@@ -319,6 +319,30 @@ class SegmentStoreTest {
         }
     }
 
+    /** It takes the place of the damaged one, which goes. */
+    @Test
+    void aDamagedChunkIsWrittenAgainInAFullStore() throws IOException {
+        try (SegmentStore store = open(2 << 20)) {
+            Map<ChunkKey, byte[]> chunks = new LinkedHashMap<>();
+            ChunkKey key = key();
+            byte[] data = bytes(100_000);
+            while (put(store, key, null, data) == ChunkStatus.OK) {
+                chunks.put(key, data);
+                key = key();
+                data = bytes(100_000);
+            }
+            ChunkKey damaged = lastKey(chunks);
+            ChunkLocation location = store.location(damaged);
+            overwrite(location.segment().path(), location.offset() + 50_000L, new byte[] {1, 2, 3});
+            ByteBuffer into = ByteBuffer.allocateDirect(SegmentStore.readRoom(100_000));
+            assertThat(store.read(damaged, 0, 100_000, into)).isEqualTo(ChunkStatus.CORRUPT);
+            assertThat(put(store, key, null, data)).isEqualTo(ChunkStatus.NO_SPACE);
+            assertThat(put(store, damaged, null, chunks.get(damaged))).isEqualTo(ChunkStatus.OK);
+            assertHolds(store, chunks);
+            assertThat(put(store, key, null, data)).isEqualTo(ChunkStatus.NO_SPACE);
+        }
+    }
+
     @Test
     void spaceReservedForOthersIsNotTaken() throws IOException {
         try (SegmentStore store =

@@ -21,6 +21,8 @@ public interface BlockDeleter {
     /**
      * Calls with every block of a partition of which something is left, as far as that can be seen
      * now; with some several times. One that does not look finds none.
+     *
+     * @throws IOException not all could be seen; those that could were called with
      */
     default void list(int partition, Consumer<BlockRef> each) throws IOException {}
 

@@ -105,13 +105,13 @@ final class BlockSweep {
                             }
                         }
                     });
-            deleted[0] += deleteUnreferred(batch);
         } catch (IOException e) {
             LOG.warn(
                     "partition {}: blocks that no file has are not all deleted, the next sweep goes on: {}",
                     partition.partition(),
                     e.toString());
         }
+        deleted[0] += deleteUnreferred(batch);
         if (deleted[0] > 0) {
             LOG.info(
                     "partition {}: deleted {} blocks that no file has",
