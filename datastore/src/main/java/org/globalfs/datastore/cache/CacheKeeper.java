@@ -310,6 +310,7 @@ final class CacheKeeper implements AutoCloseable {
             store.discard(List.of(damaged));
             counters.damaged.increment();
         }
+        store.tick();
         // So that not all is lost with the power.
         store.sync();
     }

@@ -1,6 +1,7 @@
 package org.globalfs.datastore.cache;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import org.globalfs.datastore.node.Replies;
 import org.globalfs.datastore.node.Requests;
@@ -107,7 +108,7 @@ final class CacheRequests implements Requests {
         long there = 0;
         int chunks = request.shape().dataChunks() + request.shape().parityChunks();
         for (int chunk = 0; chunk < chunks; chunk++) {
-            if (store.has(key(request, chunk))) {
+            if (has(key(request, chunk))) {
                 there |= 1L << chunk;
             }
         }
@@ -120,13 +121,23 @@ final class CacheRequests implements Requests {
         return there;
     }
 
+    /** An index that does not say is no reason to keep a client from reading elsewhere. */
+    private boolean has(ChunkKey key) {
+        try {
+            return store.has(key);
+        } catch (UncheckedIOException e) {
+            LOG.debug("chunk {} cannot be looked up: {}", key, e.toString());
+            return false;
+        }
+    }
+
     /** False: it is not there any more, or is damaged. */
     private boolean read(CachedRequest request, int chunk, ByteBuffer into) {
         ChunkKey key = key(request, chunk);
         ChunkStatus status;
         try {
             status = store.read(key, request.from(), request.to() - request.from(), into);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             LOG.warn("chunk {} cannot be read: {}", key, e.toString());
             return false;
         }

@@ -47,7 +47,8 @@ import org.slf4j.LoggerFactory;
  * #MAX_CHANGES}. Rows are read by any thread, and written under the store's index lock.
  *
  * <p>Once RocksDB could not write, for another reason than a full disk, it takes no changes any
- * more, and still says what it said: then {@link #renew} writes all rows anew.
+ * more, and still says what it said; and what it cannot read is damaged. Then {@link #renew} writes
+ * all rows anew.
  */
 final class ChunkIndex implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChunkIndex.class);
@@ -107,6 +108,9 @@ final class ChunkIndex implements AutoCloseable {
     /** It will refuse all until it is renewed. */
     private volatile boolean broken;
 
+    /** Some of what it says cannot be read, until it is renewed. */
+    private volatile boolean unreadable;
+
     private final Checkpoint last;
 
     /**
@@ -152,7 +156,7 @@ final class ChunkIndex implements AutoCloseable {
         static final Checkpoint NONE = new Checkpoint(0, 0);
     }
 
-    /** The index takes no changes, and has made none of what was asked; what it says is right. */
+    /** The index has not done what was asked, and may do it once it is renewed. */
     static final class Refusal extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -164,6 +168,11 @@ final class ChunkIndex implements AutoCloseable {
     /** Is told of each row in turn. */
     interface Visitor {
         void row(ChunkKey key, Row row);
+    }
+
+    /** Rows from elsewhere; of two of one chunk the later one counts. */
+    interface Rows {
+        void each(Visitor visitor) throws IOException;
     }
 
     private ChunkIndex(Path folder) throws RocksDBException {
@@ -312,9 +321,14 @@ final class ChunkIndex implements AutoCloseable {
         }
     }
 
-    /** Whether it takes no changes before it is renewed. */
+    /** Whether it has to be renewed, and takes no changes, or does not say all, before. */
     boolean isBroken() {
-        return broken;
+        return broken || unreadable;
+    }
+
+    /** Whether renewing takes the rows from elsewhere. */
+    boolean isUnreadable() {
+        return unreadable;
     }
 
     private void put(byte[] key, byte[] row) {
@@ -473,19 +487,24 @@ final class ChunkIndex implements AutoCloseable {
     }
 
     /**
-     * Writes all rows into a new RocksDB, which takes the place of the one that takes no changes.
-     * It has no checkpoint: a start before the next one looks through all segments. Append lock and
-     * index lock held.
+     * Writes all rows into a new RocksDB, which takes the place of the one there is. It has no
+     * checkpoint: a start before the next one looks through all segments. Append lock and index
+     * lock held.
      *
+     * @param elsewhere the rows, for an index that is unreadable
      * @throws Refusal not now; it may be tried again
-     * @throws UncheckedIOException it cannot be read, and may be damaged
+     * @throws UncheckedIOException likewise
      */
-    void renew() throws Refusal {
+    void renew(Rows elsewhere) throws Refusal {
         try {
             if (!drafted && isOpen()) {
                 Folders.delete(draft);
                 Folders.create(draft);
-                in(this::copyToDraft);
+                if (unreadable) {
+                    fillDraft(elsewhere);
+                } else {
+                    in(this::copyToDraft);
+                }
             }
             replace();
         } catch (RocksDBException e) {
@@ -510,12 +529,20 @@ final class ChunkIndex implements AutoCloseable {
                 FlushOptions flush = new FlushOptions()) {
             for (rows.seekToFirst(); rows.isValid(); rows.next()) {
                 if (!Arrays.equals(rows.key(), CHECKPOINT)) {
-                    copy(rows, to);
+                    put(to, rows.key(), rows.value());
                 }
             }
             rows.status();
             flushDraft(to, flush);
             return true;
+        }
+    }
+
+    private void fillDraft(Rows rows) throws IOException {
+        try (RocksDB to = openDraft();
+                FlushOptions flush = new FlushOptions()) {
+            rows.each((key, row) -> put(to, key(key), row.bytes()));
+            flushDraft(to, flush);
         }
     }
 
@@ -527,9 +554,9 @@ final class ChunkIndex implements AutoCloseable {
         }
     }
 
-    private void copy(RocksIterator row, RocksDB to) {
+    private void put(RocksDB to, byte[] key, byte[] row) {
         try {
-            to.put(write, row.key(), row.value());
+            to.put(write, key, row);
         } catch (RocksDBException e) {
             throw new UncheckedIOException(refusal(e));
         }
@@ -563,6 +590,7 @@ final class ChunkIndex implements AutoCloseable {
             }
             db = RocksDB.open(options, folder.toString());
             broken = false;
+            unreadable = false;
             refuses = false;
         } finally {
             use.writeLock().unlock();
@@ -581,12 +609,15 @@ final class ChunkIndex implements AutoCloseable {
         return in(db -> db.getLongProperty("rocksdb.num-immutable-mem-table") == 0);
     }
 
-    /** The next start makes the index anew from the segments, if it is damaged. */
+    /** It cannot be read; a start before it is renewed makes it anew, if it is damaged. */
     private UncheckedIOException failed(RocksDBException e) {
-        IOException failure = new IOException("index " + folder + ": " + e.getMessage(), e);
+        Refusal failure = refusal(e);
+        if (!unreadable) {
+            unreadable = true;
+            LOG.error("{}; it is made anew from the segments", failure.getMessage());
+        }
         if (e.getStatus() != null
                 && e.getStatus().getCode() == org.rocksdb.Status.Code.Corruption) {
-            LOG.error("{}; restart this process, which makes the index anew", failure.getMessage());
             try {
                 Files.writeString(folder.resolve(DAMAGE_NOTE), String.valueOf(e.getMessage()));
             } catch (IOException unwritten) {

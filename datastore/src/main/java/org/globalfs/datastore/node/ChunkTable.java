@@ -44,6 +44,16 @@ final class ChunkTable {
         noteAdded(key, row.dataBytes(), row.shape(), row.home());
     }
 
+    /** What is in the index now is all there is: it was made anew. */
+    void recount() {
+        codes.clear();
+        handoffs.clear();
+        liveBytes.set(0);
+        chunks.set(0);
+        index.forEach(this::found);
+        corrupt.removeIf(key -> index.get(key) == null);
+    }
+
     @Nullable ChunkLocation location(ChunkKey key) {
         faults.lookingUp(key);
         ChunkIndex.Row row = index.get(key);

@@ -393,6 +393,11 @@ final class SegmentFile {
         changed = false;
     }
 
+    /** The index has been made anew, and has nothing of it. */
+    synchronized void unsummarized() {
+        changed = true;
+    }
+
     /** Of the header's room; what cannot be read is as new as can be. */
     static long stamp(ByteBuffer header) {
         ByteBuffer stamp = header.slice(STAMP_AT, STAMP_BYTES);
@@ -554,6 +559,15 @@ final class SegmentFile {
      */
     synchronized boolean isWasteful() {
         return garbageBytes() * WASTEFUL_PART > usedBytes() && damagedBytes * WASTEFUL_PART <= tail;
+    }
+
+    /**
+     * Reads its record headers as a start does. Append lock held, and the store's index lock: no
+     * record is written, and none dies.
+     */
+    SegmentScan.Found look(String cluster, String node, ByteBuffer window) throws IOException {
+        SegmentHeader header = new SegmentHeader(number, cluster, node, tail);
+        return SegmentScan.scanAtStart(path, channel, header, window, faults);
     }
 
     /** Reads its record headers; none if the file is gone. Sealed only. */

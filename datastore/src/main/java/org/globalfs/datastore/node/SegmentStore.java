@@ -65,6 +65,9 @@ public final class SegmentStore implements AutoCloseable {
     /** An index that could not be written anew is left alone for so long. */
     private static final long RENEW_AGAIN_NS = 2_000_000_000L;
 
+    /** Likewise, where all segments have to be read for it. */
+    private static final long REMAKE_AGAIN_NS = 60_000_000_000L;
+
     private final Path folder;
     private final Options options;
     private final DiskWatch disk;
@@ -200,8 +203,7 @@ public final class SegmentStore implements AutoCloseable {
             indexLock.lock();
             try {
                 if (index.isBroken() && System.nanoTime() - renewNotBeforeNs >= 0) {
-                    renewNotBeforeNs = System.nanoTime() + RENEW_AGAIN_NS;
-                    renewIndex();
+                    renewIndex(index.isUnreadable());
                 }
             } finally {
                 indexLock.unlock();
@@ -211,9 +213,13 @@ public final class SegmentStore implements AutoCloseable {
         }
     }
 
-    private void renewIndex() throws IOException {
+    private void renewIndex(boolean fromSegments) throws IOException {
         try {
-            index.renew();
+            index.renew(new SegmentRows(files, options));
+            if (fromSegments) {
+                table.recount();
+                files.all().forEach(SegmentFile::unsummarized);
+            }
             checkpoints.take(originals.values());
             LOG.info("{}: the index was written anew, and takes changes again", folder);
         } catch (IOException | UncheckedIOException e) {
@@ -222,6 +228,9 @@ public final class SegmentStore implements AutoCloseable {
                 throw failure;
             }
             LOG.warn("{}: the index cannot be written anew yet: {}", folder, failure.getMessage());
+        } finally {
+            renewNotBeforeNs =
+                    System.nanoTime() + (fromSegments ? REMAKE_AGAIN_NS : RENEW_AGAIN_NS);
         }
     }
 
@@ -420,7 +429,7 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     /** Housekeeping; called now and then. */
-    void tick() throws IOException {
+    public void tick() throws IOException {
         recentDeletes.age();
         renewIndexIfDue();
         checkpointIfDue();

@@ -2,10 +2,12 @@ package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -219,7 +222,7 @@ class ChunkIndexTest {
             keys.subList(2_500, 5_000).forEach(key -> rows.put(key, row));
             rows.remove(keys.getFirst());
             rows.summarize(5, new byte[] {1});
-            rows.renew();
+            rows.renew(visitor -> fail("it can be read"));
             assertThat(rows.get(keys.getFirst())).isNull();
             assertThat(rows.get(keys.getLast())).isEqualTo(row);
         }
@@ -273,6 +276,62 @@ class ChunkIndexTest {
             assertThat(store.lookedThrough()).isEqualTo(1);
             chunks.check(store);
         }
+    }
+
+    /** The segments are there, and say the same; meanwhile other nodes have the block's chunks. */
+    @Test
+    void anIndexThatIsFoundDamagedInUseIsMadeAnew() throws IOException {
+        Path index = data().resolve(SegmentStore.INDEX);
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(30));
+            chunks.delete(store, chunks.live().subList(0, 5));
+            ChunkKey moved = chunks.live().getFirst();
+            assertThat(copied(store, moved)).isTrue();
+            long tables = tables(index);
+            store.checkpoint();
+            await().atMost(LIMIT).until(() -> tables(index) > tables);
+            chunks.put(store, some(5));
+            long count = store.chunks();
+            long liveBytes = store.liveBytes();
+            int handoffs = store.handoffs().values().stream().mapToInt(Set::size).sum();
+            damageRows(index);
+            assertThatThrownBy(() -> chunks.check(store)).isInstanceOf(UncheckedIOException.class);
+            await().atMost(LIMIT)
+                    .until(() -> {
+                        store.tick();
+                        return store.statistics().writable();
+                    });
+            chunks.check(store);
+            store.endOriginals(List.of(moved));
+            chunks.check(store);
+            assertThat(store.list(null, 1_000)).hasSize((int) count);
+            assertThat(store.chunks()).isEqualTo(count);
+            assertThat(store.liveBytes()).isEqualTo(liveBytes);
+            assertThat(store.handoffs().values().stream().mapToInt(Set::size).sum())
+                    .isEqualTo(handoffs);
+            chunks.put(store, some(20));
+            chunks.delete(store, chunks.live().subList(5, 9));
+            try (SegmentStore copy = open(killed())) {
+                chunks.check(copy);
+            }
+        }
+        try (SegmentStore store = open(data())) {
+            assertThat(store.lookedThrough()).isEqualTo(1);
+            chunks.check(store);
+        }
+    }
+
+    private static long tables(Path index) throws IOException {
+        try (Stream<Path> all = Files.list(index)) {
+            return all.filter(path -> path.toString().endsWith(".sst")).count();
+        }
+    }
+
+    /** As compaction does, which has not ended the original yet. */
+    private boolean copied(SegmentStore store, ChunkKey key) throws IOException {
+        byte[] bytes = chunks.bytes(key);
+        ByteBuffer data = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+        return store.copy(key, store.location(key), store.header(key), data);
     }
 
     private static boolean takesCheckpoints(SegmentStore store) throws IOException {
