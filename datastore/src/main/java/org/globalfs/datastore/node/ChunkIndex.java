@@ -62,6 +62,9 @@ final class ChunkIndex implements AutoCloseable {
     /** What a checkpoint may need on disk. */
     static final long CHECKPOINT_BYTES = 64 << 20;
 
+    /** What a row takes on disk, about. */
+    static final long ROW_BYTES = 100;
+
     /** After a full disk RocksDB goes on only once so much is free. */
     private static final long WRITE_BUFFER_BYTES = 32 << 20;
 

@@ -63,7 +63,7 @@ public final class SegmentStore implements AutoCloseable {
     private static final long CLOSE_MS = 10_000;
 
     /** An index that could not be written anew is left alone for so long. */
-    private static final long RENEW_AGAIN_NS = 2_000_000_000L;
+    private static final long RENEW_AGAIN_NS = 5_000_000_000L;
 
     /** Likewise, where all segments have to be read for it. */
     private static final long REMAKE_AGAIN_NS = 60_000_000_000L;
@@ -202,7 +202,9 @@ public final class SegmentStore implements AutoCloseable {
         try {
             indexLock.lock();
             try {
-                if (index.isBroken() && System.nanoTime() - renewNotBeforeNs >= 0) {
+                if (index.isBroken()
+                        && System.nanoTime() - renewNotBeforeNs >= 0
+                        && hasRoomForIndex()) {
                     renewIndex(index.isUnreadable());
                 }
             } finally {
@@ -211,6 +213,12 @@ public final class SegmentStore implements AutoCloseable {
         } finally {
             files.appendLock.unlock();
         }
+    }
+
+    /** A try that finds none would take what is left from others, each time. */
+    private boolean hasRoomForIndex() throws IOException {
+        long needed = ChunkIndex.CHECKPOINT_BYTES + table.chunks() * ChunkIndex.ROW_BYTES;
+        return disk.look(0) + disk.reservedBytes() >= needed;
     }
 
     private void renewIndex(boolean fromSegments) throws IOException {
