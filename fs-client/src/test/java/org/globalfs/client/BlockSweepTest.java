@@ -26,6 +26,7 @@ import org.globalfs.client.vfs.FsException;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.replica.service.ReplicaOptions;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,21 @@ class BlockSweepTest {
             }
             await().atMost(Duration.ofSeconds(120)).until(() -> chunks(cluster) == 0);
             assertThat(cluster.fatal).isEmpty();
+        }
+    }
+
+    /** A listing that one of them is left out of is of use all the same. */
+    @Test
+    @Timeout(300)
+    void whatNoFileHasGoesFromTheOthersWhileANodeIsAway() throws Exception {
+        ReplicaOptions eager = ReplicaOptions.defaults().sweeping(200, 300);
+        try (LocalCluster cluster = new LocalCluster(folder, 1, eager);
+                GlobalFsClient client = cluster.connect(1)) {
+            client.paths(0, 0).makeDirectory("/home", 0755);
+            cluster.discovery.remove(Role.STORAGE, "s1-3");
+            cluster.storage.remove("s1-3").close();
+            writeAndDie(cluster, 4711);
+            await().atMost(Duration.ofSeconds(60)).until(() -> chunks(cluster) == 0);
         }
     }
 
