@@ -275,9 +275,13 @@ public final class MulticastLog implements AutoCloseable {
      * Newest records of consecutive instances. Any thread.
      *
      * @return records of {@code from}, {@code from + 1}, …, at most through {@code through} and
-     *     about {@code maxBytes}; empty if there is none of {@code from}
+     *     about {@code maxBytes}; empty if there is none of {@code from}, or it is before {@link
+     *     #firstAvailable}: what is left behind a checkpoint need not have been decided
      */
     public List<StoredRecord> read(int ring, long from, long through, int maxBytes) {
+        if (from < firstAvailable(ring)) {
+            return List.of();
+        }
         try (LogReader reader = new LogReader(ring)) {
             return reader.read(() -> segments, from, through, maxBytes);
         } catch (IOException e) {

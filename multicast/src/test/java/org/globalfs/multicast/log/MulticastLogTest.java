@@ -83,6 +83,35 @@ class MulticastLogTest {
     }
 
     @Test
+    void whatACheckpointReplacedIsNotRead() {
+        MulticastLog log = open(new ArrayList<>());
+        accept(log, 1, 1, "decided");
+        accept(log, 1, 2, "never decided");
+        accept(log, 2, 2, "other ring");
+        log.append(1, StoredRecord.START_AFTER, 0, 9, bytes("t"));
+        accept(log, 1, 10, "after it");
+        log.sync();
+        assertServesOnlyWhatIsDecided(log);
+        log.close();
+        MulticastLog again = open(new ArrayList<>());
+        assertServesOnlyWhatIsDecided(again);
+        again.close();
+    }
+
+    private static void assertServesOnlyWhatIsDecided(MulticastLog log) {
+        for (int instance = 1; instance <= 9; instance++) {
+            assertThat(log.read(1, instance, 10, 1 << 20)).as("from %s", instance).isEmpty();
+        }
+        assertThat(log.firstAvailable(1)).isEqualTo(10);
+        assertThat(log.read(1, 10, 10, 1 << 20))
+                .extracting(MulticastLogTest::text)
+                .containsExactly("after it");
+        assertThat(log.read(2, 2, 2, 1 << 20))
+                .extracting(MulticastLogTest::text)
+                .containsExactly("other ring");
+    }
+
+    @Test
     void tornTailIsCut() throws IOException {
         MulticastLog log = open(new ArrayList<>());
         accept(log, 1, 1, "whole");
