@@ -631,7 +631,8 @@ public class RingCore {
             elections.stepDown(nowNs);
         }
         AcceptedValue own = acceptor.accepted(instance);
-        if (own == null || !own.batch().equals(batch)) {
+        // Behind a vote in an older ballot the log may have one of an opening that a crash cut off.
+        if (own == null || !own.batch().equals(batch) || own.ballot().below(acceptor.promised())) {
             prefix.log(journal, effects);
             journal.append(new LogRecord.Chosen(instance, batch), effects);
             prefix.loggedThrough(instance);

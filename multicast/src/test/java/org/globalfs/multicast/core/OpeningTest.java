@@ -63,4 +63,43 @@ class OpeningTest {
                     .isTrue();
         }
     }
+
+    /**
+     * The newest record of an instance is what the log gives to others and to this member later.
+     */
+    @Test
+    void whatIsDecidedIsLoggedAfterAVoteThatACrashVoided() {
+        List<LogRecord> before =
+                List.of(
+                        new LogRecord.Accepted(1, FIRST, VALUE),
+                        new LogRecord.Opened(FIRST, 1),
+                        // Of an opening that a crash cut off.
+                        new LogRecord.Accepted(1, SECOND, FREE));
+        PersistedState.Replay replay = new PersistedState.Replay();
+        before.forEach(replay::add);
+        RingCore restarted =
+                RingCore.recover(
+                        RingConfig.defaults(0, 3, new int[] {1, 2, 3}, 1), replay.state(), null, 0);
+        Effects effects = new Effects();
+        restarted.onMessage(
+                COORDINATOR, new Message.CatchUpReply(1, List.of(VALUE), 1), NOW, effects);
+        restarted.flush(NOW, 1, effects);
+
+        assertThat(restarted.decided()).isOne();
+        List<LogRecord> after = new ArrayList<>(before);
+        after.addAll(effects.persist());
+        assertThat(newest(after, 1)).isEqualTo(VALUE);
+    }
+
+    private static Batch newest(List<LogRecord> records, long instance) {
+        Batch newest = FREE;
+        for (LogRecord record : records) {
+            switch (record) {
+                case LogRecord.Accepted a when a.instance() == instance -> newest = a.batch();
+                case LogRecord.Chosen c when c.instance() == instance -> newest = c.batch();
+                default -> {}
+            }
+        }
+        return newest;
+    }
 }
