@@ -229,6 +229,21 @@ final class MountToolsIT {
     }
 
     @Test
+    void statusTellsAMountThatIsStopped() throws IOException {
+        Path mount = cluster.mount("us-west");
+        String pid = Files.readString(cluster.data().resolve("run/mount-us-west.pid")).strip();
+        bash("kill -STOP " + pid);
+        try {
+            assertThat(cluster.globalfs(LIMIT, "status").orFail())
+                    .containsPattern(mount + " +SILENT")
+                    .containsPattern(cluster.mount("us-east") + " +up");
+        } finally {
+            bash("kill -CONT " + pid);
+        }
+        assertThat(cluster.globalfs(LIMIT, "status").orFail()).containsPattern(mount + " +up");
+    }
+
+    @Test
     void whatAMountHidesIsNamed() throws IOException {
         Path hidden = Files.createFile(point.resolve("hidden"));
         try {

@@ -83,7 +83,7 @@ public record ClusterStatus(String cluster, List<Region> regions) {
     public record Oracle(HostPort address, boolean alive) {}
 
     /** A mount that this machine, or discovery, knows of. */
-    public record Mount(String id, String mountpoint, boolean alive) {}
+    public record Mount(String id, String mountpoint, boolean mounted, boolean alive) {}
 
     /** The names of regions by partition. */
     Map<Integer, String> names() {

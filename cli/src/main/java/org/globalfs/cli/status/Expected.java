@@ -1,12 +1,18 @@
 package org.globalfs.cli.status;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.globalfs.cli.cluster.ClusterFolder;
 import org.globalfs.cli.cluster.Mounts;
+import org.globalfs.client.control.ControlClient;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Roles.StorageRole;
@@ -24,6 +30,8 @@ public record Expected(
         List<Node> storage,
         Map<String, HostPort> oracles,
         Map<String, List<ClusterStatus.Mount>> mounts) {
+
+    private static final Duration ANSWER = Duration.ofSeconds(1);
 
     /** A storage node to ask. */
     record Node(String id, String region, String datacenter, HostPort address) {}
@@ -50,19 +58,33 @@ public record Expected(
                 storage.add(new Node(role.id(), config.region(), config.datacenter(), address));
             }
         }
+        return new Expected(topology, storage, oracles, mounts(folder));
+    }
+
+    /** A mount's process may be stopped or stuck, and only its answer shows that it is not. */
+    private static Map<String, List<ClusterStatus.Mount>> mounts(ClusterFolder folder)
+            throws IOException {
+        List<CompletableFuture<Boolean>> answers = new ArrayList<>();
         Map<String, List<ClusterStatus.Mount>> mounts = new TreeMap<>();
-        for (String region : folder.regions()) {
-            String id = "mount-" + region;
-            boolean alive =
-                    folder.run(id).process().isPresent()
-                            && Mounts.isMounted(folder.mountpoint(region));
-            mounts.put(
-                    region,
-                    List.of(
-                            new ClusterStatus.Mount(
-                                    id, folder.mountpoint(region).toString(), alive)));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (String region : folder.regions()) {
+                Path point = folder.mountpoint(region);
+                answers.add(
+                        CompletableFuture.supplyAsync(
+                                () -> ControlClient.answers(point, ANSWER), threads));
+            }
         }
-        return new Expected(topology, storage, oracles, mounts);
+        for (int i = 0; i < answers.size(); i++) {
+            String region = folder.regions().get(i);
+            String id = "mount-" + region;
+            Path point = folder.mountpoint(region);
+            boolean mounted = Mounts.isMounted(point);
+            boolean alive =
+                    mounted && folder.run(id).process().isPresent() && answers.get(i).join();
+            mounts.put(
+                    region, List.of(new ClusterStatus.Mount(id, point.toString(), mounted, alive)));
+        }
+        return mounts;
     }
 
     /** From one server's configuration, and discovery for what that does not list. */
@@ -81,7 +103,10 @@ public record Expected(
             mounts.computeIfAbsent(member.region(), r -> new ArrayList<>())
                     .add(
                             new ClusterStatus.Mount(
-                                    member.id(), member.address().host() + ":" + where, true));
+                                    member.id(),
+                                    member.address().host() + ":" + where,
+                                    true,
+                                    true));
         }
         return new Expected(
                 config.topology().including(discovery.members(Role.REPLICA)),

@@ -33,6 +33,8 @@ public final class StatusJson {
                                             m.id(),
                                             "mountpoint",
                                             m.mountpoint(),
+                                            "mounted",
+                                            m.mounted(),
                                             "alive",
                                             m.alive()))
                             .toList());

@@ -158,7 +158,7 @@ public final class StatusTable {
                         List.of(
                                 region.name(),
                                 mount.mountpoint(),
-                                mount.alive() ? "up" : "not mounted"));
+                                mount.alive() ? "up" : mount.mounted() ? "SILENT" : "not mounted"));
             }
         }
         print(rows);

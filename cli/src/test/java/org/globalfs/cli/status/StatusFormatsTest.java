@@ -30,7 +30,12 @@ class StatusFormatsTest {
                                                     1L << 40)),
                                     Optional.of(
                                             new ClusterStatus.Oracle(new HostPort("h", 9), false)),
-                                    List.of(new ClusterStatus.Mount("m", "/mnt/a \"b\"", true)))));
+                                    List.of(
+                                            new ClusterStatus.Mount(
+                                                    "m", "/mnt/a \"b\"", true, true),
+                                            new ClusterStatus.Mount("n", "/mnt/c", true, false),
+                                            new ClusterStatus.Mount(
+                                                    "o", "/mnt/d", false, false)))));
 
     private static ClusterStatus.Replica replica(
             int id, String datacenter, boolean alive, long applied) {
@@ -68,7 +73,10 @@ class StatusFormatsTest {
                 .containsPattern(
                         "replica 2 .* hash 00ff11aa, DISK FULL: 5.0 MiB free, 6.0 MiB reserved\n")
                 .containsPattern("storage s1 +h:7 +up +3.0 MiB of 1.0 TiB")
-                .containsPattern("oracle +h:9 +DOWN");
+                .containsPattern("oracle +h:9 +DOWN")
+                .containsPattern("/mnt/a \"b\" +up")
+                .containsPattern("/mnt/c +SILENT")
+                .containsPattern("/mnt/d +not mounted");
     }
 
     @Test

@@ -55,6 +55,20 @@ public final class ControlClient implements AutoCloseable {
         return ask(mountpoint, ControlAddress.of(ControlAddress.mount(mountpoint)), request, limit);
     }
 
+    /**
+     * Whether the process of this mountpoint does what it is asked, within this time. That of
+     * another user's mount, which cannot be asked, is taken to.
+     */
+    public static boolean answers(Path mountpoint, Duration limit) {
+        try (ControlClient client = ask(mountpoint, "stats", limit)) {
+            return client.line() != null;
+        } catch (AccessDeniedException e) {
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     static ControlClient ask(
             Path mountpoint, UnixDomainSocketAddress address, String request, Duration limit)
             throws IOException {
@@ -104,7 +118,7 @@ public final class ControlClient implements AutoCloseable {
 
     static IOException failure(Path mountpoint, IOException e) {
         if (isDenied(e)) {
-            return new IOException(
+            return new AccessDeniedException(
                     mountpoint + " is another user's mount: ask as that user, or as root");
         }
         return new IOException(
