@@ -138,6 +138,7 @@ public final class JepsenMain implements Callable<Integer> {
         }
         GoProgram.Result built = GoProgram.buildAll(home.resolve("jepsen"), work);
         if (built.exitCode() != 0) {
+            TestedCluster.remove(work);
             throw new IOException("cannot build what is written in Go: " + built.output());
         }
         System.out.println("seed " + settings.seed() + "; starting a cluster in " + work);

@@ -3,6 +3,7 @@ package org.globalfs.jepsen;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,5 +42,31 @@ class JepsenMainTest {
                     .hasLineCount(1);
             assertThat(folder).isEmptyDirectory();
         }
+    }
+
+    @Test
+    void aGoProgramThatCannotBeBuiltLeavesNothing() throws Exception {
+        Path temporary = Files.createDirectory(folder.resolve("tmp"));
+        Path programs = Files.createDirectory(folder.resolve("bin"));
+        Files.createSymbolicLink(programs.resolve("rm"), Path.of("/bin/rm"));
+        ProcessBuilder builder =
+                new ProcessBuilder(
+                                System.getProperty("java.home") + "/bin/java",
+                                "-XX:-UsePerfData",
+                                "-Djava.io.tmpdir=" + temporary,
+                                "-Dglobalfs.home=" + Path.of("..").toRealPath(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                JepsenMain.class.getName(),
+                                "--no-wan",
+                                "--output",
+                                folder.resolve("results").toString())
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().put("PATH", programs.toString());
+        Process process = builder.start();
+        String told = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(told).isNotZero();
+        assertThat(told).contains("cannot build what is written in Go");
+        assertThat(temporary).isEmptyDirectory();
     }
 }
