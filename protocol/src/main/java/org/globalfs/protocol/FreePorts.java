@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * TCP ports that nobody listens on, for servers that are started on loopback a little later. They
@@ -42,15 +43,64 @@ public final class FreePorts {
         throw new BindException("no free port found from " + first + " to " + (end - 1));
     }
 
-    /** The first of that many consecutive ones. */
-    public static int block(int count) throws IOException {
-        for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-            int first = ThreadLocalRandom.current().nextInt(FIRST, END - count);
-            if (areFree(first, count)) {
-                return first;
+    /**
+     * Consecutive ports that no other process is given until this is closed, by when who they are
+     * for should listen on them. The one behind them is listened on meanwhile, which says so to
+     * all.
+     */
+    public static final class Block implements AutoCloseable {
+        private final int first;
+        private final ServerSocket guard;
+
+        private Block(int first, ServerSocket guard) {
+            this.first = first;
+            this.guard = guard;
+        }
+
+        public int first() {
+            return first;
+        }
+
+        @Override
+        public void close() throws IOException {
+            guard.close();
+        }
+    }
+
+    /** That many consecutive ones. */
+    public static Block block(int count) throws IOException {
+        return block(count, FIRST, END);
+    }
+
+    /** The same of {@code [first, end)}. */
+    static Block block(int count, int first, int end) throws IOException {
+        // Blocks of one size begin at places that are so far apart that they have none in common.
+        int apart = count + 1;
+        int places = (end - first) / apart;
+        int begin = ThreadLocalRandom.current().nextInt(places);
+        for (int i = 0; i < places; i++) {
+            int candidate = first + (begin + i) % places * apart;
+            ServerSocket guard = listenOn(candidate + count);
+            if (guard == null) {
+                continue;
             }
+            if (areFree(candidate, count)) {
+                return new Block(candidate, guard);
+            }
+            guard.close();
         }
         throw new BindException("no " + count + " consecutive free ports found");
+    }
+
+    private static @Nullable ServerSocket listenOn(int port) throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            return socket;
+        } catch (BindException e) {
+            socket.close();
+            return null;
+        }
     }
 
     private static boolean areFree(int first, int count) throws IOException {

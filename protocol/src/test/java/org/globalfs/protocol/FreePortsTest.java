@@ -36,9 +36,27 @@ class FreePortsTest {
 
     @Test
     void aBlockCanBeListenedOn() throws IOException {
-        int first = FreePorts.block(20);
-        for (int port = first; port < first + 20; port++) {
-            new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+        try (FreePorts.Block block = FreePorts.block(20)) {
+            for (int port = block.first(); port < block.first() + 20; port++) {
+                new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+            }
         }
+    }
+
+    /** As two clusters that are made at the same time would. */
+    @Test
+    void blocksThatAreHeldHaveNoPortInCommon() throws IOException {
+        int first;
+        try (FreePorts.Block room = FreePorts.block(21)) {
+            first = room.first();
+        }
+        try (FreePorts.Block one = FreePorts.block(10, first, first + 22);
+                FreePorts.Block other = FreePorts.block(10, first, first + 22)) {
+            assertThat(Math.abs(one.first() - other.first())).isGreaterThanOrEqualTo(10);
+            assertThatThrownBy(() -> FreePorts.block(10, first, first + 22).close())
+                    .isInstanceOf(BindException.class)
+                    .hasMessageContaining("no 10 consecutive free ports");
+        }
+        FreePorts.block(10, first, first + 22).close();
     }
 }

@@ -15,8 +15,11 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.FreePorts;
+import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.config.Yaml;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folder of a cluster on one machine: marker, configurations, process ids, logs, data, mounts.
@@ -24,6 +27,9 @@ import org.globalfs.protocol.config.Yaml;
 public final class ClusterFolder {
 
     private final Path root;
+
+    /** Keeps the ports of a cluster that was just made from another that is being made. */
+    private FreePorts.@Nullable Block ports;
 
     private ClusterFolder(Path root) {
         this.root = root;
@@ -75,6 +81,14 @@ public final class ClusterFolder {
         }
         folder.complete(basePort, hosts);
         return folder;
+    }
+
+    /** Its processes listen now, or never will: other clusters need not be kept from its ports. */
+    void releasePorts() throws IOException {
+        if (ports != null) {
+            ports.close();
+            ports = null;
+        }
     }
 
     public Path root() {
@@ -148,6 +162,21 @@ public final class ClusterFolder {
                         + "', or choose another --data");
     }
 
+    /** Whether a process's configuration names the ZooKeeper that is a process of this cluster. */
+    boolean usesOwnZooKeeper(String name) throws Failure, IOException {
+        try {
+            String own = ServerConfig.read(config(LocalTopology.ZOOKEEPER)).zookeeper();
+            boolean mount = name.startsWith(LocalTopology.mount(""));
+            String theirs =
+                    mount
+                            ? ClientConfig.read(config(name)).zookeeper()
+                            : ServerConfig.read(config(name)).zookeeper();
+            return theirs.equals(own);
+        } catch (ConfigException e) {
+            throw new Failure(ExitCode.CONFIG, String.valueOf(e.getMessage()), e);
+        }
+    }
+
     private Path marker() {
         return root.resolve("cluster");
     }
@@ -161,7 +190,7 @@ public final class ClusterFolder {
     private void create(int basePort) throws IOException, Failure {
         byte[] id = new byte[4];
         ThreadLocalRandom.current().nextBytes(id);
-        int base = basePort > 0 ? basePort : freePorts();
+        int base = basePort > 0 ? basePort : freePorts().first();
         Folders.create(root);
         String text =
                 "cluster: local-" + HexFormat.of().formatHex(id) + "\nbasePort: " + base + "\n";
@@ -207,9 +236,11 @@ public final class ClusterFolder {
         }
     }
 
-    private static int freePorts() throws Failure {
+    private FreePorts.Block freePorts() throws Failure {
         try {
-            return FreePorts.block(LocalTopology.PORTS);
+            FreePorts.Block found = FreePorts.block(LocalTopology.PORTS);
+            ports = found;
+            return found;
         } catch (IOException e) {
             throw new Failure(
                     ExitCode.PORT_BUSY, e.getMessage() + ": name the first with --base-port");

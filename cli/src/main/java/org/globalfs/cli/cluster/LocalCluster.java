@@ -91,8 +91,32 @@ public final class LocalCluster implements AutoCloseable {
                 down.add(name);
             }
         }
+        checkZooKeeper(down);
         launch(down.stream().filter(name -> !isMount(name)).toList());
         launch(down.stream().filter(LocalCluster::isMount).toList());
+    }
+
+    /** Each would wait half a minute for the cluster's own ZooKeeper, unless it uses another. */
+    private void checkZooKeeper(List<String> names) throws Failure, IOException {
+        if (names.contains(LocalTopology.ZOOKEEPER)
+                || names.contains(WHOLE)
+                || folder.run(LocalTopology.ZOOKEEPER).process().isPresent()
+                || folder.run(WHOLE).process().isPresent()) {
+            return;
+        }
+        for (String name : names) {
+            if (folder.usesOwnZooKeeper(name)) {
+                throw new Failure(
+                        ExitCode.ZOOKEEPER,
+                        "the cluster's ZooKeeper is down, and "
+                                + name
+                                + " cannot start without it: run 'globalfs start "
+                                + LocalTopology.ZOOKEEPER
+                                + " "
+                                + String.join(" ", names)
+                                + "', with the same --data");
+            }
+        }
     }
 
     /** Kills without warning, as a power cut would; a process that is down already is no error. */
@@ -163,6 +187,7 @@ public final class LocalCluster implements AutoCloseable {
             lock.acquiredBy().close();
         }
         locks.clear();
+        folder.releasePorts();
     }
 
     private static List<String> allServers() {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,6 +92,48 @@ class ClusterFolderTest {
                 .hasMessageContaining("leave --base-port out");
         assertThat(ClusterFolder.openOrCreate(data, 12_000).cluster()).isEqualTo(cluster);
         assertThat(ClusterFolder.openOrCreate(data, 0).cluster()).isEqualTo(cluster);
+    }
+
+    /** Another cluster that is made meanwhile gets others, see FreePorts. */
+    @Test
+    void keepsNewPortsUntilItsProcessesListen() throws Exception {
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 0);
+        int first = ServerConfig.read(folder.config("zookeeper")).roles().zookeeper().get().port();
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        int guard = first + LocalTopology.PORTS;
+        assertThatThrownBy(() -> new ServerSocket(guard, 1, loopback).close())
+                .isInstanceOf(BindException.class);
+        new LocalCluster(folder, line -> {}).close();
+        new ServerSocket(guard, 1, loopback).close();
+    }
+
+    @Test
+    void whatNeedsTheClustersZooKeeperIsNotStartedWithoutIt() throws Exception {
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 0);
+        try (LocalCluster cluster = new LocalCluster(folder, line -> {})) {
+            for (String name : List.of("us-west-a", "mount-us-west")) {
+                assertThatThrownBy(() -> cluster.start(List.of(name)))
+                        .isInstanceOfSatisfying(
+                                Failure.class,
+                                f -> assertThat(f.code()).isEqualTo(ExitCode.ZOOKEEPER))
+                        .hasMessageContaining("ZooKeeper is down")
+                        .hasMessageContaining("'globalfs start zookeeper " + name + "'");
+                assertThat(folder.log(name)).doesNotExist();
+            }
+        }
+    }
+
+    @Test
+    void aProcessMayUseAnotherZooKeeperThanTheClusters() throws Exception {
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 12_000);
+        for (String name : List.of("us-west-a", "mount-us-west")) {
+            assertThat(folder.usesOwnZooKeeper(name)).isTrue();
+            String text = Files.readString(folder.config(name));
+            Files.writeString(
+                    folder.config(name),
+                    text.replace("zookeeper: 127.0.0.1:12000", "zookeeper: 10.0.0.9:2181"));
+            assertThat(folder.usesOwnZooKeeper(name)).isFalse();
+        }
     }
 
     @Test
