@@ -96,7 +96,8 @@ public interface Multicast extends AutoCloseable {
 
     /**
      * While true, the log keeps nothing beyond need, neither for peers that lag nor for itself:
-     * others want the disk's space. Takes effect as the log is trimmed.
+     * others want the disk's space. Takes effect as the log is trimmed. Peers that live but execute
+     * nothing hold the logs of all members back, unless the coordinator's is kept short.
      */
     void keepLogShort(boolean isShort);
 

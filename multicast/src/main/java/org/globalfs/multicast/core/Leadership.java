@@ -246,6 +246,11 @@ final class Leadership {
         retention.heard(config.self(), applied, checkpointed, nowNs);
     }
 
+    /** While true, members that lag hold nothing back. */
+    void keepShort(boolean value) {
+        retention.keepShort(value);
+    }
+
     long trimmable(long nowNs) {
         return retention.trimmable(nowNs);
     }

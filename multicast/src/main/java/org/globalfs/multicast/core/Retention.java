@@ -7,7 +7,9 @@ import org.globalfs.multicast.Membership;
 /**
  * How much of the log its members still need, as the coordinator sees it: a part may go once a
  * majority of the acceptors has a checkpoint of it, and everybody who is alive has executed it. A
- * dead member holds nothing back; it takes a checkpoint when it returns.
+ * dead member holds nothing back; it takes a checkpoint when it returns. Neither does one that lives
+ * but executes nothing while the disk's space is wanted: it reads its own log, or takes a checkpoint,
+ * too.
  */
 final class Retention {
 
@@ -18,6 +20,7 @@ final class Retention {
     private final RingConfig config;
     private final Membership members;
     private final Map<Integer, Told> told = new TreeMap<>();
+    private boolean isShort;
 
     Retention(RingConfig config, Membership members) {
         this.config = config;
@@ -26,6 +29,11 @@ final class Retention {
 
     void heard(int id, long applied, long checkpointed, long nowNs) {
         told.put(id, new Told(nowNs, applied, checkpointed));
+    }
+
+    /** While true, nobody's lag holds anything back. */
+    void keepShort(boolean value) {
+        isShort = value;
     }
 
     /** Everything through this instance may go; 0: nothing. */
@@ -40,7 +48,7 @@ final class Retention {
             if (member.acceptor()) {
                 checkpoints[members.rank(member.id())] = last.checkpointed;
             }
-            if (nowNs - last.atNs < ALIVE_LEASES * config.leaseNs()) {
+            if (!isShort && nowNs - last.atNs < ALIVE_LEASES * config.leaseNs()) {
                 applied = Math.min(applied, last.applied);
             }
         }

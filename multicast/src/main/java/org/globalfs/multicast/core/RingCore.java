@@ -57,6 +57,7 @@ public class RingCore {
     private long applied;
     private long checkpointed;
     private long trimmable;
+    private boolean isShort;
 
     RingCore(RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
         this.config = config;
@@ -248,6 +249,7 @@ public class RingCore {
         if (leadership != null) {
             if (leadership.heartbeatDue(nowNs)) {
                 elections.grant(config.self(), nowNs);
+                leadership.keepShort(isShort);
                 leadership.progress(applied, checkpointed, nowNs);
                 leadership.heartbeat(nowNs, effects);
                 trimmable = Math.max(trimmable, leadership.trimmable(nowNs));
@@ -324,6 +326,11 @@ public class RingCore {
     public void onProgress(long appliedThrough, long checkpointedThrough) {
         applied = Math.max(applied, appliedThrough);
         checkpointed = Math.max(checkpointed, checkpointedThrough);
+    }
+
+    /** While true, and this member is the coordinator, members that lag hold no log back. */
+    public void keepShort(boolean value) {
+        isShort = value;
     }
 
     /** Timestamps given from now on are above this one. */

@@ -325,6 +325,7 @@ public final class MulticastNode implements Multicast {
     @Override
     public void keepLogShort(boolean isShort) {
         mlog.keepShort(isShort);
+        rings.values().forEach(ring -> ring.keepShort(isShort));
     }
 
     @Override

@@ -67,6 +67,7 @@ final class Ring {
     private volatile long ballot;
     private volatile boolean rejoining;
     private final AtomicLong checkpointed = new AtomicLong();
+    private volatile boolean isShort;
     private volatile Membership membership;
     private final int self;
 
@@ -117,6 +118,11 @@ final class Ring {
     /** The learner needs no log through this instance any more. */
     void checkpointed(long instance) {
         checkpointed.accumulateAndGet(instance, Math::max);
+    }
+
+    /** While true, its log keeps nothing for members that lag. */
+    void keepShort(boolean value) {
+        isShort = value;
     }
 
     Membership membership() {
@@ -175,6 +181,7 @@ final class Ring {
     /** Before a tick. */
     void reportProgress() {
         core.onProgress(input.delivered(), checkpointed.get());
+        core.keepShort(isShort);
     }
 
     /** Hands waiting proposals to the core, as many as it takes and one turn should. */

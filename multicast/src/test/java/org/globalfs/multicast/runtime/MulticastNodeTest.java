@@ -325,6 +325,36 @@ class MulticastNodeTest {
         }
     }
 
+    @Test
+    void aLearnerThatStandsStillHoldsNoLogBackThatIsToBeShort() throws Exception {
+        try (Cluster cluster = new Cluster(folder, ONE_RING)) {
+            cluster.retainedBytes = 0;
+            CountDownLatch go = new CountDownLatch(1);
+            cluster.learner(3, 1).onDelivered = (instance, entries) -> awaitLatch(go);
+            try {
+                cluster.startAll();
+                int coordinator = cluster.awaitCoordinator(1);
+                int from = coordinator == 3 ? 1 : coordinator;
+                cluster.running.values().forEach(node -> node.keepLogShort(true));
+                await().atMost(Cluster.LONG)
+                        .pollInterval(Duration.ofMillis(20))
+                        .until(() -> {
+                            for (int i = 0; i < 20; i++) {
+                                propose(cluster.running.get(from), 1, "-".repeat(20_000));
+                            }
+                            cluster.running.forEach((id, node) ->
+                                    node.checkpointed(1, cluster.learner(id, 1).applied()));
+                            return cluster.running.get(from).status(1).firstAvailable() > 100;
+                        });
+            } finally {
+                go.countDown();
+            }
+            proposeUntilDelivered(cluster, cluster.awaitCoordinator(1), 1, "after");
+            await().atMost(Cluster.LONG).until(() -> cluster.learner(3, 1).has("after"));
+            assertSameOrder(cluster, 1);
+        }
+    }
+
     private static void awaitLatch(CountDownLatch latch) {
         try {
             latch.await();
