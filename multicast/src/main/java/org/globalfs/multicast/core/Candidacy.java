@@ -31,6 +31,7 @@ final class Candidacy {
     private Stage stage = Stage.PRE_VOTE;
     private Ballot ballot = Ballot.NONE;
     private List<Long> readmitted = List.of();
+    private Set<Integer> others = Set.of();
     private long highestRound;
     private Ballot opened = Ballot.NONE;
     private long base = 1;
@@ -88,9 +89,18 @@ final class Candidacy {
         supporters.clear();
     }
 
-    /** With a promise of every member but these, their lost votes do no harm. */
-    void readmit(Collection<Long> incidents) {
+    /**
+     * With a promise of each of the others, these lost votes do no harm. That of a member which
+     * took part again meanwhile is none of them.
+     */
+    void readmit(Collection<Long> incidents, Collection<Integer> allOthers) {
         readmitted = List.copyOf(incidents);
+        others = Set.copyOf(allOthers);
+    }
+
+    /** Whether all have promised without whom nobody is let in again. */
+    boolean othersSupport() {
+        return supporters.containsAll(others);
     }
 
     List<Long> readmitted() {

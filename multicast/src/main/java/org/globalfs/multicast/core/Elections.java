@@ -1,6 +1,6 @@
 package org.globalfs.multicast.core;
 
-import java.util.Collection;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.globalfs.multicast.ImportSource;
@@ -210,7 +210,7 @@ final class Elections {
         follow(next.rank(coordinator) >= 0 ? coordinator : -1);
         awaitLease();
         if (former != null && takesPart()) {
-            standAgain(former, List.of(), nowNs, effects);
+            standAgain(former, Map.of(), nowNs, effects);
         }
     }
 
@@ -389,11 +389,7 @@ final class Elections {
             Candidacy current, int from, Message.Promise m, long nowNs, Effects effects) {
         current.promised(from, m);
         prefix.witness(m.lastTimestamp());
-        int needed =
-                current.readmitted().isEmpty()
-                        ? rules.promisesNeeded()
-                        : members.size() - current.readmitted().size();
-        if (current.supporters() >= needed) {
+        if (current.supporters() >= rules.promisesNeeded() && current.othersSupport()) {
             current.catchUp(nowNs + config.leaseNs());
             return leadIfCaughtUp(nowNs, effects);
         }
@@ -465,7 +461,7 @@ final class Elections {
                 && rejoins.possible(open, nowNs)
                 && current.hearsAllBut(open.keySet(), nowNs)) {
             rejoins.attempted(nowNs);
-            standAgain(current, open.values(), nowNs, effects);
+            standAgain(current, open, nowNs, effects);
         }
     }
 
@@ -477,15 +473,23 @@ final class Elections {
         coordinator = newCoordinator;
     }
 
-    /** A coordinator begins another ballot, without asking whether it may. */
+    /**
+     * A coordinator begins another ballot, without asking whether it may.
+     *
+     * @param readmitting incidents by rank
+     */
     private void standAgain(
-            Leadership former, Collection<Long> readmitting, long nowNs, Effects effects) {
+            Leadership former, Map<Integer, Long> readmitting, long nowNs, Effects effects) {
         follow(-1);
         resigned = former;
         Candidacy again =
                 new Candidacy(
                         ++attempts, config.self(), highestRound, nowNs, nowNs + config.leaseNs());
-        again.readmit(readmitting);
+        if (!readmitting.isEmpty()) {
+            List<Integer> others = new ArrayList<>(members.acceptors());
+            readmitting.keySet().forEach(rank -> others.remove((Integer) members.acceptor(rank)));
+            again.readmit(readmitting.values(), others);
+        }
         candidacy = again;
         prepare(again, nowNs, effects);
     }

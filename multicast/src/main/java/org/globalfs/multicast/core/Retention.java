@@ -7,9 +7,9 @@ import org.globalfs.multicast.Membership;
 /**
  * How much of the log its members still need, as the coordinator sees it: a part may go once a
  * majority of the acceptors has a checkpoint of it, and everybody who is alive has executed it. A
- * dead member holds nothing back; it takes a checkpoint when it returns. Neither does one that lives
- * but executes nothing while the disk's space is wanted: it reads its own log, or takes a checkpoint,
- * too.
+ * dead member holds nothing back; it takes a checkpoint when it returns. Neither does one that
+ * lives but executes nothing while the disk's space is wanted: it reads its own log, or takes a
+ * checkpoint, too.
  */
 final class Retention {
 
