@@ -69,7 +69,7 @@ final class MoveCommands {
             } else if (reply.getErrno() == 0) {
                 return reply;
             } else {
-                throw new IOException("a move was refused: " + Errno.of(reply.getErrno()));
+                throw new RefusedException("a move was refused: " + Errno.of(reply.getErrno()));
             }
         }
         throw new IOException("no replica of partition 0 has brought a move to effect");

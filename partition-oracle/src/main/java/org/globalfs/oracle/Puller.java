@@ -147,7 +147,11 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
         } catch (IOException e) {
             LOG.warn(
                     "directory {} has not moved to {}: {}", ino, name(choice.to()), e.getMessage());
-            pausedUntilMs = clockMs.getAsLong() + FAILURE_REST_MS;
+            // It may be gone, or its region away, for as long as its use is remembered.
+            rest(ino, REST_MS);
+            if (!(e instanceof RefusedException)) {
+                pausedUntilMs = clockMs.getAsLong() + FAILURE_REST_MS;
+            }
         }
     }
 
@@ -210,7 +214,7 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     public TreeMove.Answer read(long ino, ReadOp op) throws IOException {
         TreeMove.Answer answer = ask(ino, op);
         if (answer.reply().getErrno() != 0) {
-            throw new IOException("inode " + ino + ": " + Errno.of(answer.reply().getErrno()));
+            throw new RefusedException("inode " + ino + ": " + Errno.of(answer.reply().getErrno()));
         }
         return answer;
     }

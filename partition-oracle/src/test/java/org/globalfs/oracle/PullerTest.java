@@ -1,0 +1,142 @@
+package org.globalfs.oracle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.oracle.policy.Rules;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.Topology;
+import org.globalfs.protocol.discovery.InMemoryDiscovery;
+import org.globalfs.protocol.placement.MoveRule;
+import org.globalfs.protocol.rpc.MetadataCalls;
+import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryUse;
+import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.UpdateRequest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** An oracle of region 2 that pulls at directories of region 1, before a replica. */
+@Timeout(60)
+class PullerTest {
+    private static final int THERE = 1;
+    private static final int HERE = 2;
+    private static final long WELL = 1L << 48 | 7;
+    private static final long OTHER = 1L << 48 | 8;
+
+    private final AtomicLong clockMs = new AtomicLong(1_000_000);
+    private final List<Long> moved = new CopyOnWriteArrayList<>();
+    private final UseMonitor monitor =
+            new UseMonitor(
+                    "here",
+                    HERE,
+                    Set.of("there", "here"),
+                    Rules.of(MoveRule.eager("/")),
+                    clockMs::get);
+    private volatile ReadReply ofOther = new ReadReply();
+    private RpcServer server;
+    private Replicas replicas;
+    private Puller puller;
+
+    @BeforeEach
+    void start() throws Exception {
+        server =
+                RpcServer.start(
+                        "replica",
+                        "127.0.0.1",
+                        0,
+                        new RpcServer.Calls()
+                                .on(MetadataCalls.READ, this::read)
+                                .on(MetadataCalls.UPDATE, this::update));
+        HostPort at = new HostPort("127.0.0.1", server.port());
+        List<Topology.Region> regions = new ArrayList<>();
+        for (int partition : new int[] {THERE, HERE}) {
+            regions.add(
+                    new Topology.Region(
+                            partition == HERE ? "here" : "there",
+                            partition,
+                            List.of(new Topology.ReplicaSite(partition, "a", at, at))));
+        }
+        Topology topology = new Topology("test", regions);
+        replicas =
+                new Replicas(new NearestReplicas(topology, new InMemoryDiscovery(), "here", "a"));
+        puller =
+                new Puller(
+                        monitor,
+                        () -> {},
+                        new TreeReader(replicas),
+                        new MoveCommands(replicas, HERE),
+                        HERE,
+                        "here",
+                        clockMs::get);
+        clockMs.addAndGet(10_000); // nothing moves earlier
+        monitor.report(
+                HERE,
+                List.of(
+                        new DirectoryUse(1, 1, 0, 1, 0),
+                        new DirectoryUse(WELL, 1, THERE, 1_000, 1_000),
+                        new DirectoryUse(OTHER, 1, THERE, 5_000, 5_000)));
+    }
+
+    @AfterEach
+    void stop() {
+        puller.close();
+        replicas.close();
+        server.close();
+    }
+
+    private ReadReply read(ReadRequest request) {
+        Position position = new Position(request.getPartition(), 3);
+        boolean list = request.getOp().isSetReadDirectory();
+        long ino =
+                list
+                        ? request.getOp().getReadDirectory().getIno()
+                        : request.getOp().getGetAttributes().getIno();
+        if (ino == OTHER) {
+            return ofOther.deepCopy().setPosition(position);
+        }
+        if (request.getPartition() != THERE) {
+            return new ReadReply(Status.ESCALATE, 0, position).setHomes(Map.of(ino, THERE));
+        }
+        ReadReply reply = new ReadReply(Status.DONE, 0, position);
+        return list
+                ? reply.setEntries(List.of()).setLast(true)
+                : reply.setAttributes(new Attributes(ino, 040755, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1));
+    }
+
+    private UpdateReply update(UpdateRequest request) {
+        moved.addAll(request.getCommand().getOp().getMove().getInodes());
+        return new UpdateReply(Status.DONE, 0).setDone(1).setRest(List.of()).setStayed(List.of());
+    }
+
+    @Test
+    void whatIsGoneHoldsNothingElseUp() {
+        ofOther = new ReadReply().setStatus(Status.DONE).setErrno(Errno.ENOENT.number());
+        puller.pull();
+        assertThat(moved).containsExactly(WELL);
+    }
+
+    /** Others may be in the same case, so they are not asked for at once, but before it. */
+    @Test
+    void whatCannotBeReachedComesAfterTheOthersTheNextTime() {
+        ofOther = new ReadReply().setStatus(Status.RETRY);
+        puller.pull();
+        assertThat(moved).isEmpty();
+        clockMs.addAndGet(10_001);
+        puller.pull();
+        assertThat(moved).containsExactly(WELL);
+    }
+}
