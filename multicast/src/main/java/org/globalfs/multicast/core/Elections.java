@@ -1,8 +1,8 @@
 package org.globalfs.multicast.core;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.globalfs.multicast.ImportSource;
 import org.globalfs.multicast.Membership;
 import org.globalfs.protocol.Invariant;
@@ -486,8 +486,8 @@ final class Elections {
                 new Candidacy(
                         ++attempts, config.self(), highestRound, nowNs, nowNs + config.leaseNs());
         if (!readmitting.isEmpty()) {
-            List<Integer> others = new ArrayList<>(members.acceptors());
-            readmitting.keySet().forEach(rank -> others.remove((Integer) members.acceptor(rank)));
+            Set<Integer> others = new HashSet<>(members.acceptors());
+            readmitting.keySet().forEach(rank -> others.remove(members.acceptor(rank)));
             again.readmit(readmitting.values(), others);
         }
         candidacy = again;
