@@ -26,10 +26,10 @@ import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
-import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StorageRoom;
 import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.jspecify.annotations.Nullable;
@@ -150,11 +150,7 @@ public final class GlobalFsClient implements AutoCloseable {
 
     /** What the storage nodes hold together, parity taken off. */
     private static long capacityBytes(Discovery discovery, BlockCode code) {
-        long bytes = 0;
-        for (Member member : discovery.members(Role.STORAGE)) {
-            String capacity = member.attributes().get("capacity");
-            bytes += capacity == null ? 0 : Long.parseLong(capacity);
-        }
+        long bytes = StorageRoom.together(discovery.members(Role.STORAGE));
         return bytes / code.chunks() * code.dataChunks();
     }
 

@@ -1,6 +1,7 @@
 package org.globalfs.protocol;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,6 +41,21 @@ public interface Disk {
                 return store.getTotalSpace();
             }
         };
+    }
+
+    /**
+     * What tells the file system of a folder from others, of this machine and of others, until the
+     * machine starts again.
+     *
+     * @throws IOException the folder is not there, or cannot be reached
+     */
+    static String identity(Path folder) throws IOException {
+        Path boot = Path.of("/proc/sys/kernel/random/boot_id");
+        return Files.isReadable(boot)
+                ? Files.readString(boot).strip() + ":" + Files.getAttribute(folder, "unix:dev")
+                : InetAddress.getLocalHost().getHostName()
+                        + ":"
+                        + Files.getFileStore(folder).name();
     }
 
     /** Whether something failed because the disk, or somebody's quota of it, is used up. */

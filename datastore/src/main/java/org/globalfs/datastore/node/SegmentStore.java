@@ -23,6 +23,7 @@ import org.globalfs.datastore.wire.HeldCode;
 import org.globalfs.datastore.wire.NodeStatistics;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskWatch;
+import org.globalfs.protocol.discovery.StorageRoom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -805,12 +806,19 @@ public final class SegmentStore implements AutoCloseable {
         missing = toRebuild;
     }
 
-    NodeStatistics statistics() throws IOException {
+    /** What it can hold, and its disk has left. */
+    StorageRoom room() throws IOException {
         long used = files.usedBytes();
-        long free = disk.look(0);
+        long free = Math.max(0, disk.look(0));
+        return new StorageRoom(
+                Math.min(options.capacityBytes, used + free), used, Disk.identity(folder), free);
+    }
+
+    NodeStatistics statistics() throws IOException {
+        StorageRoom room = room();
         return new NodeStatistics(
-                Math.min(options.capacityBytes, used + Math.max(0, free)),
-                used,
+                room.capacity(),
+                room.used(),
                 table.liveBytes(),
                 table.chunks(),
                 table.handoffChunks(),

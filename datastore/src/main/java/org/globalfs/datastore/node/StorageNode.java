@@ -2,6 +2,7 @@ package org.globalfs.datastore.node;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.globalfs.datastore.wire.NodeStatistics;
@@ -15,6 +16,7 @@ import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StorageRoom;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +35,7 @@ public final class StorageNode implements AutoCloseable {
     private final Scrub scrub;
     private final Repair repair;
     private Descriptors.@Nullable Claim descriptors;
+    private @Nullable RoomReport room;
 
     /**
      * What a node is started with.
@@ -153,19 +156,13 @@ public final class StorageNode implements AutoCloseable {
         StorageNode node = open(options, discovery, placement, scrubbing, repairs, source, faults);
         try {
             placement.join(options.site(node.address()));
-            discovery.register(
-                    new Member(
-                            Role.STORAGE,
+            String incarnation = UUID.randomUUID().toString();
+            node.room =
+                    new RoomReport(
+                            node.store,
                             options.id,
-                            options.region,
-                            options.partition,
-                            options.datacenter,
-                            node.address(),
-                            Map.of(
-                                    "capacity",
-                                    Long.toString(node.statistics().capacityBytes()),
-                                    Peers.INCARNATION,
-                                    UUID.randomUUID().toString())));
+                            discovery,
+                            room -> node.member(room, incarnation));
             node.descriptors =
                     Descriptors.claim(
                             options.id,
@@ -182,6 +179,19 @@ public final class StorageNode implements AutoCloseable {
             node.close();
             throw e;
         }
+    }
+
+    private Member member(StorageRoom room, String incarnation) {
+        Map<String, String> attributes = new HashMap<>(room.attributes());
+        attributes.put(Peers.INCARNATION, incarnation);
+        return new Member(
+                Role.STORAGE,
+                options.id,
+                options.region,
+                options.partition,
+                options.datacenter,
+                address(),
+                attributes);
     }
 
     private static StorageNode open(
@@ -288,6 +298,10 @@ public final class StorageNode implements AutoCloseable {
         if (claim != null) {
             descriptors = null;
             claim.release();
+        }
+        RoomReport report = room;
+        if (report != null) {
+            report.close();
         }
         repair.close();
         scrub.close();

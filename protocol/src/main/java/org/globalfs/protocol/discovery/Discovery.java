@@ -9,6 +9,14 @@ public interface Discovery {
     /** Announces a member of this process for as long as the process lives. */
     void register(Member member);
 
+    /**
+     * Changes what is announced of a member of this process; it is there all the time. Does nothing
+     * when it is not announced.
+     *
+     * @throws IOException the source does not take it now
+     */
+    void update(Member member) throws IOException;
+
     /** The members of a role, from memory. */
     List<Member> members(Role role);
 

@@ -25,6 +25,14 @@ public final class InMemoryDiscovery implements Discovery {
         listeners.forEach(Runnable::run);
     }
 
+    @Override
+    public void update(Member member) {
+        synchronized (members) {
+            members.replace(member.role() + "/" + member.id(), member);
+        }
+        listeners.forEach(Runnable::run);
+    }
+
     /** As if the member's process had died. */
     public void remove(Role role, String id) {
         synchronized (members) {

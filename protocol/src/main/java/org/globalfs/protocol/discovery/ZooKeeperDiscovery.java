@@ -170,6 +170,22 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
         }
     }
 
+    @Override
+    public void update(Member member) throws IOException {
+        PersistentNode node;
+        synchronized (announced) {
+            node = announced.get(member.role() + "/" + member.id());
+        }
+        if (node == null) {
+            return;
+        }
+        try {
+            node.setData(Records.encode(member).getBytes(UTF_8));
+        } catch (Exception e) {
+            throw failed("announcing " + member.role() + " " + member.id() + " anew", e);
+        }
+    }
+
     /** Takes an announcement of this process back; quiet when there is none. */
     public void unregister(Role role, String id) {
         PersistentNode node;

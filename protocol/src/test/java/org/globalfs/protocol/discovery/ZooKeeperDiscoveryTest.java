@@ -62,6 +62,32 @@ class ZooKeeperDiscoveryTest {
     }
 
     @Test
+    void whatAMemberTellsBecomesAnotherWhileItIsThere() throws IOException {
+        try (ZooKeeperDiscovery watcher = connect();
+                ZooKeeperDiscovery one = connect()) {
+            AtomicInteger looks = new AtomicInteger();
+            AtomicInteger absent = new AtomicInteger();
+            one.register(member("1", 1001));
+            await().until(() -> watcher.members(Role.REPLICA).size() == 1);
+            watcher.onChange(() -> {
+                looks.incrementAndGet();
+                absent.addAndGet(watcher.members(Role.REPLICA).isEmpty() ? 1 : 0);
+            });
+            one.update(member("1", 1002));
+            await().until(() -> watcher.members(Role.REPLICA).contains(member("1", 1002)));
+            await().until(() -> looks.get() > 0);
+            assertThat(absent).hasValue(0);
+            one.update(member("2", 1003));
+            one.unregister(Role.REPLICA, "1");
+            await().until(() -> watcher.members(Role.REPLICA).isEmpty());
+            one.update(member("1", 1004));
+            one.register(member("3", 1005));
+            await().until(() -> watcher.members(Role.REPLICA).contains(member("3", 1005)));
+            assertThat(watcher.members(Role.REPLICA)).hasSize(1);
+        }
+    }
+
+    @Test
     void theViewOutlivesZooKeeperAndMembersReturn() throws IOException {
         try (ZooKeeperDiscovery watcher = connect();
                 ZooKeeperDiscovery one = connect()) {
