@@ -2,17 +2,23 @@ package org.globalfs.client.io;
 
 import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Content of blocks, in slices of up to 1 MiB, in memory. Blocks never change, so neither does what
@@ -21,6 +27,9 @@ import org.globalfs.protocol.wire.BlockRef;
 final class BlockCache {
 
     static final int SLICE_BYTES = 1 << 20;
+
+    /** Memory that is not content is not kept, if it is more than such a part of it. */
+    private static final int SPARE_PART = 8;
 
     private final BlockStore blocks;
     private final Executor executor;
@@ -38,19 +47,45 @@ final class BlockCache {
                 Caffeine.newBuilder()
                         .maximumWeight(maxBytes)
                         .weigher((Slice slice, ByteBuffer content) -> content.remaining() + 128)
+                        .removalListener(this::removed)
                         .executor(executor)
                         .buildAsync();
     }
 
-    /** Keeps a block that was just written. */
-    void keep(BlockRef ref, ByteBuffer content) {
-        for (int index = 0; index * SLICE_BYTES < ref.getLength(); index++) {
-            int start = index * SLICE_BYTES;
-            int length = Math.min(SLICE_BYTES, ref.getLength() - start);
-            cache.put(
-                    slice(ref, index),
-                    CompletableFuture.completedFuture(content.slice(start, length)));
+    /** What shares the memory of a slice that was evicted would keep all of it, and goes, too. */
+    private void removed(@Nullable Slice slice, @Nullable ByteBuffer content, RemovalCause cause) {
+        if (slice == null || content == null || !cause.wasEvicted()) {
+            return;
         }
+        int apart = content.array().length / SLICE_BYTES;
+        for (int index = slice.index - apart; index <= slice.index + apart; index++) {
+            Slice other = new Slice(slice.idHigh, slice.idLow, index);
+            CompletableFuture<ByteBuffer> kept = cache.asMap().get(other);
+            ByteBuffer beside =
+                    kept == null || !kept.state().equals(Future.State.SUCCESS)
+                            ? null
+                            : kept.resultNow();
+            if (beside != null && beside.array() == content.array()) {
+                cache.asMap().remove(other, kept);
+            }
+        }
+    }
+
+    /** Keeps a block that was just written. */
+    void keep(BlockRef ref, ByteBuffer written) {
+        ByteBuffer content = written;
+        if (written.array().length - written.remaining() > written.remaining() / SPARE_PART) {
+            byte[] alone = new byte[written.remaining()];
+            written.get(written.position(), alone);
+            content = ByteBuffer.wrap(alone);
+        }
+        List<CompletableFuture<ByteBuffer>> slices = new ArrayList<>();
+        for (int start = 0; start < ref.getLength(); start += SLICE_BYTES) {
+            int length = Math.min(SLICE_BYTES, ref.getLength() - start);
+            slices.add(CompletableFuture.completedFuture(content.slice(start, length)));
+            cache.put(slice(ref, slices.size() - 1), slices.getLast());
+        }
+        keepAllOrNone(ref, 0, slices);
     }
 
     /**
@@ -84,10 +119,17 @@ final class BlockCache {
         return result;
     }
 
-    /** How often a slice was here or on its way, and was not. */
+    /** How often a slice was here or on its way, and was not; and the memory that all take. */
     void counters(Map<String, Long> into) {
         into.put("blockCacheHits", hits.sum());
         into.put("blockCacheMisses", misses.sum());
+        into.put("blockCacheBytes", memoryBytes());
+    }
+
+    private long memoryBytes() {
+        Set<byte[]> arrays = Collections.newSetFromMap(new IdentityHashMap<>());
+        cache.synchronous().asMap().values().forEach(content -> arrays.add(content.array()));
+        return arrays.stream().mapToLong(array -> array.length).sum();
     }
 
     private void fetchRun(
@@ -103,11 +145,24 @@ final class BlockCache {
                     int count = Math.min(SLICE_BYTES, length - at);
                     slices.get(i).complete(ByteBuffer.wrap(content, at, count).slice());
                 }
+                keepAllOrNone(ref, firstIndex, slices);
             } catch (IOException | RuntimeException | Error e) {
                 // The cache forgets failed futures; whoever waits for them hears why.
                 slices.forEach(slice -> slice.completeExceptionally(e));
             }
         });
+    }
+
+    /** The first ones may be evicted before the last ones are known to share their memory. */
+    private void keepAllOrNone(
+            BlockRef ref, int firstIndex, List<CompletableFuture<ByteBuffer>> slices) {
+        boolean all = true;
+        for (int i = 0; i < slices.size(); i++) {
+            all &= slices.get(i) == cache.asMap().get(slice(ref, firstIndex + i));
+        }
+        for (int i = 0; !all && i < slices.size(); i++) {
+            cache.asMap().remove(slice(ref, firstIndex + i), slices.get(i));
+        }
     }
 
     /** Copies fetched slices of a range to {@code into}. */

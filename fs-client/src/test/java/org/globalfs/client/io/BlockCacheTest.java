@@ -1,0 +1,71 @@
+package org.globalfs.client.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.globalfs.client.FakeBlockStore;
+import org.globalfs.protocol.wire.BlockRef;
+import org.junit.jupiter.api.Test;
+
+class BlockCacheTest {
+    private static final int BLOCK_BYTES = 4 << 20;
+    private static final long CACHE_BYTES = 16 << 20;
+
+    private final FakeBlockStore blocks = new FakeBlockStore();
+    private final BlockCache cache = new BlockCache(blocks, CACHE_BYTES, Runnable::run);
+
+    private BlockRef block(int bytes) throws IOException {
+        return blocks.put(1, ByteBuffer.allocate(bytes));
+    }
+
+    private long memoryBytes() {
+        Map<String, Long> counters = new TreeMap<>();
+        cache.counters(counters);
+        return counters.get("blockCacheBytes");
+    }
+
+    private void read(BlockRef block, int offset, int length)
+            throws ExecutionException, InterruptedException {
+        for (CompletableFuture<ByteBuffer> slice : cache.fetch(block, offset, length)) {
+            slice.get();
+        }
+    }
+
+    /** A slice of each block is wanted much more often than the others. */
+    @Test
+    void slicesThatStayKeepNoMoreMemoryThanTheCacheMayTake()
+            throws IOException, ExecutionException, InterruptedException {
+        List<BlockRef> all = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            BlockRef block = block(BLOCK_BYTES);
+            all.add(block);
+            read(block, 0, BLOCK_BYTES);
+            for (int times = 0; times < 5; times++) {
+                for (BlockRef each : all.subList(Math.max(0, i - 10), i + 1)) {
+                    read(each, 0, 1);
+                }
+            }
+            assertThat(memoryBytes()).isBetween(1L, CACHE_BYTES);
+        }
+    }
+
+    @Test
+    void whatWasWrittenIsKeptWithoutWhatItDidNotFill()
+            throws IOException, ExecutionException, InterruptedException {
+        WriteBuffer buffer = new WriteBuffer(0);
+        buffer.append(ByteBuffer.allocate(40_000), 40_000);
+        buffer.append(ByteBuffer.allocate(1_000), 1_000);
+        BlockRef block = block(41_000);
+        cache.keep(block, buffer.content());
+        assertThat(memoryBytes()).isEqualTo(41_000);
+        read(block, 0, 41_000);
+        assertThat(blocks.gets).hasValue(0);
+    }
+}
