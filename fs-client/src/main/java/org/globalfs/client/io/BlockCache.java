@@ -57,7 +57,7 @@ final class BlockCache {
         if (slice == null || content == null || !cause.wasEvicted()) {
             return;
         }
-        int apart = content.array().length / SLICE_BYTES;
+        int apart = memory(content).length / SLICE_BYTES;
         for (int index = slice.index - apart; index <= slice.index + apart; index++) {
             Slice other = new Slice(slice.idHigh, slice.idLow, index);
             CompletableFuture<ByteBuffer> kept = cache.asMap().get(other);
@@ -65,16 +65,26 @@ final class BlockCache {
                     kept == null || !kept.state().equals(Future.State.SUCCESS)
                             ? null
                             : kept.resultNow();
-            if (beside != null && beside.array() == content.array()) {
+            if (beside != null && areOne(memory(beside), memory(content))) {
                 cache.asMap().remove(other, kept);
             }
         }
     }
 
+    @SuppressWarnings("ByteBufferBackingArray") // How large it is, and which, is what matters.
+    private static byte[] memory(ByteBuffer content) {
+        return content.array();
+    }
+
+    @SuppressWarnings("ReferenceEquality") // Of the same content there may be two.
+    private static boolean areOne(byte[] one, byte[] other) {
+        return one == other;
+    }
+
     /** Keeps a block that was just written. */
     void keep(BlockRef ref, ByteBuffer written) {
         ByteBuffer content = written;
-        if (written.array().length - written.remaining() > written.remaining() / SPARE_PART) {
+        if (memory(written).length - written.remaining() > written.remaining() / SPARE_PART) {
             byte[] alone = new byte[written.remaining()];
             written.get(written.position(), alone);
             content = ByteBuffer.wrap(alone);
@@ -128,7 +138,7 @@ final class BlockCache {
 
     private long memoryBytes() {
         Set<byte[]> arrays = Collections.newSetFromMap(new IdentityHashMap<>());
-        cache.synchronous().asMap().values().forEach(content -> arrays.add(content.array()));
+        cache.synchronous().asMap().values().forEach(content -> arrays.add(memory(content)));
         return arrays.stream().mapToLong(array -> array.length).sum();
     }
 
@@ -158,7 +168,7 @@ final class BlockCache {
             BlockRef ref, int firstIndex, List<CompletableFuture<ByteBuffer>> slices) {
         boolean all = true;
         for (int i = 0; i < slices.size(); i++) {
-            all &= slices.get(i) == cache.asMap().get(slice(ref, firstIndex + i));
+            all &= cache.asMap().containsKey(slice(ref, firstIndex + i));
         }
         for (int i = 0; !all && i < slices.size(); i++) {
             cache.asMap().remove(slice(ref, firstIndex + i), slices.get(i));
