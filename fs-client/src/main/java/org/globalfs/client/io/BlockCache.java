@@ -81,11 +81,12 @@ final class BlockCache {
         return one == other;
     }
 
-    /** Keeps a block that was just written. */
+    /** Keeps a block that was just written: the very memory, if it is writable and full. */
     void keep(BlockRef ref, ByteBuffer written) {
         ByteBuffer content = written;
-        if (memory(written).length - written.remaining() > written.remaining() / SPARE_PART) {
-            byte[] alone = new byte[written.remaining()];
+        int used = written.remaining();
+        if (!written.hasArray() || memory(written).length - used > used / SPARE_PART) {
+            byte[] alone = new byte[used];
             written.get(written.position(), alone);
             content = ByteBuffer.wrap(alone);
         }

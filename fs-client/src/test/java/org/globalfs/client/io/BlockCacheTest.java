@@ -66,6 +66,10 @@ class BlockCacheTest {
         cache.keep(block, buffer.content());
         assertThat(memoryBytes()).isEqualTo(41_000);
         read(block, 0, 41_000);
+        BlockRef part = block(1_000);
+        cache.keep(part, buffer.view(500, 1_000));
+        read(part, 0, 1_000);
+        assertThat(memoryBytes()).isEqualTo(42_000);
         assertThat(blocks.gets).hasValue(0);
     }
 }
