@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
 final class RoomReport implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RoomReport.class);
     private static final long PERIOD_S = 10;
+    private static final long CLOSE_MS = 3_000;
 
     /** What is less of the capacity is not worth telling everybody. */
     private static final int PART = 100;
@@ -52,7 +53,10 @@ final class RoomReport implements AutoCloseable {
             try {
                 look();
             } catch (IOException | RuntimeException e) {
-                LOG.debug("{}: its room is not told", thread.getName(), e);
+                LOG.warn(
+                        "{}: what room there is now is not told: {}",
+                        thread.getName(),
+                        e.toString());
             }
         }
     }
@@ -70,8 +74,14 @@ final class RoomReport implements AutoCloseable {
         return Math.abs(now - before) > told.capacity() / PART;
     }
 
+    /** A node of the same id that starts after this is not announced as the one that was here. */
     @Override
     public void close() {
         shutdown.begin();
+        try {
+            thread.join(CLOSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
