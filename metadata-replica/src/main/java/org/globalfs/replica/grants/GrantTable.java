@@ -237,10 +237,8 @@ public final class GrantTable {
      */
     private boolean mayMiss(
             long ino, long session, long stamp, @Nullable Update answered, Set<Update> missed) {
-        for (Update update : updates(ino)) {
-            if (update != answered
-                    && update.session == session
-                    && (!update.ended() || update.endedAt > stamp)) {
+        for (Update update : own(ino, session, stamp)) {
+            if (update != answered) {
                 if (update.seen) {
                     return false;
                 }
@@ -255,10 +253,14 @@ public final class GrantTable {
         return recent.by(ino, id) > stamp && (session == null || session.begunAt > stamp);
     }
 
-    /** Those of the inode that are being executed, or are not settled. */
-    private List<Update> updates(long ino) {
-        List<Update> result = new ArrayList<>(active.getOrDefault(ino, List.of()));
-        result.addAll(unsettled.of(ino));
+    /** The session's own updates of the inode that are being executed, or ended since then. */
+    private List<Update> own(long ino, long session, long stamp) {
+        List<Update> result = new ArrayList<>(unsettled.after(ino, session, stamp));
+        for (Update update : active.getOrDefault(ino, List.of())) {
+            if (update.session == session) {
+                result.add(update);
+            }
+        }
         return result;
     }
 
@@ -516,7 +518,10 @@ public final class GrantTable {
             @Nullable Collection<Long> own) {
         long nowNs = time.getAsLong();
         Set<Update> updates = new HashSet<>();
-        inodes.forEach(ino -> updates.addAll(updates(ino)));
+        for (long ino : inodes) {
+            updates.addAll(active.getOrDefault(ino, List.of()));
+            unsettled.forEach(ino, own == null ? reader : 0, updates::add);
+        }
         Set<Demand> stale = new LinkedHashSet<>();
         for (Update update : updates) {
             boolean others = update.session != reader;

@@ -2,58 +2,73 @@ package org.globalfs.replica.grants;
 
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /**
  * Updates that have ended, of which their sessions have not said yet that the answer has reached
- * all who read through them. Guarded by the table's lock.
+ * all who read through them: of a busy session, those of the last third of a second. Found by inode
+ * and session in the order of their ends, so that a session that works alone in a directory pays
+ * for none of its own. Guarded by the table's lock.
  */
 final class Unsettled {
 
-    private final Map<Long, Set<Update>> byInode = new HashMap<>();
-    private final Map<Long, Set<Update>> bySession = new HashMap<>();
+    private final Map<Long, Map<Long, NavigableMap<Long, Update>>> byInode = new HashMap<>();
+    private final Map<Long, NavigableMap<Long, Update>> bySession = new HashMap<>();
 
     void add(Update update) {
-        put(bySession, update.session, update);
+        bySession
+                .computeIfAbsent(update.session, key -> new TreeMap<>())
+                .put(update.endedAt, update);
         for (long ino : update.inodes) {
-            put(byInode, ino, update);
+            byInode.computeIfAbsent(ino, key -> new HashMap<>(2))
+                    .computeIfAbsent(update.session, key -> new TreeMap<>())
+                    .put(update.endedAt, update);
         }
     }
 
-    private static void put(Map<Long, Set<Update>> map, long key, Update update) {
-        map.computeIfAbsent(key, k -> new LinkedHashSet<>(2)).add(update);
+    /**
+     * All of an inode.
+     *
+     * @param exceptSession whose updates are left out; 0: nobody's
+     */
+    void forEach(long ino, long exceptSession, Consumer<Update> action) {
+        byInode.getOrDefault(ino, Map.of())
+                .forEach((session, updates) -> {
+                    if (session != exceptSession) {
+                        updates.values().forEach(action);
+                    }
+                });
     }
 
-    private static void remove(Map<Long, Set<Update>> map, long key, Update update) {
-        Set<Update> updates = map.get(key);
-        if (updates != null && updates.remove(update) && updates.isEmpty()) {
-            map.remove(key);
-        }
-    }
-
-    Collection<Update> of(long ino) {
-        return byInode.getOrDefault(ino, Set.of());
+    /** A session's of an inode that ended after this time of the table's clock. */
+    Collection<Update> after(long ino, long session, long clock) {
+        NavigableMap<Long, Update> updates = byInode.getOrDefault(ino, Map.of()).get(session);
+        return updates == null ? List.of() : updates.tailMap(clock, false).values();
     }
 
     int count(long session) {
-        return bySession.getOrDefault(session, Set.of()).size();
+        NavigableMap<Long, Update> updates = bySession.get(session);
+        return updates == null ? 0 : updates.size();
     }
 
     /** The session has settled all updates of lower sequences but these. */
     void settled(long session, long below, Collection<Long> except) {
-        Set<Update> updates = bySession.get(session);
+        NavigableMap<Long, Update> updates = bySession.get(session);
         if (updates == null) {
             return;
         }
-        updates.removeIf(update -> {
-            boolean settled = update.sequence < below && !except.contains(update.sequence);
-            if (settled) {
-                forget(update);
-            }
-            return settled;
-        });
+        updates.values()
+                .removeIf(update -> {
+                    boolean settled = update.sequence < below && !except.contains(update.sequence);
+                    if (settled) {
+                        forget(update);
+                    }
+                    return settled;
+                });
         if (updates.isEmpty()) {
             bySession.remove(session);
         }
@@ -61,24 +76,30 @@ final class Unsettled {
 
     /** The session holds nothing any more. */
     void forget(long session) {
-        Set<Update> updates = bySession.remove(session);
+        NavigableMap<Long, Update> updates = bySession.remove(session);
         if (updates != null) {
-            updates.forEach(this::forget);
+            updates.values().forEach(this::forget);
         }
     }
 
     private void forget(Update update) {
         for (long ino : update.inodes) {
-            remove(byInode, ino, update);
+            byInode.computeIfPresent(
+                    ino,
+                    (key, sessions) -> {
+                        sessions.computeIfPresent(
+                                update.session,
+                                (session, updates) -> {
+                                    updates.remove(update.endedAt);
+                                    return updates.isEmpty() ? null : updates;
+                                });
+                        return sessions.isEmpty() ? null : sessions;
+                    });
         }
     }
 
     /** The session has given its grant of the inode back. */
     void given(long session, long ino) {
-        for (Update update : of(ino)) {
-            if (update.session == session) {
-                update.stale.remove(ino);
-            }
-        }
+        after(ino, session, Long.MIN_VALUE).forEach(update -> update.stale.remove(ino));
     }
 }
