@@ -27,6 +27,10 @@ class MountHelperTest {
         Files.copy(HELPER, folder.resolve("scripts/mount.fuse.globalfs"));
         Path program = Files.writeString(folder.resolve("globalfs"), "#!/bin/sh\necho \"$*\"\n");
         assertThat(program.toFile().setExecutable(true)).isTrue();
+        Path mount = folder.resolve("bin/mount");
+        Files.createDirectories(folder.resolve("bin"));
+        Files.writeString(mount, "#!/bin/sh\necho \"mount $*\"\n");
+        assertThat(mount.toFile().setExecutable(true)).isTrue();
         Files.writeString(folder.resolve("client.yaml"), "");
     }
 
@@ -39,11 +43,23 @@ class MountHelperTest {
     }
 
     @Test
-    void remountingIsSaidToBeImpossible() throws Exception {
-        // mount(8) takes the source from the table of mounts
-        Ended ended = helper("globalfs-local-1", "-o", "rw,remount,nosuid");
+    void remountingChangesWhatTheKernelAloneGoesBy() throws Exception {
+        // mount(8) takes the source, and what is there, from the table of mounts.
+        assertThat(
+                        helper(
+                                        "globalfs-local-1",
+                                        "-o",
+                                        "rw,nosuid,user_id=0,allow_other,x-note=*,remount,ro")
+                                .output)
+                .isEqualTo(
+                        "mount -i -t fuse.globalfs -o remount,rw,nosuid,ro "
+                                + folder.resolve("globalfs-local-1")
+                                + " "
+                                + folder.resolve("mnt")
+                                + "\n");
+        Ended ended = helper("globalfs-local-1", "-o", "rw,remount,threads=3");
         assertThat(ended.code).isEqualTo(32);
-        assertThat(ended.output).contains("remounting is not supported: umount").hasLineCount(1);
+        assertThat(ended.output).contains("threads=3 cannot be changed while").hasLineCount(1);
         assertThat(helper("none.yaml", "-o", "rw").output).contains("cannot read");
     }
 
@@ -56,7 +72,9 @@ class MountHelperTest {
                                 folder.resolve(source).toString(),
                                 folder.resolve("mnt").toString()));
         command.addAll(List.of(options));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().merge("PATH", folder.resolve("bin") + ":", (path, bin) -> bin + path);
+        Process process = builder.start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         return new Ended(process.waitFor(), output);
     }

@@ -173,6 +173,15 @@ final class MountToolsIT {
             bash("mount --fstab " + fstab + " " + point);
             assertThat(bash("cat " + point + "/seen")).isEqualTo("here\n");
             assertThat(Shell.bash(LIMIT, point, "touch new").output()).contains("Read-only");
+            bash("mount --fstab " + fstab + " -o remount,rw " + point);
+            assertThat(Shell.bash(LIMIT, point, "touch new").ok()).isTrue();
+            bash("mount --fstab " + fstab + " -o remount,ro,noexec " + point);
+            assertThat(Shell.bash(LIMIT, point, "touch newer").output()).contains("Read-only");
+            assertThat(
+                            Shell.bash(LIMIT, Path.of("/"), "mount -o remount,threads=3 " + point)
+                                    .output())
+                    .contains("threads=3 cannot be changed");
+            bash("grep ' " + point + " .*ro,nosuid,nodev,noexec' /proc/mounts && rm new");
             assertThat(stats(point)).isNotEmpty();
             bash(
                     "umount "

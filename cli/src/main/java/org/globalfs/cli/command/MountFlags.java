@@ -99,8 +99,9 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
             case "remount" ->
                     throw new Failure(
                             ExitCode.USAGE,
-                            "mount option 'remount': a mount's options cannot be changed: unmount"
-                                    + " it and mount it again");
+                            "mount option 'remount': what the kernel alone goes by (ro, noexec and the"
+                                    + " like) 'mount -o remount,...' of mount(8) changes; for all"
+                                    + " else unmount it and mount it again");
             default -> {
                 if (IGNORED.contains(name) || name.startsWith("x-") || name.equals("comment")) {
                     yield this;

@@ -52,7 +52,7 @@ class MountFlagsTest {
     }
 
     @Test
-    void remountIsSaidToBeImpossible() {
+    void remountIsLeftToMount() {
         assertThatThrownBy(() -> options("{}", "remount", "ro"))
                 .isInstanceOf(Failure.class)
                 .hasMessageContaining("unmount it and mount it again");
