@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -49,16 +48,8 @@ public final class GrantTable {
     private static final long NS_PER_MS = 1_000_000;
     private static final int MAX_INODES = 1 << 20;
 
-    /** A session that holds more is asked to give its oldest grants back. */
-    private static final int MAX_INODES_OF_SESSION = 100_000;
-
-    private static final int SHED_AT_ONCE = 1_000;
-    private static final int MAX_SILENT = 1024;
-
     /** A session that leaves more of its updates unsettled gets no extension of its lease. */
     private static final int MAX_UNSETTLED = 50_000;
-
-    private static final long SILENCE_NS = 30_000_000_000L;
 
     /** A session that leaves a recall unacknowledged for so long gets no extension of its lease. */
     private static final long PROMPT_NS = 300_000_000L;
@@ -75,25 +66,13 @@ public final class GrantTable {
     /** Names are no longer being updated. */
     private final Condition freed = lock.newCondition();
 
-    private final Map<Long, Session> sessions = new HashMap<>();
-    private final Map<Long, Set<Session>> holders = new HashMap<>();
+    private final Holdings holdings;
     private final Map<Long, List<Update>> active = new HashMap<>();
     private final Set<Name> busyNames = new HashSet<>();
     private final RecentUpdates recent = new RecentUpdates();
     private final Unsettled unsettled = new Unsettled();
 
-    /** Sessions that took grants and never polled, until when they get none. */
-    private final Map<Long, Long> silent =
-            new LinkedHashMap<>() {
-                @Override
-                protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
-                    return size() > MAX_SILENT;
-                }
-            };
-
     private long clock;
-    private final long firstNumber;
-    private long lastNumber;
     private volatile Runnable onGiven = () -> {};
 
     /** What has to be given back before something else than an update goes on. */
@@ -126,8 +105,8 @@ public final class GrantTable {
      */
     public GrantTable(LongSupplier time, long firstNumber) {
         this.time = time;
-        this.firstNumber = firstNumber;
-        this.lastNumber = firstNumber;
+        this.holdings =
+                new Holdings(firstNumber, recalled::signalAll, given::signalAll, unsettled::forget);
     }
 
     /** To be run, on any thread, whenever grants have been given back; must not wait. */
@@ -166,14 +145,11 @@ public final class GrantTable {
             long nowNs = time.getAsLong();
             if (maxLeaseMs <= 0
                     || inodes.isEmpty()
-                    || holders.size() + inodes.size() > MAX_INODES) {
+                    || holdings.inodes() + inodes.size() > MAX_INODES
+                    || holdings.isSilent(sessionId, nowNs)) {
                 return Lease.NONE;
             }
-            Long silentUntil = silent.get(sessionId);
-            if (silentUntil != null && nowNs - silentUntil < 0) {
-                return Lease.NONE;
-            }
-            Session session = current(sessionId, nowNs);
+            Session session = holdings.current(sessionId, nowNs);
             if (session != null && !mayExtend(session, nowNs)) {
                 return Lease.NONE;
             }
@@ -191,31 +167,13 @@ public final class GrantTable {
                 inodes.stream().filter(update.inodes::contains).forEach(update.stale::add);
             }
             if (session == null) {
-                lastNumber++;
-                session = new Session(sessionId, lastNumber, clock);
-                session.expiresNs = nowNs;
-                sessions.put(sessionId, session);
+                session = holdings.begin(sessionId, clock, nowNs);
             }
-            for (long ino : inodes) {
-                if (session.granted.add(ino)) {
-                    holders.computeIfAbsent(ino, key -> new HashSet<>(2)).add(session);
-                }
-            }
-            shed(session, nowNs);
+            holdings.add(session, inodes, nowNs);
             extend(session, nowNs, maxLeaseMs);
             return new Lease(session.lease, (int) maxLeaseMs);
         } finally {
             lock.unlock();
-        }
-    }
-
-    private void shed(Session session, long nowNs) {
-        if (session.granted.size() > MAX_INODES_OF_SESSION && session.unacknowledged.isEmpty()) {
-            for (long ino : session.granted.stream().limit(SHED_AT_ONCE).toList()) {
-                lastNumber++;
-                session.unacknowledged.put(ino, new Session.Recall(lastNumber, nowNs));
-            }
-            recalled.signalAll();
         }
     }
 
@@ -277,37 +235,6 @@ public final class GrantTable {
         }
     }
 
-    /** The session if its lease runs; one whose lease ended is forgotten with all it held. */
-    private @Nullable Session current(long id, long nowNs) {
-        Session session = sessions.get(id);
-        if (session != null && session.expired(nowNs)) {
-            forget(session, nowNs);
-            return null;
-        }
-        return session;
-    }
-
-    private void forget(Session session, long nowNs) {
-        sessions.remove(session.id);
-        unsettled.forget(session.id);
-        for (long ino : session.granted) {
-            drop(session, ino);
-        }
-        session.granted.clear();
-        session.unacknowledged.clear();
-        if (!session.polled) {
-            silent.put(session.id, nowNs + SILENCE_NS);
-        }
-        given.signalAll();
-    }
-
-    private void drop(Session session, long ino) {
-        Set<Session> holding = holders.get(ino);
-        if (holding != null && holding.remove(session) && holding.isEmpty()) {
-            holders.remove(ino);
-        }
-    }
-
     /**
      * Begins an update: waits until no other update works on the same names, marks what it changes
      * and recalls others' grants. To be followed by {@link #awaitRecalled} and, in any case, {@link
@@ -360,49 +287,11 @@ public final class GrantTable {
             for (long ino : update.inodes) {
                 active.computeIfAbsent(ino, key -> new ArrayList<>(1)).add(update);
             }
-            recall(update.inodes, session, update.demands);
+            holdings.recall(update.inodes, session, time.getAsLong(), update.demands);
         } finally {
             lock.unlock();
         }
         return update;
-    }
-
-    private void recall(Collection<Long> inodes, long exceptSession, Collection<Demand> demands) {
-        long nowNs = time.getAsLong();
-        boolean any = false;
-        for (long ino : inodes) {
-            Set<Session> holding = holders.get(ino);
-            if (holding == null) {
-                continue;
-            }
-            for (Session session : List.copyOf(holding)) {
-                if (session.id != exceptSession) {
-                    any |= recall(session, ino, nowNs, demands);
-                }
-            }
-        }
-        if (any) {
-            recalled.signalAll();
-        }
-    }
-
-    private boolean recall(Session session, long ino, long nowNs, Collection<Demand> demands) {
-        if (session.expired(nowNs)) {
-            forget(session, nowNs);
-            return false;
-        }
-        demands.add(new Demand(session, recallNumber(session, ino, nowNs)));
-        return true;
-    }
-
-    private long recallNumber(Session session, long ino, long nowNs) {
-        Session.Recall before = session.unacknowledged.get(ino);
-        if (before != null) {
-            return before.number();
-        }
-        lastNumber++;
-        session.unacknowledged.put(ino, new Session.Recall(lastNumber, nowNs));
-        return lastNumber;
     }
 
     /**
@@ -432,16 +321,11 @@ public final class GrantTable {
                 long wakeNs = deadlineNs;
                 boolean open = false;
                 for (Demand demand : demands) {
-                    Session session = demand.session();
-                    if (!isOutstanding(demand)) {
-                        continue;
+                    if (holdings.isOpen(demand, nowNs)) {
+                        long endsNs = demand.session().expiresNs;
+                        wakeNs = endsNs - wakeNs < 0 ? endsNs : wakeNs;
+                        open = true;
                     }
-                    if (session.expired(nowNs)) {
-                        forget(session, nowNs);
-                        continue;
-                    }
-                    open = true;
-                    wakeNs = session.expiresNs - wakeNs < 0 ? session.expiresNs : wakeNs;
                 }
                 if (!open) {
                     return true;
@@ -454,10 +338,6 @@ public final class GrantTable {
         } finally {
             lock.unlock();
         }
-    }
-
-    private static boolean isOutstanding(Demand demand) {
-        return demand.session().isOutstanding(demand.number());
     }
 
     /**
@@ -482,7 +362,7 @@ public final class GrantTable {
     }
 
     private void noteStale(Update update) {
-        Session session = sessions.get(update.session);
+        Session session = holdings.session(update.session);
         if (!update.executed && session != null) {
             update.inodes.stream().filter(session.granted::contains).forEach(update.stale::add);
         }
@@ -529,7 +409,7 @@ public final class GrantTable {
                 continue;
             }
             update.seen = true;
-            Session session = sessions.get(update.session);
+            Session session = holdings.session(update.session);
             if (session == null) {
                 continue;
             }
@@ -538,7 +418,7 @@ public final class GrantTable {
                     (update.executed ? update.stale : update.inodes)
                             .stream().filter(session.granted::contains).toList();
             if (others) {
-                old.forEach(ino -> recall(session, ino, nowNs, stale));
+                old.forEach(ino -> holdings.recall(session, ino, nowNs, stale));
             } else if (own != null && !old.isEmpty()) {
                 own.add(update.sequence);
             }
@@ -575,7 +455,7 @@ public final class GrantTable {
                 update.inodes.add(ino);
                 active.computeIfAbsent(ino, key -> new ArrayList<>(1)).add(update);
             }
-            recall(further, update.session, update.demands);
+            holdings.recall(further, update.session, time.getAsLong(), update.demands);
         } finally {
             lock.unlock();
         }
@@ -647,7 +527,7 @@ public final class GrantTable {
             update.inodes.addAll(touched);
             end(update);
             update.seen = true;
-            recall(update.inodes, 0, new ArrayList<>());
+            holdings.recall(update.inodes, 0, time.getAsLong(), new ArrayList<>());
         } finally {
             lock.unlock();
         }
@@ -655,7 +535,7 @@ public final class GrantTable {
 
     /** A session that holds nothing believes nothing, and says nothing of what it has settled. */
     private void keep(Update update) {
-        if (sessions.containsKey(update.session)) {
+        if (holdings.session(update.session) != null) {
             unsettled.add(update);
         }
     }
@@ -684,7 +564,7 @@ public final class GrantTable {
             for (long ino : inodes) {
                 recent.record(ino, 0, clock);
             }
-            recall(inodes, exceptSession, clearing.demands);
+            holdings.recall(inodes, exceptSession, time.getAsLong(), clearing.demands);
             if (exceptSession != 0) {
                 Update update = new Update(exceptSession, sequence, List.of());
                 update.inodes.addAll(inodes);
@@ -706,13 +586,7 @@ public final class GrantTable {
             long nowNs = time.getAsLong();
             boolean clear = true;
             for (Demand demand : clearing.demands) {
-                if (isOutstanding(demand)) {
-                    boolean over = demand.session().expired(nowNs);
-                    if (over) {
-                        forget(demand.session(), nowNs);
-                    }
-                    clear &= over;
-                }
+                clear &= !holdings.isOpen(demand, nowNs);
             }
             return clear;
         } finally {
@@ -737,7 +611,7 @@ public final class GrantTable {
         try {
             while (true) {
                 long nowNs = time.getAsLong();
-                Session session = current(sessionId, nowNs);
+                Session session = holdings.current(sessionId, nowNs);
                 boolean recalls = session != null && !session.unacknowledged.isEmpty();
                 if (recalls || nowNs - deadlineNs >= 0) {
                     return answer(session, askedNs, nowNs, maxLeaseMs.getAsLong());
@@ -752,38 +626,16 @@ public final class GrantTable {
     private boolean acknowledge(long sessionId, long acknowledged) {
         lock.lock();
         try {
-            silent.remove(sessionId);
-            return giveBack(sessionId, acknowledged);
+            holdings.heard(sessionId);
+            Session session = holdings.current(sessionId, time.getAsLong());
+            if (session == null) {
+                return false;
+            }
+            session.polled = true;
+            return holdings.giveBack(session, acknowledged, ino -> unsettled.given(sessionId, ino));
         } finally {
             lock.unlock();
         }
-    }
-
-    private boolean giveBack(long sessionId, long acknowledged) {
-        Session session = current(sessionId, time.getAsLong());
-        if (session == null) {
-            return false;
-        }
-        session.polled = true;
-        if (acknowledged <= firstNumber || acknowledged > lastNumber) {
-            // Of this replica's life before a restart.
-            return false;
-        }
-        boolean any = false;
-        for (Map.Entry<Long, Session.Recall> first = session.unacknowledged.firstEntry();
-                first != null && first.getValue().number() <= acknowledged;
-                first = session.unacknowledged.firstEntry()) {
-            long ino = first.getKey();
-            session.unacknowledged.pollFirstEntry();
-            session.granted.remove(ino);
-            unsettled.given(session.id, ino);
-            drop(session, ino);
-            any = true;
-        }
-        if (any) {
-            given.signalAll();
-        }
-        return any;
     }
 
     private Recalls answer(@Nullable Session session, long askedNs, long nowNs, long maxLeaseMs) {
@@ -809,11 +661,7 @@ public final class GrantTable {
     public void expire() {
         lock.lock();
         try {
-            long nowNs = time.getAsLong();
-            sessions.values().stream()
-                    .filter(session -> session.expired(nowNs))
-                    .toList()
-                    .forEach(session -> forget(session, nowNs));
+            holdings.expire(time.getAsLong());
         } finally {
             lock.unlock();
         }
@@ -823,7 +671,7 @@ public final class GrantTable {
     public boolean isEmpty() {
         lock.lock();
         try {
-            return holders.isEmpty();
+            return holdings.inodes() == 0;
         } finally {
             lock.unlock();
         }
