@@ -28,7 +28,12 @@ final class Listings {
     private final MetadataCache cache;
     private final DirectoryReadAhead readAhead;
 
-    /** Names that were asked for one by one lately, by far directory. */
+    /** A directory of this region in which so many names were not there is worth a listing. */
+    private static final int NEAR_ABSENT = 4;
+
+    private static final int FAR_ASKED = 2;
+
+    /** Names that were asked for one by one lately, by far directory; by near one, in vain. */
     private final Cache<Long, Integer> misses =
             Caffeine.newBuilder()
                     .maximumSize(DIRECTORIES)
@@ -158,22 +163,29 @@ final class Listings {
 
     /**
      * A name is about to be asked for. In a directory of another region it is worth a listing when
-     * others were, too: that answers all further ones, absent names included.
+     * others were, too: that answers all further ones, absent names included. In one of this region
+     * only to know which names are not there: a program that makes files has each looked for first.
      *
      * @return whether the directory was asked for, so that the cache may know the name now
      */
     boolean insteadOf(Caller caller, long directory) throws FsException {
         int partition = requests.home(directory);
-        if (partition == 0 || partition == requests.client().origin()) {
+        if (partition == 0) {
             return false;
         }
-        int missed = misses.asMap().merge(directory, 1, Integer::sum);
+        boolean near = isNear(partition);
+        int missed = near ? misses.asMap().getOrDefault(directory, 0) : missed(directory);
         // Seldom when it does not help: too many entries for a page, or others keep changing it.
-        if (missed < 2 || Integer.bitCount(missed) != 1 || !cache.leased(partition)) {
+        if (missed < (near ? NEAR_ABSENT : FAR_ASKED)
+                || Integer.bitCount(missed) != 1
+                || !cache.leased(partition)) {
             return false;
+        }
+        if (near) {
+            missed(directory);
         }
         try {
-            page(caller, directory, 0, true, false);
+            page(caller, directory, 0, !near, false);
             return true;
         } catch (FsException e) {
             if (e.errno() == Errno.EACCES) {
@@ -181,5 +193,20 @@ final class Listings {
             }
             throw e;
         }
+    }
+
+    /** A name was asked for, and is not there. */
+    void absent(long directory) {
+        if (isNear(requests.home(directory))) {
+            missed(directory);
+        }
+    }
+
+    private boolean isNear(int partition) {
+        return partition == requests.client().origin();
+    }
+
+    private int missed(long directory) {
+        return misses.asMap().merge(directory, 1, Integer::sum);
     }
 }

@@ -100,6 +100,7 @@ final class Names {
                 }
                 ReadReply reply = ask(caller, parent, name);
                 if (reply == null) {
+                    listings.absent(parent);
                     return null;
                 }
                 if (reply.isSetAttributes()) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Names of a far directory that are looked up one by one: a listing answers most of them. What was
+ * Names of a directory that are looked up one by one: a listing answers most of them. What was
  * listed is known until it changes, and what will be listed is asked for ahead.
  */
 class ListingsTest {
@@ -81,8 +81,12 @@ class ListingsTest {
 
     /** By ENOENT, or by an answer that the kernel may remember. */
     private boolean absent(String name) throws FsException {
+        return absent(far, name);
+    }
+
+    private boolean absent(TestClient client, String name) throws FsException {
         try {
-            return far.fs.lookup(far.caller(), home, bytes(name)).stat() == null;
+            return client.fs.lookup(client.caller(), home, bytes(name)).stat() == null;
         } catch (FsException e) {
             if (e.errno() == Errno.ENOENT) {
                 return true;
@@ -216,6 +220,36 @@ class ListingsTest {
                 assertThat(neighbour.lookup(home, "f" + i)).isNotZero();
             }
             assertThat(cluster.reads.get() - before).isEqualTo(10);
+        }
+    }
+
+    /** Or else each file that is made there would first be asked for. */
+    @Test
+    void atHomeTheNamesThatAreNotThereAreKnownAfterSome() throws FsException {
+        plant(10);
+        TestClient neighbour = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+        try (neighbour) {
+            int before = cluster.reads.get();
+            for (int i = 0; i < 20; i++) {
+                assertThat(absent(neighbour, "absent" + i)).isTrue();
+            }
+            assertThat(cluster.reads.get() - before).as("four, and the listing").isEqualTo(5);
+            near.put(home, "absent7", "not any more");
+            assertThat(neighbour.content(neighbour.lookup(home, "absent7")))
+                    .isEqualTo(bytes("not any more"));
+        }
+    }
+
+    @Test
+    void atHomeADirectoryOfMorePagesIsNotListedAgainAndAgain() throws FsException {
+        plant(700);
+        TestClient neighbour = new TestClient(cluster, blocks, 1, TestClient.SLOW_FLUSH);
+        try (neighbour) {
+            int before = cluster.reads.get();
+            for (int i = 0; i < 100; i++) {
+                assertThat(absent(neighbour, "absent" + i)).isTrue();
+            }
+            assertThat(cluster.reads.get() - before).isBetween(101, 106);
         }
     }
 }
