@@ -177,7 +177,7 @@ final class PlaceCommand implements Runnable {
             for (String line = client.line(); line != null; line = client.line()) {
                 last = checked(path, line);
                 if (terminal) {
-                    System.out.printf("\r%,d inodes moved", Long.parseLong(last.split(" ")[0]));
+                    System.out.printf("\r%s moved", inodes(last.split(" ")[0]));
                     System.out.flush();
                 }
             }
@@ -188,8 +188,7 @@ final class PlaceCommand implements Runnable {
                     ExitCode.FAILED,
                     "the mount ended before " + path + " was moved: give the command again");
         }
-        System.out.printf(
-                "%s%,d inodes moved to %s%n", terminal ? "\r" : "", Long.parseLong(end[0]), region);
+        System.out.printf("%s%s moved to %s%n", terminal ? "\r" : "", inodes(end[0]), region);
         long stayed = Long.parseLong(end[1]);
         if (stayed == 0) {
             return ExitCode.OK;
@@ -200,6 +199,10 @@ final class PlaceCommand implements Runnable {
                         + " about 50,000 names. Give the command again later%n",
                 stayed);
         return ExitCode.FAILED;
+    }
+
+    private static String inodes(String number) {
+        return String.format("%,d inode%s", Long.parseLong(number), number.equals("1") ? "" : "s");
     }
 
     private static List<String> ask(Path path, String request) throws Failure, IOException {
