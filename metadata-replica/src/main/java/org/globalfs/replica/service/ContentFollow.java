@@ -48,11 +48,24 @@ final class ContentFollow {
     /** Of a file, between one look at it and the command that changes it. */
     private static final int BLOCKS = 4;
 
+    /** In place of an answer. */
+    private static final Errno UNKNOWN = Errno.EINPROGRESS;
+
     private static final int TRIES = 5;
     private static final int WAIT_MS = 5_000;
 
+    /** Of a copy that no file refers to yet. */
+    private static final long NOWHERE = -1;
+
     /** After something went wrong that is likely to go wrong again. */
     private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(10);
+
+    /**
+     * A block that was stored here in place of another region's.
+     *
+     * @param at where the file was given it first
+     */
+    private record Copy(BlockRef block, long at) {}
 
     /** How updates are executed that other sessions' grants may be in the way of. */
     interface Executor {
@@ -151,11 +164,11 @@ final class ContentFollow {
 
     /** False: let others be for a while. */
     private boolean follow(long ino) throws InterruptedException {
-        Map<BlockRef, BlockRef> copies = new HashMap<>();
+        Map<BlockRef, Copy> copies = new HashMap<>();
         long from = 0;
         int tries = 0;
         while (goesOn() && tries < TRIES) {
-            ReadReply file = read(ino, from);
+            ReadReply file = read(ino, from, Long.MAX_VALUE - from);
             if (file.getStatus() != Status.DONE || file.getErrno() != 0) {
                 return true; // it went on to another partition, or is no more
             }
@@ -166,12 +179,17 @@ final class ContentFollow {
                 continue;
             }
             try {
-                List<Extent> here = copy(foreign, copies);
+                List<Extent> here = copy(ino, foreign, copies);
                 Errno refused = change(ino, file.getAttributes().getVersion(), here);
+                if (refused == null) {
+                    taken(foreign, here, copies);
+                } else if (refused == UNKNOWN) {
+                    foreign.forEach(extent -> copies.remove(extent.getBlock()));
+                }
                 if (refused == null && foreign.isEmpty() || refused == Errno.ESTALE) {
                     return true; // all is here, or the file was removed meanwhile
                 }
-                if (refused != null && refused != Errno.EAGAIN) {
+                if (refused != null && refused != Errno.EAGAIN && refused != UNKNOWN) {
                     rest(ino, refused.name());
                     return false;
                 }
@@ -184,8 +202,8 @@ final class ContentFollow {
         return true;
     }
 
-    private ReadReply read(long ino, long from) {
-        ReadOp op = ReadOp.content(new ContentOp(ino, from, Long.MAX_VALUE - from));
+    private ReadReply read(long ino, long from, long length) {
+        ReadOp op = ReadOp.content(new ContentOp(ino, from, length));
         ReadRequest request =
                 new ReadRequest(
                         session, partition.partition(), SYSTEM, Consistency.CAUSAL, 0, 0, op);
@@ -209,20 +227,41 @@ final class ContentFollow {
         return foreign;
     }
 
-    private List<Extent> copy(List<Extent> foreign, Map<BlockRef, BlockRef> copies)
+    private List<Extent> copy(long ino, List<Extent> foreign, Map<BlockRef, Copy> copies)
             throws IOException, InterruptedException {
         List<Extent> here = new ArrayList<>();
         for (Extent extent : foreign) {
-            BlockRef copy = copies.get(extent.getBlock());
-            if (copy == null) {
+            Copy copy = copies.get(extent.getBlock());
+            if (copy == null || copy.at != NOWHERE && !isAt(ino, copy)) {
                 long beganNs = nanoTime.getAsLong();
-                copy = datastore.copy(extent.getBlock(), partition.partition());
+                copy = new Copy(datastore.copy(extent.getBlock(), partition.partition()), NOWHERE);
                 copies.put(extent.getBlock(), copy);
-                pace(copy.getLength(), beganNs);
+                pace(copy.block.getLength(), beganNs);
             }
-            here.add(new Extent(extent).setBlock(copy));
+            here.add(new Extent(extent).setBlock(copy.block));
         }
         return here;
+    }
+
+    /** The file refers to these copies now. */
+    private static void taken(List<Extent> foreign, List<Extent> here, Map<BlockRef, Copy> copies) {
+        for (int i = 0; i < here.size(); i++) {
+            Extent extent = here.get(i);
+            copies.put(foreign.get(i).getBlock(), new Copy(extent.getBlock(), extent.getOffset()));
+        }
+    }
+
+    /**
+     * Whether the file still has a copy that it was given. One that it has no more may be deleted
+     * already, and no partition remembers all that it has given up; one that it has at the version
+     * that it is to be changed from, it has until then.
+     */
+    private boolean isAt(long ino, Copy copy) {
+        ReadReply there = read(ino, copy.at, 1);
+        return there.getStatus() == Status.DONE
+                && there.getErrno() == 0
+                && there.getExtents().stream()
+                        .anyMatch(extent -> copy.block.equals(extent.getBlock()));
     }
 
     private void pace(int bytes, long beganNs) throws InterruptedException {
@@ -230,7 +269,10 @@ final class ContentFollow {
         var _ = shutdown.await(Math.max(0, dueNs - nanoTime.getAsLong()), TimeUnit.NANOSECONDS);
     }
 
-    /** Null: the file refers to these; or, without any, it was found to have none left. */
+    /**
+     * Null: the file refers to these; or, without any, it was found to have none left. {@link
+     * #UNKNOWN}: it may yet come to do so.
+     */
     private @Nullable Errno change(long ino, long version, List<Extent> extents)
             throws InterruptedException {
         sequence++;
@@ -245,7 +287,7 @@ final class ContentFollow {
         UpdateRequest request = new UpdateRequest(partition.partition(), command);
         UpdateReply reply = executor.execute(request.setWaitMs(WAIT_MS));
         if (reply.getStatus() != Status.DONE) {
-            return Errno.EAGAIN;
+            return UNKNOWN;
         }
         return reply.getErrno() == 0 ? null : Errno.of(reply.getErrno());
     }

@@ -1,0 +1,135 @@
+package org.globalfs.replica.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.globalfs.protocol.wire.BlockRef;
+import org.globalfs.protocol.wire.BlocksDeletedOp;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.ContentOp;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.WriteOp;
+import org.globalfs.replica.state.Consistency;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Content follows a file to another region while the file is changed there. */
+final class ContentFollowTest {
+
+    private static final int BLOCK_BYTES = 100_000;
+    private static final int HALF = BLOCK_BYTES / 2;
+
+    /** More than follow at a time. */
+    private static final int BLOCKS_BETWEEN = 5;
+
+    private static final long WRITER = 1_000;
+    private static final String COPIED = "block copied to 2";
+
+    @TempDir private Path folder;
+    private final Set<BlockRef> deleted = new HashSet<>();
+    private CutRegions all;
+    private long file;
+    private long sequence;
+    private int copied;
+
+    /** A block, a half of it at the file's beginning and one at its end. */
+    @BeforeEach
+    void fill() throws IOException {
+        all = new CutRegions(folder);
+        long home = all.made(1, Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
+        file = all.made(1, home, "file", Mode.REGULAR | 0644);
+        BlockRef halved = all.newBlock(1, BLOCK_BYTES);
+        List<Extent> extents = new ArrayList<>();
+        extents.add(new Extent(0, HALF).setBlock(halved).setBlockOffset(0));
+        for (int i = 1; i <= BLOCKS_BETWEEN; i++) {
+            extents.add(whole(i, all.newBlock(1, BLOCK_BYTES)));
+        }
+        long end = (long) (BLOCKS_BETWEEN + 1) * BLOCK_BYTES;
+        extents.add(new Extent(end, HALF).setBlock(halved).setBlockOffset(HALF));
+        all.done(1, 1, UpdateOp.write(new WriteOp(file, extents)));
+        all.settle();
+    }
+
+    @AfterEach
+    void check() {
+        all.settle();
+        Consistency.check(all, CutRegions.COUNT);
+        all.checkReplicas();
+        all.close();
+    }
+
+    private static Extent whole(int number, BlockRef block) {
+        return new Extent((long) number * BLOCK_BYTES, BLOCK_BYTES)
+                .setBlock(block)
+                .setBlockOffset(0);
+    }
+
+    private void move() {
+        all.done(1, 0, UpdateOp.move(new MoveOp(List.of(file), 2)));
+    }
+
+    private List<BlockRef> blocks() {
+        ReadOp op = ReadOp.content(new ContentOp(file, 0, Long.MAX_VALUE));
+        return all.readAt(file, 0, op).getExtents().stream().map(Extent::getBlock).toList();
+    }
+
+    /** Executes it in region 2 while something else is under way there. */
+    private void meanwhile(UpdateOp op) {
+        sequence++;
+        Command command = new Command(WRITER, sequence, sequence, CutRegions.root(), 2, op);
+        all.order(2, CommandBytes.of(command));
+        assertThat(all.region(2).takeReply(2, command))
+                .satisfies(reply -> assertThat(reply.getErrno()).isZero());
+    }
+
+    private void deleteDoomed() {
+        List<BlockRef> doomed = all.state(2).doomed(100);
+        deleted.addAll(doomed);
+        all.order(2, CommandBytes.internal(2, UpdateOp.blocksDeleted(new BlocksDeletedOp(doomed))));
+    }
+
+    @Test
+    void aBlockIsCopiedOnceThoughItsPartsFollowOneAfterTheOther() {
+        all.beforeSteps(what -> copied += what.equals(COPIED) ? 1 : 0);
+        move();
+        all.settle();
+        assertThat(copied).isEqualTo(1 + BLOCKS_BETWEEN);
+        assertThat(blocks()).allMatch(block -> block.getRegion() == 2);
+        assertThat(blocks().getFirst()).isEqualTo(blocks().getLast());
+    }
+
+    @Test
+    void aCopyThatTheFileHasGivenUpSinceIsNotUsedAgain() {
+        all.beforeSteps(what -> {
+            if (what.equals(COPIED) && ++copied == BLOCKS_BETWEEN) {
+                // The first ones have followed; the second half is to follow with the others.
+                meanwhile(
+                        UpdateOp.write(
+                                new WriteOp(
+                                        file,
+                                        List.of(
+                                                new Extent(0, HALF)
+                                                        .setBlock(all.newBlock(2, HALF))
+                                                        .setBlockOffset(0)))));
+                deleteDoomed();
+            }
+        });
+        move();
+        all.settle();
+        assertThat(deleted).hasSize(1);
+        assertThat(blocks()).allMatch(block -> block.getRegion() == 2);
+        assertThat(blocks()).doesNotContainAnyElementsOf(deleted);
+    }
+}
