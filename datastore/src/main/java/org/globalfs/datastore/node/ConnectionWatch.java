@@ -29,6 +29,11 @@ final class ConnectionWatch {
         phase = next;
     }
 
+    /** How long no request has been under way; -1: one is, or the client is not known yet. */
+    long idleNs(long nowNs) {
+        return phase == Phase.IDLE ? Math.max(0, nowNs - sinceNs) : -1;
+    }
+
     /** Whether it has lasted too long. */
     boolean isOverdue(long nowNs, StorageServer.Limits limits) {
         Phase now = phase;

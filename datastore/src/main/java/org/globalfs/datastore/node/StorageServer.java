@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class StorageServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StorageServer.class);
-    private static final int MAX_CONNECTIONS = 4096;
     private static final long LOOK_MS = 1_000;
     private static final long ACCEPT_PAUSE_NS = 50_000_000;
     private static final long STACK_BYTES = 256 << 10;
@@ -48,9 +47,17 @@ public final class StorageServer implements AutoCloseable {
      *
      * @param idleMs without a request; clients open another one then
      * @param stalledMs in the middle of a request or an answer, or before HELLO
+     * @param connections at once; for one more, that is closed which has waited longest for a
+     *     request
      */
-    public record Limits(long idleMs, long stalledMs) {
-        public static final Limits DEFAULT = new Limits(300_000, 30_000);
+    public record Limits(long idleMs, long stalledMs, int connections) {
+        private static final int CONNECTIONS = 4096;
+        public static final Limits DEFAULT = new Limits(300_000, 30_000, CONNECTIONS);
+
+        /** Of as many connections as usual. */
+        public Limits(long idleMs, long stalledMs) {
+            this(idleMs, stalledMs, CONNECTIONS);
+        }
     }
 
     /**
@@ -146,8 +153,11 @@ public final class StorageServer implements AutoCloseable {
                     lookedNs = System.nanoTime();
                 }
                 SocketChannel channel = listener.socket().accept().getChannel();
-                if (open.size() >= MAX_CONNECTIONS) {
-                    LOG.warn("{}: more than {} connections, one refused", node, MAX_CONNECTIONS);
+                if (open.size() >= limits.connections && !closeIdle()) {
+                    LOG.warn(
+                            "{}: {} connections are in use, one more is refused",
+                            node,
+                            limits.connections);
                     channel.close();
                     continue;
                 }
@@ -173,6 +183,29 @@ public final class StorageServer implements AutoCloseable {
                 connection.getKey().close();
             }
         }
+    }
+
+    /**
+     * Closes the connection that has been idle longest, as clients keep those that they do not need
+     * now for those who do; false: all are in use.
+     */
+    private boolean closeIdle() throws IOException {
+        long nowNs = System.nanoTime();
+        SocketChannel idlest = null;
+        long longestNs = -1;
+        for (Map.Entry<SocketChannel, ConnectionWatch> connection : open.entrySet()) {
+            long forNs = connection.getValue().idleNs(nowNs);
+            if (forNs > longestNs) {
+                longestNs = forNs;
+                idlest = connection.getKey();
+            }
+        }
+        if (idlest == null) {
+            return false;
+        }
+        open.remove(idlest);
+        idlest.close();
+        return true;
     }
 
     private void serve(SocketChannel channel) throws IOException {

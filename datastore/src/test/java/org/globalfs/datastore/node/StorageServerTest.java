@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -238,6 +239,61 @@ class StorageServerTest {
                     other.ping();
                     await().until(() -> budgets.requests().usedBytes() == 0);
                     await().until(() -> budgets.arriving().usedBytes() == 0);
+                }
+            }
+        }
+    }
+
+    private static StorageServer ofThree() throws IOException {
+        StorageServer server =
+                new StorageServer(
+                        "one",
+                        "s2",
+                        new HostPort("127.0.0.1", 0),
+                        new StorageServer.Limits(60_000, 60_000, 3));
+        server.start(() ->
+                (header, opcode, meta, payload, replies) ->
+                        replies.send(opcode, ChunkStatus.OK, header.request()));
+        return server;
+    }
+
+    /** As those of mounts that have written much, and now do nothing. */
+    @Test
+    void oneMoreConnectionTakesThePlaceOfTheOneThatIsIdleLongest() throws IOException {
+        try (StorageServer server = ofThree();
+                StorageConnection first = connect(server);
+                StorageConnection second = connect(server);
+                StorageConnection third = connect(server)) {
+            first.ping();
+            try (StorageConnection fourth = connect(server)) {
+                fourth.ping();
+                first.ping();
+                third.ping();
+                await().until(() -> !second.isOpen());
+                assertThat(server.connections()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void connectionsThatAreInUseAreNotClosedForOneMore() throws IOException {
+        try (StorageServer server = ofThree()) {
+            List<Socket> moving = new ArrayList<>();
+            try {
+                for (int i = 0; i < 3; i++) {
+                    Socket socket =
+                            new Socket(InetAddress.getLoopbackAddress(), server.address().port());
+                    moving.add(socket);
+                    ByteBuffer both = ByteBuffer.allocate(400);
+                    both.put(helloTo("s2")).put(putOf(4 << 20));
+                    socket.getOutputStream().write(both.array(), 0, both.position());
+                    socket.getInputStream().readNBytes(Frame.HEADER_BYTES);
+                }
+                assertThatThrownBy(() -> connect(server)).isInstanceOf(IOException.class);
+                assertThat(server.connections()).isEqualTo(3);
+            } finally {
+                for (Socket socket : moving) {
+                    socket.close();
                 }
             }
         }
