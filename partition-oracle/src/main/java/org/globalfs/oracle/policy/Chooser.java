@@ -85,6 +85,9 @@ public final class Chooser {
      * misses them most.
      */
     private boolean hasAstray(UseTree tree, Directory directory) {
+        if (!tree.isPlaced(directory.ino)) {
+            return false;
+        }
         if (directory.partition == GLOBAL) {
             boolean meant =
                     isPinned(directory.rule, Topology.GLOBAL_NAME) || directory.rule.global();
@@ -135,6 +138,9 @@ public final class Chooser {
         boolean free = directory.partition == GLOBAL && rule.region().isEmpty() && !rule.global();
         if (directory.ino == ROOT || free) {
             return "it is every region's";
+        }
+        if (!tree.isPlaced(directory.ino)) {
+            return "nobody has said where it is, nor which rule holds there";
         }
         if (directory.partition == region) {
             return notGlobal(tree, directory, nowMs);

@@ -24,13 +24,22 @@ public record Rules(Map<Long, MoveRule> byDirectory, Set<Long> above, MoveRule r
         return new Rules(Map.of(), Set.of(), root);
     }
 
+    private @Nullable MoveRule stated(long ino, @Nullable MoveRule own) {
+        return byDirectory.getOrDefault(ino, own);
+    }
+
+    /** Whether the directory's rule is its own, whatever holds for the one that it is in. */
+    boolean isStated(long ino, @Nullable MoveRule own) {
+        return stated(ino, own) != null;
+    }
+
     /**
      * The rule of a directory in one with the rule {@code above}; null: in none that is known.
      *
      * @param own what the directory itself says, which yields to the policy's file
      */
     MoveRule of(long ino, @Nullable MoveRule own, @Nullable MoveRule above) {
-        MoveRule stated = byDirectory.getOrDefault(ino, own);
+        MoveRule stated = stated(ino, own);
         return stated != null ? stated : above != null ? above : root;
     }
 }

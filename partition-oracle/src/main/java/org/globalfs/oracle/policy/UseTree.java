@@ -16,11 +16,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class UseTree {
 
+    private static final long ROOT = 1;
+
     private final Map<Long, List<Directory>> below = new HashMap<>();
     private final List<Directory> tops = new ArrayList<>();
 
     /** Each after the one that it is in. */
     private final List<Directory> order = new ArrayList<>();
+
+    /** Those of which it is not known which rule holds, as it is not what they are in. */
+    private final Set<Long> unplaced = new HashSet<>();
 
     private final Map<Long, Map<Integer, Use>> sums = new HashMap<>();
 
@@ -34,6 +39,10 @@ final class UseTree {
         }
         for (Directory top : tops) {
             top.rule = rules.of(top.ino, top.own, null);
+            boolean inRoot = top.ino == ROOT || top.parent == ROOT;
+            if (!inRoot && !rules.isStated(top.ino, top.own)) {
+                unplaced.add(top.ino);
+            }
             order.add(top);
         }
         for (int i = 0; i < order.size(); i++) {
@@ -41,6 +50,9 @@ final class UseTree {
             next.fade(nowMs);
             for (Directory child : below(next.ino)) {
                 child.rule = rules.of(child.ino, child.own, next.rule);
+                if (!isPlaced(next.ino) && !rules.isStated(child.ino, child.own)) {
+                    unplaced.add(child.ino);
+                }
                 order.add(child);
             }
         }
@@ -63,6 +75,11 @@ final class UseTree {
     /** Whether a directory moves when the one that it is in does: it has the same rule and home. */
     static boolean goesAlong(Directory directory, Directory child) {
         return child.partition == directory.partition && child.rule.equals(directory.rule);
+    }
+
+    /** Whether it is known which rule holds for the directory. */
+    boolean isPlaced(long ino) {
+        return !unplaced.contains(ino);
     }
 
     Collection<Directory> tops() {
