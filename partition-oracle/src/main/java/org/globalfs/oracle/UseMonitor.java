@@ -133,7 +133,7 @@ final class UseMonitor {
     }
 
     synchronized void livesIn(long ino, int partition) {
-        rates.livesIn(ino, partition);
+        rates.livesIn(ino, partition, clockMs.getAsLong());
     }
 
     /** As the oracle of another region would see it if it had heard the same. */

@@ -118,11 +118,12 @@ public final class UseRates {
         }
     }
 
-    /** One directory alone lives elsewhere than was reported. */
-    public void livesIn(long ino, int partition) {
+    /** One directory alone lives elsewhere than was reported; since when is not known. */
+    public void livesIn(long ino, int partition, long nowMs) {
         Directory directory = directories.get(ino);
-        if (directory != null) {
+        if (directory != null && directory.partition != partition) {
             directory.partition = partition;
+            directory.settledMs = nowMs;
         }
     }
 

@@ -129,6 +129,45 @@ class ChooserTest {
         assertThat(chosen(east, rates)).isEmpty();
     }
 
+    /** As mounts do that have seen more directories than they remember. */
+    @Test
+    void noRuleIsTakenForThatOfATreeThatNobodyHasPlaced() {
+        UseRates rates = rates(Rules.of(MoveRule.eager("/")));
+        rates.report(
+                EAST,
+                List.of(
+                        new DirectoryUse(A, 0, WEST, 500, 500),
+                        new DirectoryUse(X, A, WEST, 500, 500)),
+                nowMs);
+        assertThat(chosen(east, rates)).isEmpty();
+        rates.states(X, MoveRule.eager("what X says"));
+        assertThat(chosen(east, rates)).containsExactly(X);
+        rates.states(X, null);
+        // It lies in /home, of which the policy says something else.
+        rates.rules(new Rules(Map.of(HOME, MoveRule.off("/home")), Set.of(), MoveRule.eager("/")));
+        assertThat(chosen(east, rates)).isEmpty();
+        use(rates, EAST, A, WEST, 1, 0);
+        assertThat(chosen(east, rates)).isEmpty();
+        rates.rules(Rules.of(MoveRule.eager("/")));
+        assertThat(chosen(east, rates)).containsExactly(HOME);
+    }
+
+    @Test
+    void aTreeThatAnotherRegionHasTakenStaysThereForAWhile() {
+        UseRates rates = rates(Rules.of(rule("/", 100, 2, 30_000)));
+        use(rates, EAST, A, WEST, 500, 0);
+        assertThat(chosen(east, rates)).containsExactly(HOME);
+        // Its use there may not have been heard of here.
+        rates.livesIn(HOME, 3, nowMs);
+        rates.livesIn(A, 3, nowMs);
+        nowMs += 29_000;
+        use(rates, EAST, A, 3, 500, 0);
+        assertThat(chosen(east, rates)).isEmpty();
+        rates.livesIn(HOME, 3, nowMs);
+        nowMs += 1_000;
+        assertThat(chosen(east, rates)).containsExactly(HOME);
+    }
+
     @Test
     void aTreeStaysWhereItIsForAWhile() {
         UseRates rates = rates(Rules.of(rule("/", 100, 2, 30_000)));
