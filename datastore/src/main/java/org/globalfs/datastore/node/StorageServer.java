@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -40,6 +41,7 @@ public final class StorageServer implements AutoCloseable {
     private final Limits limits;
     private final ConnectionHandler.Budgets budgets;
     private final Map<SocketChannel, ConnectionWatch> open = new ConcurrentHashMap<>();
+    private final ThreadFactory connectionThreads;
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
     /**
@@ -78,7 +80,16 @@ public final class StorageServer implements AutoCloseable {
                 node,
                 bind,
                 limits,
-                new ConnectionHandler.Budgets(TransferBudget.ARRIVING, TransferBudget.REQUESTS));
+                new ConnectionHandler.Budgets(TransferBudget.ARRIVING, TransferBudget.REQUESTS),
+                ofConnections(node));
+    }
+
+    private static ThreadFactory ofConnections(String node) {
+        return Thread.ofPlatform()
+                .daemon()
+                .stackSize(STACK_BYTES)
+                .name("storage-" + node)
+                .factory();
     }
 
     StorageServer(
@@ -86,8 +97,10 @@ public final class StorageServer implements AutoCloseable {
             String node,
             HostPort bind,
             Limits limits,
-            ConnectionHandler.Budgets budgets)
+            ConnectionHandler.Budgets budgets,
+            ThreadFactory connectionThreads)
             throws IOException {
+        this.connectionThreads = connectionThreads;
         this.cluster = cluster;
         this.node = node;
         this.limits = limits;
@@ -132,6 +145,11 @@ public final class StorageServer implements AutoCloseable {
     public void start(Supplier<Requests> answers) {
         requests = answers;
         acceptor.start();
+    }
+
+    /** Threads of connections, those included that are about to begin or to end. */
+    int threads() {
+        return threads.size();
     }
 
     /** Connections now. */
@@ -227,20 +245,21 @@ public final class StorageServer implements AutoCloseable {
         ConnectionHandler handler =
                 new ConnectionHandler(channel, watch, budgets, answers.get(), cluster, node);
         Thread thread =
-                Thread.ofPlatform()
-                        .daemon()
-                        .stackSize(STACK_BYTES)
-                        .name("storage-" + node)
-                        .unstarted(() -> {
-                            try {
-                                handler.run();
-                            } finally {
-                                open.remove(channel);
-                                threads.remove(Thread.currentThread());
-                            }
-                        });
+                connectionThreads.newThread(() -> {
+                    try {
+                        handler.run();
+                    } finally {
+                        open.remove(channel);
+                        threads.remove(Thread.currentThread());
+                    }
+                });
         threads.add(thread);
-        thread.start();
+        try {
+            thread.start();
+        } catch (Error e) {
+            threads.remove(thread); // it would keep the connection's buffers
+            throw e;
+        }
         if (!listener.isOpen()) {
             channel.close(); // closed meanwhile: close() may have missed this one
         }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -220,7 +221,8 @@ class StorageServerTest {
                         "s2",
                         new HostPort("127.0.0.1", 0),
                         new StorageServer.Limits(60_000, 500),
-                        budgets)) {
+                        budgets,
+                        Thread::new)) {
             server.start(() ->
                     (header, opcode, meta, payload, replies) ->
                             replies.send(opcode, ChunkStatus.OK, header.request()));
@@ -240,6 +242,45 @@ class StorageServerTest {
                     await().until(() -> budgets.requests().usedBytes() == 0);
                     await().until(() -> budgets.arriving().usedBytes() == 0);
                 }
+            }
+        }
+    }
+
+    /** A system that lets a process have so many threads only. */
+    @Test
+    void aConnectionThatThereIsNoThreadForLeavesNothing() throws IOException {
+        AtomicInteger connections = new AtomicInteger();
+        ConnectionHandler.Budgets budgets =
+                new ConnectionHandler.Budgets(
+                        new TransferBudget(64 << 10), new TransferBudget(1 << 20));
+        ThreadFactory scarce =
+                task ->
+                        new Thread(task) {
+                            @Override
+                            public void start() {
+                                if (connections.incrementAndGet() <= 2) {
+                                    throw new OutOfMemoryError("unable to create native thread");
+                                }
+                                super.start();
+                            }
+                        };
+        try (StorageServer server =
+                new StorageServer(
+                        "one",
+                        "s2",
+                        new HostPort("127.0.0.1", 0),
+                        StorageServer.Limits.DEFAULT,
+                        budgets,
+                        scarce)) {
+            server.start(() ->
+                    (header, opcode, meta, payload, replies) ->
+                            replies.send(opcode, ChunkStatus.OK, header.request()));
+            assertThatThrownBy(() -> connect(server)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> connect(server)).isInstanceOf(IOException.class);
+            try (StorageConnection third = connect(server)) {
+                third.ping();
+                assertThat(server.connections()).isEqualTo(1);
+                assertThat(server.threads()).isEqualTo(1);
             }
         }
     }
