@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,10 @@ final class ContentFollow {
     private final LongSupplier nanoTime;
     private final long session = new SecureRandom().nextLong(1, 1L << 62);
     private final Set<Long> wanted = new LinkedHashSet<>();
+
+    /** Those that something went wrong with in this round: opened again, they are not first. */
+    private final Set<Long> failed = new HashSet<>();
+
     private long sequence;
     private long after;
     private long restsUntilNs;
@@ -108,7 +113,7 @@ final class ContentFollow {
         if (multicast.isCoordinator(partition.partition())
                 && partition.use(state -> state.hasForeignContent(ino))) {
             synchronized (wanted) {
-                if (wanted.size() < MOST_WANTED) {
+                if (wanted.size() < MOST_WANTED && !failed.contains(ino)) {
                     wanted.add(ino);
                 }
             }
@@ -122,21 +127,32 @@ final class ContentFollow {
         }
         long from = after;
         List<Long> files = partition.use(state -> state.withForeignContent(from, FILES));
-        after = files.size() < FILES ? 0 : files.getLast();
         for (long ino : files) {
             for (long first = takeWanted(); first != 0; first = takeWanted()) {
                 if (!follow(first)) {
                     return;
                 }
             }
+            after = ino; // whether it follows or not: others are not to wait for it
             if (!follow(ino)) {
                 return;
+            }
+        }
+        if (files.size() < FILES) {
+            after = 0;
+            synchronized (wanted) {
+                failed.clear();
             }
         }
     }
 
     private void rest(long ino, String why) {
         restsUntilNs = nanoTime.getAsLong() + PAUSE_NS;
+        synchronized (wanted) {
+            if (failed.size() < MOST_WANTED) {
+                failed.add(ino);
+            }
+        }
         LOG.warn(
                 "partition {}: content of files that were moved here stays in other regions for now, such as inode {}'s: {}",
                 partition.partition(),

@@ -40,6 +40,7 @@ final class ContentFollowTest {
     @TempDir private Path folder;
     private final Set<BlockRef> deleted = new HashSet<>();
     private CutRegions all;
+    private long home;
     private long file;
     private long sequence;
     private int copied;
@@ -48,7 +49,7 @@ final class ContentFollowTest {
     @BeforeEach
     void fill() throws IOException {
         all = new CutRegions(folder);
-        long home = all.made(1, Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
+        home = all.made(1, Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
         file = all.made(1, home, "file", Mode.REGULAR | 0644);
         BlockRef halved = all.newBlock(1, BLOCK_BYTES);
         List<Extent> extents = new ArrayList<>();
@@ -76,13 +77,13 @@ final class ContentFollowTest {
                 .setBlockOffset(0);
     }
 
-    private void move() {
-        all.done(1, 0, UpdateOp.move(new MoveOp(List.of(file), 2)));
+    private void move(Long... files) {
+        all.done(1, 0, UpdateOp.move(new MoveOp(List.of(files), 2)));
     }
 
-    private List<BlockRef> blocks() {
-        ReadOp op = ReadOp.content(new ContentOp(file, 0, Long.MAX_VALUE));
-        return all.readAt(file, 0, op).getExtents().stream().map(Extent::getBlock).toList();
+    private List<BlockRef> blocks(long ino) {
+        ReadOp op = ReadOp.content(new ContentOp(ino, 0, Long.MAX_VALUE));
+        return all.readAt(ino, 0, op).getExtents().stream().map(Extent::getBlock).toList();
     }
 
     /** Executes it in region 2 while something else is under way there. */
@@ -103,11 +104,11 @@ final class ContentFollowTest {
     @Test
     void aBlockIsCopiedOnceThoughItsPartsFollowOneAfterTheOther() {
         all.beforeSteps(what -> copied += what.equals(COPIED) ? 1 : 0);
-        move();
+        move(file);
         all.settle();
         assertThat(copied).isEqualTo(1 + BLOCKS_BETWEEN);
-        assertThat(blocks()).allMatch(block -> block.getRegion() == 2);
-        assertThat(blocks().getFirst()).isEqualTo(blocks().getLast());
+        assertThat(blocks(file)).allMatch(block -> block.getRegion() == 2);
+        assertThat(blocks(file).getFirst()).isEqualTo(blocks(file).getLast());
     }
 
     @Test
@@ -126,10 +127,27 @@ final class ContentFollowTest {
                 deleteDoomed();
             }
         });
-        move();
+        move(file);
         all.settle();
         assertThat(deleted).hasSize(1);
-        assertThat(blocks()).allMatch(block -> block.getRegion() == 2);
-        assertThat(blocks()).doesNotContainAnyElementsOf(deleted);
+        assertThat(blocks(file)).allMatch(block -> block.getRegion() == 2);
+        assertThat(blocks(file)).doesNotContainAnyElementsOf(deleted);
+    }
+
+    @Test
+    void aFileWithALostBlockHoldsNoOtherUp() {
+        long other = all.made(1, home, "other", Mode.REGULAR | 0644);
+        BlockRef block = all.newBlock(1, BLOCK_BYTES);
+        all.done(1, 1, UpdateOp.write(new WriteOp(other, List.of(whole(0, block)))));
+        BlockRef lost = blocks(file).getFirst();
+        all.lost(lost, true);
+        move(file, other);
+        for (int second = 0; second < 60; second++) {
+            all.region(2).opened(file);
+            all.pass(1);
+        }
+        assertThat(blocks(file)).contains(lost);
+        assertThat(blocks(other)).allMatch(there -> there.getRegion() == 2);
+        all.lost(lost, false);
     }
 }

@@ -178,7 +178,14 @@ final class CutRegion implements AutoCloseable, BlockDeleter {
         if (block.getRegion() != 0 && !all.joined(region, block.getRegion())) {
             throw new IOException("region " + block.getRegion() + " is out of reach");
         }
+        if (all.isLost(block)) {
+            throw new IOException("fewer than 4 whole chunks of the block exist on any node");
+        }
         return all.newBlock(to, block.getLength());
+    }
+
+    void opened(long ino) {
+        follows.forEach(follow -> follow.opened(ino));
     }
 
     /** What is under way here, as the replica's own state has it. */

@@ -79,6 +79,7 @@ final class CutRegions implements PartitionStates, AutoCloseable {
     private final List<Errand> errands = new ArrayList<>();
     private final Map<Long, Long> sequences = new HashMap<>();
     private final Path folder;
+    private final Set<BlockRef> unreadable = new HashSet<>();
     private Consumer<String> before = what -> {};
     private boolean losing;
     private int coordinator = 1;
@@ -130,6 +131,19 @@ final class CutRegions implements PartitionStates, AutoCloseable {
     /** Says that a step is done now, other than from the queue. */
     void step(String what) {
         before.accept(what);
+    }
+
+    /** Whether too little of the block is left to read it. */
+    void lost(BlockRef block, boolean lost) {
+        if (lost) {
+            unreadable.add(block);
+        } else {
+            unreadable.remove(block);
+        }
+    }
+
+    boolean isLost(BlockRef block) {
+        return unreadable.contains(block);
     }
 
     /** Which region coordinates ring 0, while it can. */
