@@ -1,6 +1,7 @@
 package org.globalfs.cli;
 
 import java.net.BindException;
+import java.nio.file.AccessDeniedException;
 import java.util.HashSet;
 import java.util.Set;
 import org.globalfs.protocol.BindFailure;
@@ -37,6 +38,7 @@ public final class Failure extends Exception {
                         case ConfigException e -> ExitCode.CONFIG;
                         case BindException e when BindFailure.isDenied(e) -> ExitCode.CONFIG;
                         case BindException e -> ExitCode.PORT_BUSY;
+                        case AccessDeniedException e -> ExitCode.CONFIG;
                         default -> ExitCode.OK;
                     };
             if (code != ExitCode.OK) {
@@ -64,6 +66,10 @@ public final class Failure extends Exception {
         boolean expected = thrown instanceof Failure || thrown instanceof ConfigException;
         if (message == null || message.isBlank()) {
             return thrown.getClass().getSimpleName();
+        }
+        if (thrown instanceof AccessDeniedException denied && denied.getReason() == null) {
+            String user = System.getProperty("user.name");
+            return message + ": permission denied: let user '" + user + "' use it";
         }
         return expected || thrown.getClass().getName().startsWith("java.io.IOException")
                 ? message

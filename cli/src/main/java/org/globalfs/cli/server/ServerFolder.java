@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -55,7 +56,34 @@ final class ServerFolder implements AutoCloseable {
                     ExitCode.CONFIG,
                     "data folder " + folder + " cannot be made: choose another with the key 'data'",
                     e);
+        } catch (FileSystemException e) {
+            throw unusable(folder, e);
         }
+        try {
+            return claim(config, folder);
+        } catch (FileSystemException e) {
+            throw unusable(folder, e);
+        }
+    }
+
+    static Failure unusable(Path folder, FileSystemException cause) {
+        String why =
+                cause instanceof AccessDeniedException
+                        ? "user '" + System.getProperty("user.name") + "' may not use it"
+                        : String.valueOf(cause.getReason());
+        return new Failure(
+                ExitCode.CONFIG,
+                "data folder "
+                        + folder
+                        + " cannot be used: "
+                        + cause.getFile()
+                        + ": "
+                        + why
+                        + ": mend that, or choose another folder with the key 'data'");
+    }
+
+    private static ServerFolder claim(ServerConfig config, Path folder)
+            throws Failure, ConfigException, IOException {
         if (!Files.exists(folder.resolve(MARKER))) {
             refuseOthers(config, folder);
         }

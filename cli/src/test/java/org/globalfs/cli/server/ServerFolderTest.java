@@ -3,8 +3,10 @@ package org.globalfs.cli.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.config.ServerConfig;
 import org.junit.jupiter.api.Test;
@@ -35,6 +37,22 @@ class ServerFolderTest {
                 .isInstanceOf(Failure.class)
                 .hasMessageContaining("holds something else (bin)");
         assertThat(folder.resolve("data/lock")).doesNotExist();
+    }
+
+    @Test
+    void aFolderThatCannotBeWritten() throws Exception {
+        Files.createDirectories(folder.resolve("data/lock"));
+        ServerConfig config = config();
+        assertThatThrownBy(() -> ServerFolder.claim(config))
+                .isInstanceOfSatisfying(
+                        Failure.class, f -> assertThat(f.code()).isEqualTo(ExitCode.CONFIG))
+                .hasMessageContaining(
+                        "cannot be used: " + folder.resolve("data/lock") + ": Is a dir")
+                .hasMessageContaining("the key 'data'");
+        Path lock = Path.of("/x/lock");
+        assertThat(ServerFolder.unusable(Path.of("/x"), new AccessDeniedException(lock.toString())))
+                .hasMessageContaining(
+                        "/x/lock: user '" + System.getProperty("user.name") + "' may not use it");
     }
 
     private ServerConfig config() throws Exception {

@@ -3,6 +3,7 @@ package org.globalfs.protocol.config;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -75,6 +76,8 @@ public final class Yaml {
             text = Files.readString(file);
         } catch (NoSuchFileException e) {
             throw new ConfigException(file + ": no such file: give the path of a YAML file", e);
+        } catch (AccessDeniedException e) {
+            throw new ConfigException(file + ": permission denied: let this user read the file", e);
         } catch (CharacterCodingException e) {
             throw new ConfigException(file + ": is not UTF-8 text: save it as UTF-8", e);
         } catch (IOException e) {
