@@ -12,6 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.client.fuse.FuseMount;
+import org.globalfs.client.fuse.MountException;
 import org.globalfs.protocol.config.ConfigException;
 
 /**
@@ -62,6 +64,9 @@ public final class LocalCluster implements AutoCloseable {
     public void up(boolean processes, boolean mounts)
             throws Failure, IOException, InterruptedException {
         boolean done = false;
+        if (mounts) {
+            checkMountable();
+        }
         working.lock();
         try {
             stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS);
@@ -82,8 +87,19 @@ public final class LocalCluster implements AutoCloseable {
         }
     }
 
+    /** Before minutes are spent on servers that nobody will be able to use. */
+    private static void checkMountable() throws Failure, IOException {
+        try {
+            FuseMount.checkDevice();
+        } catch (MountException e) {
+            throw new Failure(
+                    ExitCode.CONFIG, e.getMessage() + "; --no-mount starts the servers alone");
+        }
+    }
+
     /** Starts processes that are down; quiet about those that run. */
-    public void start(List<String> names) throws Failure, IOException, InterruptedException {
+    public void start(List<String> names)
+            throws Failure, IOException, InterruptedException {
         List<String> down = new ArrayList<>();
         for (String name : names) {
             checkName(name);
@@ -213,7 +229,8 @@ public final class LocalCluster implements AutoCloseable {
         }
     }
 
-    private void launch(List<String> names) throws Failure, IOException, InterruptedException {
+    private void launch(List<String> names)
+            throws Failure, IOException, InterruptedException {
         List<Launched> launched = new ArrayList<>();
         for (String name : names) {
             checkNotCancelled();

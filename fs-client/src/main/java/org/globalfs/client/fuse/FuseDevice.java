@@ -22,19 +22,24 @@ final class FuseDevice {
         if (fd >= 0) {
             return new FuseDevice(fd);
         }
-        Errno errno = Errno.of(-fd);
-        throw new MountException(
-                switch (errno) {
-                    case ENOENT, ENODEV, ENXIO ->
-                            PATH
-                                    + " is missing: load the kernel's module with 'modprobe fuse'"
-                                    + " (a container must be started with --device /dev/fuse --cap-add SYS_ADMIN)";
-                    case EACCES, EPERM ->
-                            "no permission to open "
-                                    + PATH
-                                    + ": a container must be started with --device /dev/fuse --cap-add SYS_ADMIN";
-                    default -> "cannot open " + PATH + ": " + errno;
-                });
+        throw new MountException(refusal(Errno.of(-fd)));
+    }
+
+    static String refusal(Errno errno) {
+        return switch (errno) {
+            case ENOENT, ENODEV, ENXIO ->
+                    PATH
+                            + " is missing: load the kernel's module with 'modprobe fuse'"
+                            + " (a container must be started with --device /dev/fuse --cap-add SYS_ADMIN)";
+            case EACCES, EPERM ->
+                    "no permission to open "
+                            + PATH
+                            + ": 'chmod 666 "
+                            + PATH
+                            + "' as root lets every user mount;"
+                            + " a container must be started with --device /dev/fuse --cap-add SYS_ADMIN";
+            default -> "cannot open " + PATH + ": " + errno;
+        };
     }
 
     int fd() {

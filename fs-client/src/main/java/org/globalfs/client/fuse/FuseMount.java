@@ -66,9 +66,19 @@ public final class FuseMount extends Mount {
      */
     public static void check(Path mountpoint) throws IOException {
         Mounter.prepare(Mounter.resolve(mountpoint));
-        if (Mounter.privileged()) {
-            FuseDevice.open().close();
+        checkDevice();
+    }
+
+    /**
+     * Finds out whether this user can mount anything, anywhere.
+     *
+     * @throws MountException as {@link #mount} would
+     */
+    public static void checkDevice() throws IOException {
+        if (!Mounter.privileged()) {
+            FuserMount.check();
         }
+        FuseDevice.open().close();
     }
 
     /**

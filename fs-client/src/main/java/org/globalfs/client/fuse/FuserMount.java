@@ -29,11 +29,7 @@ final class FuserMount {
     private FuserMount() {}
 
     static FuseDevice mount(Path mountpoint, MountOptions options) throws MountException {
-        String program = program();
-        if (program == null) {
-            throw new MountException(
-                    "mounting as a user needs fusermount3: install it with 'apt-get install fuse3', or mount as root");
-        }
+        String program = check();
         List<String> data = new ArrayList<>();
         data.add("fsname=" + options.source());
         data.add("subtype=globalfs");
@@ -69,6 +65,16 @@ final class FuserMount {
             Libc.close(sockets[0]);
             Libc.close(sockets[1]);
         }
+    }
+
+    /** The program's path. */
+    static String check() throws MountException {
+        String program = program();
+        if (program == null) {
+            throw new MountException(
+                    "mounting as a user needs fusermount3: install it with 'apt-get install fuse3', or mount as root");
+        }
+        return program;
     }
 
     static boolean unmount(Path mountpoint, boolean lazily) {
