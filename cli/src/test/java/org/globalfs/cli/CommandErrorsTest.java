@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -65,6 +66,31 @@ class CommandErrorsTest {
         assertThat(ended.error).contains("no.yaml: no such file");
         assertThat(run("mount", "--config", folder.resolve("no.yaml").toString(), "x").code)
                 .isEqualTo(ExitCode.CONFIG);
+    }
+
+    @Test
+    void whatThisUserMayNotUse() {
+        IOException denied = new AccessDeniedException("/x/p1");
+        assertThat(Failure.describe(denied))
+                .isEqualTo(
+                        "/x/p1: permission denied: let user '"
+                                + System.getProperty("user.name")
+                                + "' use it");
+        assertThat(Failure.codeOf(new IOException("replica 1", denied))).isEqualTo(ExitCode.CONFIG);
+    }
+
+    @Test
+    void aCacheThatIsLargerThanTheMemory() throws IOException {
+        Path file =
+                Files.writeString(
+                        folder.resolve("large.yaml"),
+                        "cluster: c\nzookeeper: z:1\nregion: r\nmount:\n  cache: 1024TiB\n");
+        Ended ended = run("mount", "--config", file.toString(), folder.toString());
+        assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
+        assertThat(ended.error)
+                .contains("large.yaml: mount.cache: 1073741824MiB is more than half of the ")
+                .contains("--background")
+                .hasLineCount(1);
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.config.ClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /** Starts the process that serves a mount, and waits until it does. */
@@ -19,23 +20,29 @@ public final class BackgroundMount {
     /**
      * Returns once it is mounted.
      *
+     * @param options how much memory it is given follows from them
      * @param log where the process logs to; null: a file of the mountpoint's name in {@code
      *     /var/log}, or of other users than root in {@code ~/.cache/globalfs}
      * @param run the run file that the process keeps as long as it serves; null: it keeps none
      * @throws Failure the process's own error, with its exit code
      */
     public static void start(
-            Path mountpoint, @Nullable Path log, @Nullable RunFile run, List<String> arguments)
+            Path mountpoint,
+            ClientConfig.Mount options,
+            @Nullable Path log,
+            @Nullable RunFile run,
+            List<String> arguments)
             throws Failure, IOException, InterruptedException {
+        List<String> memory = JavaLauncher.memory(options);
         if (run != null) {
             refuseAnothers(run);
-            start(run, mountpoint.toRealPath(), log, arguments);
+            start(run, mountpoint.toRealPath(), log, memory, arguments);
             return;
         }
         Path folder = Files.createTempDirectory("globalfs-mount");
         RunFile own = new RunFile(folder.resolve("mount.pid"));
         try {
-            start(own, mountpoint.toRealPath(), log, arguments);
+            start(own, mountpoint.toRealPath(), log, memory, arguments);
         } finally {
             own.end();
             Files.deleteIfExists(folder);
@@ -55,7 +62,8 @@ public final class BackgroundMount {
         }
     }
 
-    private static void start(RunFile run, Path real, @Nullable Path log, List<String> arguments)
+    private static void start(
+            RunFile run, Path real, @Nullable Path log, List<String> memory, List<String> arguments)
             throws Failure, IOException, InterruptedException {
         List<String> all = new ArrayList<>(List.of("mount", RunFile.OPTION, run.path().toString()));
         all.addAll(arguments);
@@ -66,6 +74,7 @@ public final class BackgroundMount {
                         log == null ? defaultLog(real) : log.toAbsolutePath(),
                         "mount of " + real,
                         JavaLauncher.Kind.MOUNT,
+                        memory,
                         all);
         long deadlineNs = System.nanoTime() + START_LIMIT_NS;
         while (!mount.isReady()) {

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.globalfs.cli.Main;
 import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.config.ClientConfig;
 
 /**
  * Starts this program again as a process of its own, in a session of its own: no terminal's Ctrl-C
@@ -31,15 +32,24 @@ final class JavaLauncher {
                     "-XX:Tier4CompileThreshold=60000",
                     "-XX:Tier4BackEdgeThreshold=160000");
 
+    /** Half of what {@link Kind#MOUNT} has. */
+    private static final long MOUNT_CACHE_BYTES = 512L << 20;
+
     private JavaLauncher() {}
 
-    /** Starts it, its output appended to the log. */
-    static Process start(Kind kind, Path log, List<String> arguments) throws IOException {
+    /**
+     * Starts it, its output appended to the log.
+     *
+     * @param memory what it needs beyond its kind's, as an option of Java
+     */
+    static Process start(Kind kind, List<String> memory, Path log, List<String> arguments)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add("setsid");
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
         command.addAll(kind.flags());
+        command.addAll(memory);
         command.add("-XX:ErrorFile=" + log.resolveSibling("hs_err_%p.log"));
         Path program = program();
         Path archive = program.resolveSibling("globalfs.jsa");
@@ -66,6 +76,13 @@ final class JavaLauncher {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
+    }
+
+    /** Of a mount whose cache is too large for a mount's usual memory. */
+    static List<String> memory(ClientConfig.Mount mount) {
+        return mount.cacheBytes() > MOUNT_CACHE_BYTES
+                ? List.of("-Xmx" + 2 * (mount.cacheBytes() >> 20) + "m")
+                : List.of();
     }
 
     /** The jar, or the folder of classes during a build. */

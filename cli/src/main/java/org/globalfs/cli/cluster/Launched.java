@@ -1,6 +1,7 @@
 package org.globalfs.cli.cluster;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import org.globalfs.cli.Failure;
 /** A process that was just started, until it is ready or has failed. */
 final class Launched {
     private static final int TAIL_LINES = 12;
+    private static final int MOST_LOG_BYTES = 1 << 20;
     private static final String ERROR_PREFIX = "globalfs: ";
 
     private final String name;
@@ -29,17 +31,26 @@ final class Launched {
     }
 
     static Launched start(
-            ClusterFolder folder, String name, JavaLauncher.Kind kind, List<String> arguments)
+            ClusterFolder folder,
+            String name,
+            JavaLauncher.Kind kind,
+            List<String> memory,
+            List<String> arguments)
             throws IOException {
-        return start(folder.run(name), folder.log(name), name, kind, arguments);
+        return start(folder.run(name), folder.log(name), name, kind, memory, arguments);
     }
 
     static Launched start(
-            RunFile run, Path log, String name, JavaLauncher.Kind kind, List<String> arguments)
+            RunFile run,
+            Path log,
+            String name,
+            JavaLauncher.Kind kind,
+            List<String> memory,
+            List<String> arguments)
             throws IOException {
         long logStart = Files.exists(log) ? Files.size(log) : 0;
         run.end();
-        Process process = JavaLauncher.start(kind, log, arguments);
+        Process process = JavaLauncher.start(kind, memory, log, arguments);
         run.begin(process.pid());
         return new Launched(name, process, run, log, logStart);
     }
@@ -84,10 +95,15 @@ final class Launched {
         return "  " + String.join("\n  ", Arrays.asList(lines).subList(from, lines.length));
     }
 
+    /** The end of what it has logged: the file may have grown for years. */
     private String[] newLog() throws IOException {
-        byte[] bytes = Files.readAllBytes(log);
-        int from = (int) Math.min(logStart, bytes.length);
-        String text = new String(bytes, from, bytes.length - from, StandardCharsets.UTF_8);
-        return text.strip().split("\n", -1);
+        try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
+            long size = file.length();
+            long from = Math.max(Math.min(logStart, size), size - MOST_LOG_BYTES);
+            byte[] bytes = new byte[(int) (size - from)];
+            file.seek(from);
+            file.readFully(bytes);
+            return new String(bytes, StandardCharsets.UTF_8).strip().split("\n", -1);
+        }
     }
 }

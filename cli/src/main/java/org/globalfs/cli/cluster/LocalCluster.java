@@ -14,6 +14,7 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.client.fuse.FuseMount;
 import org.globalfs.client.fuse.MountException;
+import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ConfigException;
 
 /**
@@ -62,7 +63,7 @@ public final class LocalCluster implements AutoCloseable {
 
     /** Starts everything; on a failure nothing is left running. */
     public void up(boolean processes, boolean mounts)
-            throws Failure, IOException, InterruptedException {
+            throws Failure, ConfigException, IOException, InterruptedException {
         boolean done = false;
         if (mounts) {
             checkMountable();
@@ -99,7 +100,7 @@ public final class LocalCluster implements AutoCloseable {
 
     /** Starts processes that are down; quiet about those that run. */
     public void start(List<String> names)
-            throws Failure, IOException, InterruptedException {
+            throws Failure, ConfigException, IOException, InterruptedException {
         List<String> down = new ArrayList<>();
         for (String name : names) {
             checkName(name);
@@ -230,12 +231,16 @@ public final class LocalCluster implements AutoCloseable {
     }
 
     private void launch(List<String> names)
-            throws Failure, IOException, InterruptedException {
+            throws Failure, ConfigException, IOException, InterruptedException {
         List<Launched> launched = new ArrayList<>();
         for (String name : names) {
             checkNotCancelled();
             progress.accept("starting " + name);
-            launched.add(Launched.start(folder, name, kind(name), arguments(name)));
+            List<String> memory =
+                    isMount(name)
+                            ? JavaLauncher.memory(ClientConfig.read(folder.config(name)).mount())
+                            : List.of();
+            launched.add(Launched.start(folder, name, kind(name), memory, arguments(name)));
         }
         long deadline = System.nanoTime() + START_LIMIT_NS;
         for (Launched each : launched) {

@@ -89,6 +89,9 @@ final class MountCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ClientConfig client = ConfigFiles.client(config);
         MountFlags wanted = MountFlags.of(client, flags(), trace);
+        if (!background) {
+            checkMemory(client.mount().cacheBytes(), Runtime.getRuntime().maxMemory());
+        }
         boolean hides;
         try {
             hides = ThroughMount.run(mountpoint, () -> hides(wanted.binding()));
@@ -99,7 +102,7 @@ final class MountCommand implements Callable<Integer> {
             if (hides) {
                 System.err.println("globalfs: warning: " + hidden());
             }
-            BackgroundMount.start(mountpoint, log, runFile.absolute(), arguments());
+            BackgroundMount.start(mountpoint, client.mount(), log, runFile.absolute(), arguments());
             return ExitCode.OK;
         }
         if (hides) {
@@ -107,6 +110,23 @@ final class MountCommand implements Callable<Integer> {
         }
         serve(client.withSync(wanted.sync()), wanted);
         return ExitCode.OK;
+    }
+
+    /** What is buffered, and what is known of files, needs memory beside the cache. */
+    private void checkMemory(long cacheBytes, long memoryBytes) throws Failure {
+        if (cacheBytes > memoryBytes / 16 * 9) {
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    config
+                            + ": mount.cache: "
+                            + (cacheBytes >> 20)
+                            + "MiB is more than half of the "
+                            + (memoryBytes >> 20)
+                            + "MiB that this process may have: give less, mount with --background,"
+                            + " which sees to it, or set GLOBALFS_JVM_FLAGS=-Xmx"
+                            + 2 * (cacheBytes >> 20)
+                            + "m");
+        }
     }
 
     /** Whether there is something that the mount will hide, where it can be mounted. */

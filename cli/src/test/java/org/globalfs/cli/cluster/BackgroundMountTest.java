@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.config.ClientConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,7 +28,12 @@ class BackgroundMountTest {
         Thread.ofPlatform()
                 .start(() -> {
                     try {
-                        BackgroundMount.start(folder, folder.resolve("log"), run, noConfig());
+                        BackgroundMount.start(
+                                folder,
+                                ClientConfig.DEFAULT_MOUNT,
+                                folder.resolve("log"),
+                                run,
+                                noConfig());
                         started.complete(null);
                     } catch (Exception e) {
                         started.completeExceptionally(e);
@@ -57,7 +64,12 @@ class BackgroundMountTest {
         try {
             run.begin(other.pid());
             assertThatThrownBy(() ->
-                            BackgroundMount.start(folder, folder.resolve("log"), run, noConfig()))
+                            BackgroundMount.start(
+                                    folder,
+                                    ClientConfig.DEFAULT_MOUNT,
+                                    folder.resolve("log"),
+                                    run,
+                                    noConfig()))
                     .isInstanceOfSatisfying(
                             Failure.class,
                             f -> assertThat(f.code()).isEqualTo(ExitCode.ALREADY_RUNNING))
@@ -66,6 +78,28 @@ class BackgroundMountTest {
         } finally {
             other.destroyForcibly().waitFor();
         }
+    }
+
+    @Test
+    void aLargeCacheHasAsMuchMemoryAgainBesideIt() throws Exception {
+        assertThat(JavaLauncher.memory(ClientConfig.DEFAULT_MOUNT)).isEmpty();
+        Path large = folder.resolve("large.yaml");
+        Files.writeString(large, "cluster: c\nzookeeper: z:1\nregion: r\nmount:\n  cache: 3GiB\n");
+        assertThat(JavaLauncher.memory(ClientConfig.read(large).mount()))
+                .containsExactly("-Xmx6144m");
+    }
+
+    @Test
+    void anErrorIsFoundAtTheEndOfALogThatHasGrownForYears() throws Exception {
+        Path log = folder.resolve("log");
+        try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "rw")) {
+            file.setLength(3L << 30);
+        }
+        assertThatThrownBy(() ->
+                        BackgroundMount.start(
+                                folder, ClientConfig.DEFAULT_MOUNT, log, null, noConfig()))
+                .isInstanceOf(Failure.class)
+                .hasMessageContaining("none.yaml: no such file");
     }
 
     private List<String> noConfig() {
