@@ -59,6 +59,7 @@ final class Ring {
     private final List<WaitingRead> reads = new ArrayList<>();
 
     private volatile int coordinator = Multicast.NONE;
+    private int toldCoordinator = Multicast.NONE;
     private volatile int proposalsGoTo = Multicast.NONE;
     private volatile boolean leading;
     private volatile long leaseInstance = Multicast.NONE;
@@ -234,6 +235,10 @@ final class Ring {
         leaseInstance = core.leaseInstance(nowNs);
         leaseUntilNs = remaining > 0 ? nowNs + remaining : Long.MIN_VALUE;
         coordinator = core.coordinator();
+        if (coordinator != toldCoordinator && coordinator != Multicast.NONE) {
+            toldCoordinator = coordinator;
+            log.info("ring {}: replica {} coordinates", number, coordinator);
+        }
         proposalsGoTo = core.proposalsGoTo();
         leading = core.leading();
         decided = core.decided();

@@ -17,6 +17,9 @@ final class Peer {
     /** Being set up by this process. */
     @Nullable Connection dialling;
 
+    /** It was connected, and is no longer. */
+    boolean lost;
+
     boolean resolving;
     long nextDialNs;
     private long backoffNs = FIRST_BACKOFF_NS;

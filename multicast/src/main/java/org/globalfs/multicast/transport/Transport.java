@@ -503,7 +503,10 @@ public final class Transport {
         }
         if (peer.connection == connection) {
             publishConnected();
-            log.debug("replica {} and {} are connected", options.self(), peer.id);
+            if (peer.lost) {
+                peer.lost = false;
+                log.info("replica {} is connected with replica {} again", options.self(), peer.id);
+            }
             receiver.onConnected(peer.id);
         }
     }
@@ -553,6 +556,7 @@ public final class Transport {
         Peer peer = connection.peer;
         if (peer != null && peer.connection == connection) {
             peer.connection = null;
+            peer.lost = true;
             publishConnected();
             log.info(
                     "replica {} lost its connection with replica {}: {}",

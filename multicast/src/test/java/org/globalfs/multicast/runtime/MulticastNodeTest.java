@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -14,7 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -28,6 +34,7 @@ import org.globalfs.protocol.Dissemination;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 @Timeout(120)
 class MulticastNodeTest {
@@ -127,6 +134,34 @@ class MulticastNodeTest {
                         return cluster.learner(follower, 1).has("led");
                     });
             assertThat(cluster.learner(follower, 1).has("nowhere")).isFalse();
+        }
+    }
+
+    @Test
+    void theLogTellsWhoCoordinates() throws Exception {
+        Queue<String> told = new ConcurrentLinkedQueue<>();
+        AppenderBase<ILoggingEvent> appender =
+                new AppenderBase<>() {
+                    @Override
+                    protected void append(ILoggingEvent event) {
+                        told.add(event.getFormattedMessage());
+                    }
+                };
+        appender.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(Ring.class);
+        logger.setLevel(Level.INFO);
+        logger.addAppender(appender);
+        try (Cluster cluster = new Cluster(folder, ONE_RING)) {
+            cluster.startAll();
+            int first = cluster.awaitCoordinator(1);
+            await().atMost(Cluster.LONG)
+                    .until(() -> told.contains("ring 1: replica " + first + " coordinates"));
+            cluster.crash(first);
+            int next = cluster.awaitCoordinator(1);
+            await().atMost(Cluster.LONG)
+                    .until(() -> told.contains("ring 1: replica " + next + " coordinates"));
+        } finally {
+            logger.detachAppender(appender);
         }
     }
 

@@ -2,6 +2,10 @@ package org.globalfs.multicast.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -19,6 +23,7 @@ import org.globalfs.protocol.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** Transports driven by this thread in turn, over real sockets. */
 @Timeout(60)
@@ -148,8 +153,17 @@ class TransportTest {
         pair[1].close();
         open.remove(pair[1]);
         turnUntil(() -> pair[0].connected().isEmpty());
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(Transport.class);
+        logger.setLevel(Level.INFO);
+        logger.addAppender(told);
         transport(2, port, Map.of(1, pair[0].address()), received2);
         turnUntil(() -> received1.connections == 2 && received2.connections == 2);
+        logger.detachAppender(told);
+        assertThat(told.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly("replica 1 is connected with replica 2 again");
     }
 
     @Test
