@@ -66,10 +66,13 @@ public interface FileSystem extends AutoCloseable {
 
     /**
      * The inode itself, by number: for file handles (NFS export, open_by_handle_at). ESTALE when it
-     * is gone.
+     * is gone, or about to go for want of a name: a kernel in which it is open does not ask.
      */
     default Entry lookupInode(Caller caller, long ino) throws FsException {
         AttributesReply reply = getAttributes(caller, ino, NO_HANDLE);
+        if (reply.stat().nlink() == 0) {
+            throw FsException.of(Errno.ESTALE);
+        }
         return new Entry(reply.stat(), 0, reply.timeoutNs());
     }
 

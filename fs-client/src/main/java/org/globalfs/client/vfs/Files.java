@@ -498,10 +498,11 @@ final class Files {
             throw FsException.of(Errno.EBADF);
         }
         open.checkErrors();
-        int length = (int) Math.min(content.remaining(), Ranges.FILE_SIZE_MAX - offset);
-        if (length <= 0 && content.hasRemaining()) {
+        long room = Math.max(0, Ranges.FILE_SIZE_MAX - offset);
+        if (room == 0 && content.hasRemaining()) {
             throw FsException.of(Errno.EFBIG);
         }
+        int length = (int) Math.min(content.remaining(), room);
         content.limit(content.position() + length);
         boolean append = (flags & OpenFlags.O_APPEND) != 0;
         try {

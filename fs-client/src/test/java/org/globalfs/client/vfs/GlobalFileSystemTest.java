@@ -340,6 +340,28 @@ class GlobalFileSystemTest {
     }
 
     @Test
+    void anInodeWithoutANameIsNotFoundByNumber() throws FsException {
+        here.put(home, "file", "content");
+        long ino = here.lookup(home, "file");
+        assertThat(here.fs.lookupInode(here.caller(), ino).stat().size()).isEqualTo(7);
+        here.fs.unlink(here.caller(), home, bytes("file"));
+        assertFails(Errno.ESTALE, () -> here.fs.lookupInode(here.caller(), ino));
+    }
+
+    @Test
+    void nothingIsWrittenBeyondTheLargestSizeHoweverFar() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, Ranges.FILE_SIZE_MAX - 3, bytes("end"));
+        for (long beyond : new long[] {0, 1, (1L << 32) - 1, Long.MAX_VALUE - (1L << 60) - 2}) {
+            assertFails(
+                    Errno.EFBIG,
+                    () -> here.write(file, Ranges.FILE_SIZE_MAX + beyond, bytes("far")));
+        }
+        here.close(file);
+        assertThat(there.stat(file.ino()).size()).isEqualTo(Ranges.FILE_SIZE_MAX);
+    }
+
+    @Test
     void openWithCreateOpensWhatExistsInAnotherPartition() throws FsException {
         here.put(home, "file", "here");
         here.fs.rename(here.caller(), home, bytes("file"), FileSystem.ROOT, bytes("moved"), 0);
