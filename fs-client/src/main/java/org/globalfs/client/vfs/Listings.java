@@ -24,14 +24,15 @@ final class Listings {
     private static final int DIRECTORIES = 10_000;
     private static final Duration MISSES_COUNT = Duration.ofSeconds(5);
 
-    private final Requests requests;
-    private final MetadataCache cache;
-    private final DirectoryReadAhead readAhead;
-
     /** A directory of this region in which so many names were not there is worth a listing. */
     private static final int NEAR_ABSENT = 4;
 
+    /** One of another region, in which so many were asked for. */
     private static final int FAR_ASKED = 2;
+
+    private final Requests requests;
+    private final MetadataCache cache;
+    private final DirectoryReadAhead readAhead;
 
     /** Names that were asked for one by one lately, by far directory; by near one, in vain. */
     private final Cache<Long, Integer> misses =
