@@ -63,6 +63,15 @@ class MountHelperTest {
         assertThat(helper("none.yaml", "-o", "rw").output).contains("cannot read");
     }
 
+    @Test
+    void remountingDoesNotMakeWritableWhatTheFileSaysIsReadOnly() throws Exception {
+        assertThat(helper("client.yaml", "-o", "rw,remount,noexec").output)
+                .contains(" remount,rw,noexec ");
+        Files.writeString(folder.resolve("client.yaml"), "mount:\n  readOnly: true\n");
+        assertThat(helper("client.yaml", "-o", "rw,remount,noexec").output)
+                .contains(" remount,rw,noexec,ro ");
+    }
+
     private Ended helper(String source, String... options) throws Exception {
         List<String> command =
                 new ArrayList<>(
