@@ -202,7 +202,7 @@ public final class DistributedBlockStore implements BlockStore {
             content.get(content.position(), chunks, 0, length);
             Arrays.fill(chunks, length, chunkBytes * code.dataChunks(), (byte) 0);
             code.encode(chunks, chunkBytes);
-            put(ref, chunks, chunkBytes, homes, placement.ranking(id.high(), id.low()), deadline);
+            put(ref, chunks, chunkBytes, homes, placement, deadline);
         } catch (BlockStoreException e) {
             if (e.reason() == BlockStoreException.Reason.NO_SPACE) {
                 // Not by the caller, who should not wait for nodes that are down.
@@ -251,7 +251,7 @@ public final class DistributedBlockStore implements BlockStore {
             byte[] chunks,
             int chunkBytes,
             List<StorageSite> homes,
-            List<StorageSite> ranking,
+            Placement placement,
             long deadline)
             throws IOException {
         Lane lane = lanes.take(deadline);
@@ -265,7 +265,7 @@ public final class DistributedBlockStore implements BlockStore {
                             chunks,
                             chunkBytes,
                             homes,
-                            ranking,
+                            placement,
                             deadline)
                     .run();
         } finally {
@@ -338,7 +338,7 @@ public final class DistributedBlockStore implements BlockStore {
     }
 
     ReadResult read(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
-        return read(ref, offset, into, at, length, context.options().deadlineNs(), true);
+        return read(ref, offset, into, at, length, context.options().deadlineNs(), true, null);
     }
 
     private ReadResult read(
@@ -348,7 +348,8 @@ public final class DistributedBlockStore implements BlockStore {
             int at,
             int length,
             long timeoutNs,
-            boolean throughCache)
+            boolean throughCache,
+            @Nullable OwnChunks own)
             throws IOException {
         BlockStore.checkRange(ref, offset, length);
         if (length == 0) {
@@ -374,7 +375,8 @@ public final class DistributedBlockStore implements BlockStore {
                             length,
                             into,
                             at,
-                            deadline);
+                            deadline,
+                            own);
             operation.run(throughCache);
         } finally {
             lanes.give(lane);
@@ -386,16 +388,18 @@ public final class DistributedBlockStore implements BlockStore {
      * One chunk of a block, made from others where its node does not serve it. Whoever makes chunks
      * anew has others to make meanwhile, and is less patient than readers.
      *
+     * @param own those that are to be read without asking their node; null: none
      * @throws BlockStoreException fewer than k of the others can be had now
      */
-    public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
+    public byte[] chunk(ChunkKey key, ChunkShape shape, @Nullable OwnChunks own)
+            throws IOException {
         BlockRef ref = ref(key, shape);
         ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
         int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
         byte[] chunks = takeArray(chunkBytes * ownCode.dataChunks());
         long timeoutNs = context.options().deadlineNs() / 3;
         try {
-            var _ = read(ref, 0, chunks, 0, shape.blockBytes(), timeoutNs, false);
+            var _ = read(ref, 0, chunks, 0, shape.blockBytes(), timeoutNs, false, own);
             Arrays.fill(chunks, shape.blockBytes(), chunkBytes * ownCode.dataChunks(), (byte) 0);
             if (key.index() >= ownCode.dataChunks()) {
                 return ownCode.parity(chunks, chunkBytes, key.index());

@@ -3,6 +3,8 @@ package org.globalfs.datastore.client;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkPages;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
 import org.globalfs.datastore.wire.Opcode;
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 /** One request on a link and, in time, its reply. */
 final class Exchange {
     private static final byte[] NONE = new byte[0];
+
+    /** What is shorter is sent sooner than its checksums are looked up. */
+    private static final int LONG_BYTES = 128 << 10;
 
     final Opcode opcode;
     final String node;
@@ -64,6 +69,41 @@ final class Exchange {
         Frame.end(buffer, start, opcode, ChunkStatus.REQUEST, request, payloadBytes, crc);
         head = buffer.array();
         headBytes = buffer.position();
+    }
+
+    /**
+     * For a range of a chunk, which it puts into an array. What is long comes as the node's disk
+     * has it, and is checked here.
+     *
+     * @param chunkBytes of the whole chunk
+     * @param checked the node is to look at it whatever its length
+     */
+    static Exchange get(
+            String node,
+            int tag,
+            long request,
+            ChunkKey key,
+            int from,
+            int bytes,
+            int chunkBytes,
+            boolean checked,
+            byte[] target,
+            int at) {
+        boolean pages =
+                !checked && bytes >= LONG_BYTES && ChunkPages.areWhole(from, bytes, chunkBytes);
+        return new Exchange(
+                        pages ? Opcode.GET_PAGES : Opcode.GET,
+                        node,
+                        tag,
+                        request,
+                        to -> {
+                            key.write(to);
+                            to.putInt(from).putInt(bytes);
+                        },
+                        NONE,
+                        0,
+                        0)
+                .into(target, at, bytes);
     }
 
     /** Where the reply's payload goes; a longer one is a failure. */
@@ -120,14 +160,30 @@ final class Exchange {
     void complete(ChunkStatus replyStatus, int payloadCrc) {
         done = true;
         byte[] target = into;
-        if (!abandoned
-                && replyBytes > 0
-                && target != null
-                && Frame.crc(target, intoAt, replyBytes) != payloadCrc) {
-            failure = new IOException("reply of " + node + " arrived damaged");
+        status = replyStatus;
+        if (abandoned || target == null || replyBytes == 0) {
             return;
         }
-        status = replyStatus;
+        if (opcode == Opcode.GET_PAGES) {
+            if (!ChunkPages.match(target, intoAt, replyBytes, replyMeta)) {
+                status = ChunkStatus.BAD_REQUEST;
+            }
+        } else if (Frame.crc(target, intoAt, replyBytes) != payloadCrc) {
+            status = null;
+            failure = new IOException("reply of " + node + " arrived damaged");
+        }
+    }
+
+    /** Ends the exchange without its node: what was asked for is in its place. */
+    void completeHere(int bytes) {
+        done = true;
+        status = ChunkStatus.OK;
+        replyBytes = bytes;
+    }
+
+    /** The node is to look at what it has, and to be asked for that by GET. */
+    boolean mustBeChecked() {
+        return opcode == Opcode.GET_PAGES && status == ChunkStatus.BAD_REQUEST;
     }
 
     /** The fields of the reply. */

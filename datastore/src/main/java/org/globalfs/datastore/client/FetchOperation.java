@@ -11,7 +11,6 @@ import java.util.Set;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
-import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
 
@@ -26,6 +25,7 @@ final class FetchOperation {
     private final Map<Exchange, byte[]> pending = new HashMap<>();
     private final List<FetchedChunk> fetched = new ArrayList<>();
     private final Set<Integer> stale = new HashSet<>();
+    private final Set<Integer> checked = new HashSet<>();
 
     /**
      * @param chunks a bit by chunk index
@@ -56,19 +56,17 @@ final class FetchOperation {
     private void ask(int chunk) {
         byte[] bytes = new byte[chunkBytes];
         Exchange exchange =
-                new Exchange(
-                                Opcode.GET,
-                                homes.get(chunk).id(),
-                                chunk,
-                                lane.nextRequest(),
-                                to -> {
-                                    new ChunkKey(ref.getIdHigh(), ref.getIdLow(), chunk).write(to);
-                                    to.putInt(0).putInt(chunkBytes);
-                                },
-                                new byte[0],
-                                0,
-                                0)
-                        .into(bytes, 0, chunkBytes);
+                Exchange.get(
+                        homes.get(chunk).id(),
+                        chunk,
+                        lane.nextRequest(),
+                        new ChunkKey(ref.getIdHigh(), ref.getIdLow(), chunk),
+                        0,
+                        chunkBytes,
+                        chunkBytes,
+                        checked.contains(chunk),
+                        bytes,
+                        0);
         pending.put(exchange, bytes);
         lane.send(exchange, context.directory().address(homes.get(chunk)));
     }
@@ -81,7 +79,8 @@ final class FetchOperation {
                 if (bytes == null) {
                     continue;
                 }
-                if (exchange.failedOnStaleLink() && stale.add(exchange.tag)) {
+                if (exchange.mustBeChecked() && checked.add(exchange.tag)
+                        || exchange.failedOnStaleLink() && stale.add(exchange.tag)) {
                     ask(exchange.tag);
                 } else {
                     finished(exchange, bytes);

@@ -3,10 +3,12 @@ package org.globalfs.datastore.client;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -48,6 +50,10 @@ final class GetOperation {
     private final int offset;
     private final int length;
     private final long deadlineNs;
+    private final @Nullable OwnChunks own;
+
+    /** Of what is here, not read yet: what others are asked for is on its way meanwhile. */
+    private final Queue<OwnRead> ownReads = new ArrayDeque<>();
 
     /** By data chunk; null where the range has no part. */
     private final @Nullable Piece[] pieces;
@@ -56,6 +62,9 @@ final class GetOperation {
 
     /** By chunk: not at its home, which it may not have been moved to yet. */
     private final boolean[] homeLacks;
+
+    /** By chunk: some node is to look at what it has of it. */
+    private final boolean[] checked;
 
     /** All chunks, those with the nearest homes first. */
     private final int[] nearest;
@@ -79,6 +88,15 @@ final class GetOperation {
     private boolean unsure;
     private boolean hedged;
     private int round;
+
+    private record OwnRead(
+            Exchange exchange,
+            StorageSite site,
+            int chunk,
+            int from,
+            int bytes,
+            byte[] into,
+            int at) {}
 
     /** The part of the range within one data chunk. */
     private static final class Piece {
@@ -108,7 +126,8 @@ final class GetOperation {
             int length,
             byte[] into,
             int intoAt,
-            long deadlineNs) {
+            long deadlineNs,
+            @Nullable OwnChunks own) {
         this.context = context;
         this.lane = lane;
         this.ref = ref;
@@ -117,12 +136,14 @@ final class GetOperation {
         this.homes = homes;
         this.formerHomes = formerHomes;
         this.homeLacks = new boolean[homes.size()];
+        this.checked = new boolean[homes.size()];
         this.nodes = nodes;
         this.offset = offset;
         this.length = length;
         this.into = into;
         this.intoAt = intoAt;
         this.deadlineNs = deadlineNs;
+        this.own = own;
         pieces = new Piece[code.dataChunks()];
         for (int chunk = 0; chunk < pieces.length; chunk++) {
             int start = chunk * chunkBytes;
@@ -201,6 +222,11 @@ final class GetOperation {
             }
             if (stuck) {
                 startOver(now);
+                continue;
+            }
+            OwnRead here = ownReads.poll();
+            if (here != null) {
+                readOwn(here);
                 continue;
             }
             now = System.nanoTime();
@@ -312,21 +338,37 @@ final class GetOperation {
     private Exchange fetch(
             int tag, StorageSite site, int chunk, int from, int bytes, byte[] target, int at) {
         Exchange exchange =
-                new Exchange(
-                                Opcode.GET,
-                                site.id(),
-                                tag,
-                                lane.nextRequest(),
-                                to -> {
-                                    key(chunk).write(to);
-                                    to.putInt(from).putInt(bytes);
-                                },
-                                new byte[0],
-                                0,
-                                0)
-                        .into(target, at, bytes);
-        lane.send(exchange, context.directory().address(site));
+                Exchange.get(
+                        site.id(),
+                        tag,
+                        lane.nextRequest(),
+                        key(chunk),
+                        from,
+                        bytes,
+                        chunkBytes,
+                        checked[chunk],
+                        target,
+                        at);
+        if (own != null && own.node().equals(site.id())) {
+            exchange.sentNs = System.nanoTime();
+            ownReads.add(new OwnRead(exchange, site, chunk, from, bytes, target, at));
+        } else {
+            lane.send(exchange, context.directory().address(site));
+        }
         return exchange;
+    }
+
+    private void readOwn(OwnRead read) throws IOException {
+        Exchange exchange = read.exchange;
+        if (exchange.abandoned() || own == null) {
+            return;
+        }
+        if (own.read(key(read.chunk), read.from, read.bytes, read.into, read.at)) {
+            exchange.completeHere(read.bytes);
+            finished(exchange);
+        } else {
+            lane.send(exchange, context.directory().address(read.site));
+        }
     }
 
     private ChunkKey key(int chunk) {
@@ -375,6 +417,11 @@ final class GetOperation {
             if (open != null) {
                 open.haveDirect(chunk, piece);
             }
+            return;
+        }
+        if (exchange.mustBeChecked()) {
+            checked[chunk] = true;
+            fetchPiece(chunk, piece);
             return;
         }
         if (exchange.failedOnStaleLink() && !piece.stale) {
@@ -557,9 +604,7 @@ final class GetOperation {
 
         void haveDirect(int chunk, Piece piece) {
             if (piece.from <= from && piece.to >= to && have[chunk] == null) {
-                byte[] column = new byte[to - from];
-                System.arraycopy(into, piece.at + from - piece.from, column, 0, to - from);
-                keep(chunk, column, 0);
+                keep(chunk, into, piece.at + from - piece.from); // nothing more is written there
             } else {
                 asked[chunk] = false;
             }
@@ -712,15 +757,22 @@ final class GetOperation {
             int chunk = exchange.tag - COLUMN_TAG;
             if (ok(exchange, to - from)) {
                 keep(chunk, arriving[chunk], 0);
+            } else if (exchange.mustBeChecked()) {
+                checked[chunk] = true;
+                askAgain(chunk, exchange.node);
             } else if (exchange.failedOnStaleLink() && !stale[chunk]) {
                 stale[chunk] = true;
-                for (StorageSite site : nodes) {
-                    if (site.id().equals(exchange.node)) {
-                        ask(chunk, site);
-                    }
-                }
+                askAgain(chunk, exchange.node);
             } else if (noteFailure(exchange, chunk)) {
                 ask(chunk, formerHomes.get(chunk));
+            }
+        }
+
+        private void askAgain(int chunk, String node) {
+            for (StorageSite site : nodes) {
+                if (site.id().equals(node)) {
+                    ask(chunk, site);
+                }
             }
         }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
@@ -33,7 +34,7 @@ final class PutOperation {
     private final byte[] chunks;
     private final int chunkBytes;
     private final List<StorageSite> homes;
-    private final List<StorageSite> ranking;
+    private final Placement placement;
     private final long deadlineNs;
 
     private final Chunk[] state;
@@ -64,7 +65,7 @@ final class PutOperation {
             byte[] chunks,
             int chunkBytes,
             List<StorageSite> homes,
-            List<StorageSite> ranking,
+            Placement placement,
             long deadlineNs) {
         this.context = context;
         this.lane = lane;
@@ -74,7 +75,7 @@ final class PutOperation {
         this.chunks = chunks;
         this.chunkBytes = chunkBytes;
         this.homes = homes;
-        this.ranking = ranking;
+        this.placement = placement;
         this.deadlineNs = deadlineNs;
         state = new Chunk[homes.size()];
         for (int i = 0; i < state.length; i++) {
@@ -154,20 +155,18 @@ final class PutOperation {
                 load.merge(target.id(), 1, Integer::sum);
             }
         }
-        List<StorageSite> order = new ArrayList<>(ranking.size() + 1);
+        List<StorageSite> order = new ArrayList<>();
         order.add(homes.get(chunk.index));
-        order.addAll(ranking);
+        order.addAll(placement.ranking(idHigh, idLow));
         for (boolean suspects : new boolean[] {false, true}) {
-            StorageSite best = null;
-            for (StorageSite site : order) {
-                int held = load.getOrDefault(site.id(), 0);
-                if (!chunk.tried.contains(site.id())
-                        && context.detector().isSuspect(site.id()) == suspects
-                        && held < shape.parityChunks()
-                        && (best == null || held < load.getOrDefault(best.id(), 0))) {
-                    best = site;
-                }
-            }
+            StorageSite best =
+                    placement.standIn(
+                            order,
+                            load,
+                            shape.parityChunks(),
+                            site ->
+                                    !chunk.tried.contains(site.id())
+                                            && context.detector().isSuspect(site.id()) == suspects);
             if (best != null) {
                 tryAssign(chunk, best);
                 return;
@@ -285,7 +284,7 @@ final class PutOperation {
         if (fullNodes.isEmpty() || !otherFailureSeen) {
             return !fullNodes.isEmpty();
         }
-        int possible = (ranking.size() - fullNodes.size()) * shape.parityChunks();
+        int possible = (placement.nodes().size() - fullNodes.size()) * shape.parityChunks();
         for (Chunk chunk : state) {
             StorageSite target = chunk.target;
             if (chunk.durable && target != null && fullNodes.contains(target.id())) {

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkPages;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,7 @@ record ChunkRecord(
     /** Records begin on multiples of this, so that a fixed header never crosses a disk sector. */
     static final int ALIGNMENT = 64;
 
-    static final int PAGE_BYTES = 64 << 10;
+    static final int PAGE_BYTES = ChunkPages.PAGE_BYTES;
     static final int VERSION = 1;
     static final int MAGIC = 0x47465343; // "GFSC"
     static final int MAX_HOME_BYTES = 255;
@@ -75,12 +76,8 @@ record ChunkRecord(
                 pageCrcs);
     }
 
-    static int pages(int dataBytes) {
-        return (dataBytes + PAGE_BYTES - 1) / PAGE_BYTES;
-    }
-
     static int headerBytes(int homeBytes, int dataBytes) {
-        return FIXED_BYTES + homeBytes + 4 * pages(dataBytes);
+        return FIXED_BYTES + homeBytes + 4 * ChunkPages.count(dataBytes);
     }
 
     static int homeBytes(@Nullable String home) {
@@ -97,21 +94,6 @@ record ChunkRecord(
 
     int headerBytes() {
         return headerBytes(homeBytes(home), dataBytes);
-    }
-
-    static int[] pageCrcs(ByteBuffer data) {
-        int[] crcs = new int[pages(data.remaining())];
-        ByteBuffer page = data.duplicate();
-        CRC32C crc = new CRC32C();
-        for (int i = 0; i < crcs.length; i++) {
-            int from = data.position() + i * PAGE_BYTES;
-            page.limit(Math.min(from + PAGE_BYTES, data.limit()));
-            page.position(from);
-            crc.reset();
-            crc.update(page);
-            crcs[i] = (int) crc.getValue();
-        }
-        return crcs;
     }
 
     /** Appends the header to `to`. */
@@ -218,7 +200,7 @@ record ChunkRecord(
             fields.get(name);
             home = new String(name, StandardCharsets.UTF_8);
         }
-        int[] crcs = new int[pages(dataBytes)];
+        int[] crcs = new int[ChunkPages.count(dataBytes)];
         for (int i = 0; i < crcs.length; i++) {
             crcs[i] = fields.getInt();
         }

@@ -12,19 +12,22 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * fallocate(2), which Java has no call for: reserves disk space ahead of appends, and gives the
- * space of deleted chunks back. Where it is missing, files grow as they are written and space comes
- * back only with whole segments. A file is opened for each call, as there are many files and few
- * calls.
+ * What Java has no call for. fallocate(2) reserves disk space ahead of appends, and gives the space
+ * of deleted chunks back: where it is missing, files grow as they are written and space comes back
+ * only with whole segments. posix_fadvise(2) has the disk read what is sent next. A file is opened
+ * for each call, as there are many files and few calls.
  */
 final class NativeFile {
     private static final Logger LOG = LoggerFactory.getLogger(NativeFile.class);
+    private static final int O_RDONLY = 0;
     private static final int O_RDWR = 2;
+    private static final int WILL_NEED = 3;
     private static final int O_CLOEXEC = 0x80000;
     private static final int KEEP_SIZE = 1;
     private static final int PUNCH_HOLE = 2;
@@ -40,6 +43,7 @@ final class NativeFile {
             MethodHandle open,
             MethodHandle close,
             MethodHandle fallocate,
+            MethodHandle fadvise,
             StructLayout state,
             VarHandle errno) {}
 
@@ -90,11 +94,20 @@ final class NativeFile {
                                     ValueLayout.JAVA_LONG,
                                     ValueLayout.JAVA_LONG),
                             capture),
+                    linker.downcallHandle(
+                            lookup.findOrThrow("posix_fadvise"),
+                            FunctionDescriptor.of(
+                                    ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_LONG,
+                                    ValueLayout.JAVA_LONG,
+                                    ValueLayout.JAVA_INT)),
                     state,
                     state.varHandle(MemoryLayout.PathElement.groupElement("errno")));
         } catch (RuntimeException e) {
             LOG.warn(
-                    "fallocate cannot be called ({}); segment files grow as written", e.toString());
+                    "fallocate and fadvise cannot be called ({}); segment files grow as written",
+                    e.toString());
             return null;
         }
     }
@@ -122,8 +135,26 @@ final class NativeFile {
         return call(PUNCH_HOLE | KEEP_SIZE, offset, length);
     }
 
+    /** Has the disk begin to read [offset, offset + length), if it can. */
+    void willNeed(long offset, long length) {
+        Calls calls = Objects.requireNonNull(CALLS);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(calls.state);
+            MemorySegment name = arena.allocateFrom(path.toString());
+            int descriptor = (int) calls.open.invokeExact(state, name, O_RDONLY | O_CLOEXEC);
+            if (descriptor >= 0) {
+                int unread = (int) calls.fadvise.invokeExact(descriptor, offset, length, WILL_NEED);
+                int unclosed = (int) calls.close.invokeExact(state, descriptor);
+            }
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private Outcome call(int mode, long offset, long length) throws IOException {
-        Calls calls = java.util.Objects.requireNonNull(CALLS);
+        Calls calls = Objects.requireNonNull(CALLS);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(calls.state);
             MemorySegment name = arena.allocateFrom(path.toString());

@@ -6,6 +6,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.zip.CRC32C;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkPages;
 import org.jspecify.annotations.Nullable;
 
 /** Reads records where the index says they are, and checks them. */
@@ -34,7 +35,7 @@ final class RecordReader {
         int to =
                 Math.min(
                         location.dataBytes(),
-                        ChunkRecord.pages(offset + length) * ChunkRecord.PAGE_BYTES);
+                        ChunkPages.count(offset + length) * ChunkRecord.PAGE_BYTES);
         into.clear();
         into.limit(from == 0 ? headerBytes + Math.max(0, to) : headerBytes);
         location.segment().read(into, location.offset());

@@ -396,7 +396,7 @@ final class RepairPass implements AutoCloseable {
                         return;
                     }
                     if (bytes == null) {
-                        bytes = scope.source.chunk(key, shape);
+                        bytes = scope.source.chunk(key, shape, new StoreChunks(self, store));
                         store.reached(Step.CHUNK_MADE);
                     }
                     if (send(key, shape, to, to.equals(home.id()) ? "" : home.id(), bytes)) {
@@ -445,31 +445,26 @@ final class RepairPass implements AutoCloseable {
                             site.partition() == home.partition() && peers.isPresent(site.id()));
         }
 
-        /**
-         * The node of the home's region that holds fewest of the block's chunks, and not as many as
-         * it can lose.
-         */
+        /** A node of the home's region. */
         private @Nullable String standIn(StorageSite home) {
             Map<String, Integer> load = new HashMap<>();
             for (int i = 0; i < homes.size(); i++) {
                 survey.holders(key(block, i)).forEach(id -> load.merge(id, 1, Integer::sum));
             }
-            String best = null;
             Placement placement = placements.get(shape.region());
             if (placement == null) {
                 return null;
             }
-            for (StorageSite site : placement.ranking(block.idHigh(), block.idLow())) {
-                int held = load.getOrDefault(site.id(), 0);
-                if (site.partition() == home.partition()
-                        && peers.isPresent(site.id())
-                        && !refusing.containsKey(site.id())
-                        && held < shape.parityChunks()
-                        && (best == null || held < load.getOrDefault(best, 0))) {
-                    best = site.id();
-                }
-            }
-            return best;
+            StorageSite best =
+                    placement.standIn(
+                            placement.ranking(block.idHigh(), block.idLow()),
+                            load,
+                            shape.parityChunks(),
+                            site ->
+                                    site.partition() == home.partition()
+                                            && peers.isPresent(site.id())
+                                            && !refusing.containsKey(site.id()));
+            return best == null ? null : best.id();
         }
     }
 

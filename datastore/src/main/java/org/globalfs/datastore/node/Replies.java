@@ -7,9 +7,13 @@ import org.globalfs.datastore.node.ConnectionWatch.Phase;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Frame;
 import org.globalfs.datastore.wire.Opcode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Sends the answers of one connection. */
 public final class Replies {
+    private static final Logger LOG = LoggerFactory.getLogger(Replies.class);
+
     /** Room for an answer without its payload, and for some of nothing but a status. */
     private static final int BUFFER_BYTES = 4 << 10;
 
@@ -84,6 +88,42 @@ public final class Replies {
     public void send(Opcode opcode, ChunkStatus status, long request, Fields fields)
             throws IOException {
         send(opcode, status, request, fields, NOTHING);
+    }
+
+    /**
+     * An answer of pages from the disk. Where that does not give them zeros follow, which their
+     * checksums are not those of.
+     */
+    void send(Opcode opcode, long request, StoredPages pages) throws IOException {
+        int start = Frame.begin(out);
+        for (int checksum : pages.checksums()) {
+            out.putInt(checksum);
+        }
+        Frame.end(out, start, opcode, ChunkStatus.OK, request, pages.bytes(), 0);
+        flush();
+        int sent = 0;
+        long n = 1;
+        while (n > 0 && sent < pages.bytes()) {
+            watch.enter(Phase.MOVING);
+            n = transfer(pages, sent);
+            sent += (int) n;
+        }
+        ByteBuffer zeros = ByteBuffer.allocate(pages.bytes() - sent);
+        while (zeros.hasRemaining()) {
+            watch.enter(Phase.MOVING);
+            channel.write(zeros);
+        }
+        watch.enter(Phase.WORKING);
+    }
+
+    private long transfer(StoredPages pages, int from) {
+        try {
+            return pages.transfer(from, STEP_BYTES, channel);
+        } catch (IOException e) {
+            // If it is the connection that has failed, so will what is written next.
+            LOG.debug("pages of {} not sent: {}", pages.segment().path(), e.toString());
+            return 0;
+        }
     }
 
     /** An answer. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -273,6 +274,18 @@ final class SegmentFile {
             }
             at += n;
         }
+    }
+
+    /** A range is to be {@link #transfer transferred}. */
+    void willTransfer(long from, int bytes) {
+        if (nativeFile != null) {
+            nativeFile.willNeed(from, bytes);
+        }
+    }
+
+    /** Sends at most so many bytes from there on; 0: the file ends before. */
+    long transfer(long from, int bytes, WritableByteChannel to) throws IOException {
+        return channel.transferTo(from, bytes, to);
     }
 
     void sync() throws IOException {

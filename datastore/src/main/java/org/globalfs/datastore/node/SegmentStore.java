@@ -17,6 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkPages;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.HeldCode;
@@ -285,7 +286,7 @@ public final class SegmentStore implements AutoCloseable {
 
     private Written append(ChunkKey key, ChunkShape shape, @Nullable String home, ByteBuffer data)
             throws IOException {
-        int[] pageCrcs = ChunkRecord.pageCrcs(data);
+        int[] pageCrcs = ChunkPages.checksums(data);
         int recordBytes = ChunkRecord.recordBytes(ChunkRecord.homeBytes(home), data.remaining());
         files.appendLock.lock();
         try {
@@ -481,6 +482,21 @@ public final class SegmentStore implements AutoCloseable {
             }
         }
         return ChunkStatus.NOT_FOUND;
+    }
+
+    /**
+     * Whole pages of a chunk, not looked at: who gets them checks them, and {@link #read reads} the
+     * chunk if they are not as they should be.
+     *
+     * @return null: it has to be read
+     */
+    @Nullable StoredPages pages(ChunkKey key, int offset, int length) throws IOException {
+        ChunkLocation location = table.location(key);
+        if (location == null || table.corrupt().contains(key)) {
+            return null;
+        }
+        faults.reading(location.segment().path(), location.offset());
+        return StoredPages.of(location, key, offset, length);
     }
 
     /**

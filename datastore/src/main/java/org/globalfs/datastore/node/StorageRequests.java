@@ -69,6 +69,7 @@ final class StorageRequests implements Requests {
         try {
             switch (opcode) {
                 case GET -> get(request, meta, replies);
+                case GET_PAGES -> getPages(request, meta, replies);
                 case DELETE -> delete(request, payload, replies);
                 case HAS -> has(request, meta, payload, replies);
                 case LIST -> list(request, meta, replies);
@@ -184,6 +185,40 @@ final class StorageRequests implements Requests {
             }
         } finally {
             BufferPool.give(data);
+        }
+    }
+
+    /** What has to be looked at first is to be asked for by GET. */
+    private void getPages(long request, ByteBuffer meta, Replies replies)
+            throws IOException, StoreFailure {
+        ChunkKey key = ChunkKey.read(meta);
+        int offset = meta.getInt();
+        int length = meta.getInt();
+        if (length < 0 || length > ChunkRecord.MAX_DATA_BYTES) {
+            replies.send(Opcode.GET_PAGES, ChunkStatus.BAD_REQUEST, request);
+            return;
+        }
+        try (var _ = replies.room(length)) {
+            StoredPages pages = pages(key, offset, length);
+            if (pages != null) {
+                replies.send(Opcode.GET_PAGES, request, pages);
+            } else {
+                replies.send(
+                        Opcode.GET_PAGES,
+                        store.location(key) == null
+                                ? ChunkStatus.NOT_FOUND
+                                : ChunkStatus.BAD_REQUEST,
+                        request);
+            }
+        }
+    }
+
+    private @Nullable StoredPages pages(ChunkKey key, int offset, int length) {
+        try {
+            return store.pages(key, offset, length);
+        } catch (IOException e) {
+            LOG.debug("{}: chunk {} is not read as pages: {}", node, key, e.toString());
+            return null;
         }
     }
 

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.StorageSite;
@@ -59,7 +60,7 @@ public final class Placement {
         Entry[] entries = new Entry[sites.size()];
         for (int i = 0; i < entries.length; i++) {
             StorageSite site = sites.get(i);
-            String domain = region == 0 ? site.region() : site.datacenter();
+            String domain = domain(region, site);
             String rack = site.region() + "/" + site.datacenter();
             racks.putIfAbsent(rack, racks.size());
             if (!names.contains(domain)) {
@@ -183,6 +184,43 @@ public final class Placement {
 
     private double weight(int entry) {
         return entries[entry].site.weight();
+    }
+
+    /**
+     * Who takes a chunk in its home's place: a node that holds fewer than m of the block's chunks.
+     * If it can be, one that leaves no failure domain with more than m; of those one that holds
+     * fewest, in the domain that holds fewest, and the first such in order.
+     *
+     * @param order of {@link #ranking}; a node that is preferred may come before
+     * @param held how many of the block's chunks each node holds, or is about to, by id
+     * @param may whether a node comes into question
+     * @return null: none does
+     */
+    public @Nullable StorageSite standIn(
+            List<StorageSite> order,
+            Map<String, Integer> held,
+            int parityChunks,
+            Predicate<StorageSite> may) {
+        Map<String, Integer> inDomain = new HashMap<>();
+        for (Entry entry : entries) {
+            inDomain.merge(domain(entry.site), held.getOrDefault(entry.site.id(), 0), Integer::sum);
+        }
+        return order.stream()
+                .filter(site -> held.getOrDefault(site.id(), 0) < parityChunks && may.test(site))
+                .min(
+                        Comparator.<StorageSite, Boolean>comparing(site ->
+                                        inDomain.getOrDefault(domain(site), 0) >= parityChunks)
+                                .thenComparing(site -> held.getOrDefault(site.id(), 0))
+                                .thenComparing(site -> inDomain.getOrDefault(domain(site), 0)))
+                .orElse(null);
+    }
+
+    private String domain(StorageSite site) {
+        return domain(region, site);
+    }
+
+    private static String domain(int region, StorageSite site) {
+        return region == 0 ? site.region() : site.datacenter();
     }
 
     /** All nodes in the block's own order: who stands in for a home that is down. */

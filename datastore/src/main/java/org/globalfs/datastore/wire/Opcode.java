@@ -17,9 +17,11 @@ public enum Opcode {
     /** Begins a pass that reads all of the node's chunks, or asks how far it is. */
     SCRUB(10),
     /** Has the node's next repair pass begin now, or asks how far it is. */
-    REPAIR(11);
+    REPAIR(11),
+    /** A range of whole pages as the disk has them, for the client to check. */
+    GET_PAGES(12);
 
-    private static final @Nullable Opcode[] BY_CODE = new Opcode[12];
+    private static final @Nullable Opcode[] BY_CODE = new Opcode[13];
 
     static {
         for (Opcode opcode : values()) {

@@ -116,6 +116,18 @@ class DistributedBlockStoreTest extends BlockStoreContract {
     }
 
     @Test
+    void aNodeMayBeDownAndThenAnotherDatacenterLost() throws IOException {
+        cluster.stop("a1");
+        Map<BlockRef, byte[]> blocks = putSome(12, 200_000);
+        cluster.stop("b1", "b2");
+        assertReadable(blocks);
+        cluster.start("b1");
+        cluster.start("b2");
+        cluster.stop("c1", "c2");
+        assertReadable(blocks);
+    }
+
+    @Test
     void handedOffChunksServeReadsBeforeTheyAreHome() throws IOException {
         cluster.stop("c1", "c2");
         Map<BlockRef, byte[]> blocks = putSome(10, 100_000);

@@ -138,8 +138,9 @@ class RepairTest {
         cluster.stop("a1");
         await().atMost(LIMIT).until(() -> allHeld() == chunks());
         assertThat(cluster.handoffs()).isEqualTo(before);
-        cluster.stop("b2");
+        cluster.stop("b1", "b2"); // a whole datacenter more
         readAll();
+        cluster.start("b1");
         cluster.start("b2");
         cluster.start("a1");
         awaitAllHeld();

@@ -23,6 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkPages;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.Disk;
@@ -499,7 +500,7 @@ class SegmentStoreTest {
                         ChunkRecord.recordBytes(11, 100),
                         1,
                         4096,
-                        ChunkRecord.pageCrcs(data))
+                        ChunkPages.checksums(data))
                 .write(written);
         written.put(content);
         written.position(1024 + ChunkRecord.recordBytes(11, 100));

@@ -235,6 +235,56 @@ class PlacementTest {
         }
     }
 
+    /** Of six nodes in three datacenters, one is down: its datacenter's other one. */
+    @Test
+    void noDatacenterGetsMoreThanItMayLoseWhereThatCanBe() {
+        Placement placement = Placement.of(new Epoch(1, region(1, 3, 2)), 1);
+        Random random = new Random(SEED);
+        for (int b = 0; b < 1_000; b++) {
+            long high = random.nextLong();
+            long low = random.nextLong();
+            List<StorageSite> homes = placement.homes(high, low, 4, 2);
+            StorageSite down = homes.get(b % 6);
+            Map<String, Integer> held = new HashMap<>();
+            homes.stream().filter(site -> site != down).forEach(site -> held.put(site.id(), 1));
+            StorageSite first =
+                    placement.standIn(placement.ranking(high, low), held, 2, site -> site != down);
+            assertThat(first).isNotNull();
+            assertThat(first.datacenter()).isEqualTo(down.datacenter());
+            held.put(first.id(), 2);
+            StorageSite second =
+                    placement.standIn(placement.ranking(high, low), held, 2, site -> site != down);
+            assertThat(second).isNotNull(); // one datacenter gets more: better than no chunk
+            assertThat(second).isNotEqualTo(first);
+            homes.forEach(site -> held.put(site.id(), 2));
+            assertThat(placement.standIn(homes, held, 2, site -> true)).isNull();
+        }
+    }
+
+    @Test
+    void aNodeThatHoldsNothingStandsInBeforeOneThatDoes() {
+        Placement placement = Placement.of(new Epoch(1, region(1, 3, 4)), 1);
+        Random random = new Random(SEED);
+        for (int b = 0; b < 1_000; b++) {
+            long high = random.nextLong();
+            long low = random.nextLong();
+            List<StorageSite> homes = placement.homes(high, low, 4, 2);
+            StorageSite down = homes.get(b % 6);
+            Map<String, Integer> held = new HashMap<>();
+            homes.stream().filter(site -> site != down).forEach(site -> held.put(site.id(), 1));
+            List<StorageSite> ranking = placement.ranking(high, low);
+            StorageSite first = placement.standIn(ranking, held, 2, site -> site != down);
+            assertThat(first)
+                    .isEqualTo(
+                            ranking.stream()
+                                    .filter(site ->
+                                            site.datacenter().equals(down.datacenter())
+                                                    && !homes.contains(site))
+                                    .findFirst()
+                                    .orElseThrow());
+        }
+    }
+
     @Test
     void rankingHoldsEveryNodeOnce() {
         Placement placement = Placement.of(new Epoch(1, region(1, 3, 3)), 1);
