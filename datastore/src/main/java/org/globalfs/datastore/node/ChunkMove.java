@@ -22,11 +22,17 @@ import org.slf4j.LoggerFactory;
  * the two finds the other's mark, and keeps its copy.
  */
 final class ChunkMove {
-    /** The copy stays: the other node does not take one. */
+    /** The copy stays: the other node does not take this one. */
     static final int REFUSED = -1;
 
     /** The copy stays: it cannot be read here. */
     static final int UNREADABLE = -2;
+
+    /** The copy stays: the other node is full. */
+    static final int NO_SPACE = -3;
+
+    /** The copy stays: the other node's disk failed, and takes no writes. */
+    static final int DISK_FAILED = -4;
 
     private static final Logger LOG = LoggerFactory.getLogger(ChunkMove.class);
 
@@ -43,7 +49,7 @@ final class ChunkMove {
 
     /**
      * @param keptFor the chunk's home when that is neither of the two, else empty
-     * @return bytes that were sent, 0 when it was there; or {@link #REFUSED}, {@link #UNREADABLE}
+     * @return bytes that were sent, 0 when it was there; or why it stays, below zero
      * @throws StoreFailure this node's disk failed, not the other node
      * @throws IOException the other node does not answer: the copy stays
      */
@@ -68,8 +74,12 @@ final class ChunkMove {
                 }
                 ChunkStatus status = to.put(key, shape, keptFor, bytes, 0, bytes.length);
                 if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {
-                    LOG.warn("{} does not take chunk {}: {}", to.node(), key, status);
-                    return REFUSED;
+                    LOG.debug("{} does not take chunk {}: {}", to.node(), key, status);
+                    return switch (status) {
+                        case NO_SPACE -> NO_SPACE;
+                        case IO_ERROR -> DISK_FAILED;
+                        default -> REFUSED;
+                    };
                 }
                 sent = bytes.length;
                 store.reached(Step.MOVE_SENT);

@@ -208,7 +208,7 @@ final class HandoffReturn implements AutoCloseable {
         }
         int sent = ChunkMove.move(store, connection, key, location.shape(), "");
         if (sent < 0) {
-            return sent == ChunkMove.REFUSED ? Outcome.REFUSED : Outcome.UNREADABLE;
+            return sent == ChunkMove.UNREADABLE ? Outcome.UNREADABLE : Outcome.REFUSED;
         }
         var _ = pace.spend(sent);
         return Outcome.GONE;

@@ -240,28 +240,62 @@ final class RepairPass implements AutoCloseable {
     }
 
     private void move(ChunkKey key, ChunkLocation here, StorageSite site, Sighting sighting) {
-        String home = site.id();
-        boolean empties = !epoch.lists(self) && view.dead().contains(home);
-        String to = peers.isPresent(home) ? home : empties ? sighting.standIn(site) : null;
-        if (to == null) {
-            notMoved(key, "its home " + home + " is away");
-            return;
+        boolean isLeft = false;
+        while (!isLeft && !isOver()) {
+            String to = receiver(key, site, sighting);
+            isLeft = to == null || moved(key, here, site.id(), to, sighting);
         }
+    }
+
+    /**
+     * Its home, or who keeps it for that where this node empties and the home is dead or takes
+     * none. Null: nobody now, which was told of.
+     */
+    private @Nullable String receiver(ChunkKey key, StorageSite site, Sighting sighting) {
+        String home = site.id();
+        boolean there = peers.isPresent(home);
+        ChunkStatus refusal = refusing.get(home);
+        if (there && (refusal == null || sighting.survey.holders(key).contains(home))) {
+            return home;
+        }
+        String to = null;
+        if (!epoch.lists(self) && (there || view.dead().contains(home))) {
+            to = sighting.standIn(site);
+        }
+        if (to == null) {
+            notMoved(key, "its home " + home + " is " + (there ? state(refusal) : "away"));
+        }
+        return to;
+    }
+
+    private static String state(@Nullable ChunkStatus refusal) {
+        return refusal == ChunkStatus.NO_SPACE ? "full" : "without a disk that it can write to";
+    }
+
+    /** False: the other node takes none at all, and another may. */
+    private boolean moved(
+            ChunkKey key, ChunkLocation here, String home, String to, Sighting sighting) {
         try {
             String keptFor = to.equals(home) ? "" : home;
             int sent =
                     peers.ask(to, node -> ChunkMove.move(store, node, key, here.shape(), keptFor));
-            if (sent < 0) {
-                notMoved(
-                        key,
-                        sent == ChunkMove.REFUSED
-                                ? to + " does not take it"
-                                : "it is damaged here");
-                return;
+            switch (sent) {
+                case ChunkMove.NO_SPACE, ChunkMove.DISK_FAILED -> {
+                    refuses(
+                            to,
+                            sent == ChunkMove.NO_SPACE
+                                    ? ChunkStatus.NO_SPACE
+                                    : ChunkStatus.IO_ERROR);
+                    return false;
+                }
+                case ChunkMove.REFUSED -> notMoved(key, to + " does not take it");
+                case ChunkMove.UNREADABLE -> notMoved(key, "it is damaged here");
+                default -> {
+                    var _ = pace.spend(sent);
+                    sighting.survey.moved(key, self, to);
+                    tally.add(Count.MOVED);
+                }
             }
-            var _ = pace.spend(sent);
-            sighting.survey.moved(key, self, to);
-            tally.add(Count.MOVED);
         } catch (ChunkMove.StoreFailure e) {
             notMoved(key, "the disk here failed: " + e.getMessage());
             LOG.error("{}: chunk {} not moved to {}", self, key, to, e);
@@ -271,6 +305,14 @@ final class RepairPass implements AutoCloseable {
         } catch (IOException e) {
             notMoved(key, to + " does not answer: " + e.getMessage());
             LOG.info("{}: chunk {} not moved to {}: {}", self, key, to, e.getMessage());
+        }
+        return true;
+    }
+
+    /** For the rest of this pass. */
+    private void refuses(String id, ChunkStatus why) {
+        if (refusing.put(id, why) == null) {
+            LOG.info("{}: {} is {}: it is given no chunks in this pass", self, id, state(why));
         }
     }
 
@@ -296,7 +338,7 @@ final class RepairPass implements AutoCloseable {
                         : peers.ask(
                                 to, node -> node.put(key, shape, keptFor, bytes, 0, bytes.length));
         if (status == ChunkStatus.NO_SPACE || status == ChunkStatus.IO_ERROR) {
-            refusing.put(to, status);
+            refuses(to, status);
             return false;
         }
         if (status != ChunkStatus.OK && status != ChunkStatus.DELETED) {

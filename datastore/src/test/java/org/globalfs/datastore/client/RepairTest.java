@@ -361,6 +361,45 @@ class RepairTest {
         await().atMost(LIMIT).until(() -> held(home).contains(missing) && cluster.handoffs() == 0);
     }
 
+    /** A region of which one node is full can still let another go. */
+    @Test
+    void aDrainedNodeEmptiesThoughAHomeIsFull() throws IOException {
+        cluster.start("a3");
+        await().atMost(LIMIT).until(this::areHome);
+        cluster.stop("a2");
+        cluster.capacityBytes = 1;
+        cluster.start("a2");
+        awaitAllHeld();
+        cluster.epochs.change(epoch -> epoch.drain("a1"));
+        await().atMost(LIMIT).until(() -> held("a1").isEmpty());
+        assertThat(cluster.handoffs()).isPositive();
+        cluster.stop("a1");
+        readAll();
+        cluster.stop("a2");
+        cluster.capacityBytes = 0;
+        cluster.start("a2");
+        await().atMost(LIMIT).until(this::areHome);
+    }
+
+    /** Nobody else may hold what is drained: what that waits for is said. */
+    @Test
+    void aDrainThatWaitsForRoomSaysOfWhichNode() throws IOException {
+        cluster.start("a3");
+        await().atMost(LIMIT).until(this::areHome);
+        cluster.capacityBytes = 1;
+        for (String node : List.of("a2", "a3", "b1", "b2", "c1", "c2")) {
+            cluster.stop(node);
+            cluster.start(node);
+        }
+        awaitAllHeld();
+        cluster.epochs.change(epoch -> epoch.drain("a1"));
+        RepairProgress end = repairAll().get("a1");
+        assertThat(end.toMove()).isEqualTo(held("a1").size()).isPositive();
+        assertThat(end.problems())
+                .isNotEmpty()
+                .allMatch(problem -> problem.matches(".* its home [abc][123] is full"));
+    }
+
     /** Nodes that neither come nor go are looked through once an hour, and whenever asked. */
     @Test
     void whatIsMissingIsMadeOnDemand() throws IOException {
