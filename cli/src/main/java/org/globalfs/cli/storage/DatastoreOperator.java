@@ -33,6 +33,7 @@ public final class DatastoreOperator {
     private static final long LOOK_MS = 1_000;
     private static final int TOLD_PROBLEMS = 3;
     private static final long STALLED_NS = 60_000_000_000L;
+    private static final long PATIENCE_NS = PassOperator.Times.DEFAULT.patienceMs() * 1_000_000L;
 
     private final String cluster;
     private final ZooKeeperDiscovery discovery;
@@ -253,14 +254,26 @@ public final class DatastoreOperator {
         long firstBytes = 0;
         long startNs = 0;
         long changedNs = System.nanoTime();
+        long heardNs = System.nanoTime();
+        boolean isSilent = false;
         while (true) {
-            NodeStatistics said = statistics(node);
+            NodeStatistics said = statistics(node.id(), nodes.address(node.id()));
             if (said == null) {
-                throw new Failure(
-                        ExitCode.FAILED,
-                        node.id()
-                                + " does not answer: start it, or let the others make its chunks anew");
+                if (!isSilent) {
+                    out.accept(node.id() + " does not answer; waiting for it");
+                } else if (System.nanoTime() - heardNs >= PATIENCE_NS) {
+                    throw new Failure(
+                            ExitCode.FAILED,
+                            node.id()
+                                    + " does not answer: start it, or let the others make its"
+                                    + " chunks anew");
+                }
+                isSilent = true;
+                pause();
+                continue;
             }
+            isSilent = false;
+            heardNs = System.nanoTime();
             if (said.chunks() == 0) {
                 out.accept(node.id() + " holds nothing any more: it may be stopped");
                 return;
@@ -274,7 +287,7 @@ public final class DatastoreOperator {
                 changedNs = System.nanoTime();
                 out.accept(
                         said.chunks()
-                                + " chunks, "
+                                + (said.chunks() == 1 ? " chunk, " : " chunks, ")
                                 + Columns.bytes(said.liveBytes())
                                 + " left"
                                 + timeLeft(startNs, firstBytes - said.liveBytes(), said));
@@ -325,12 +338,15 @@ public final class DatastoreOperator {
     }
 
     private @Nullable NodeStatistics statistics(Node node) {
-        HostPort address = node.address();
+        return statistics(node.id(), node.address());
+    }
+
+    private @Nullable NodeStatistics statistics(String id, @Nullable HostPort address) {
         if (address == null) {
             return null;
         }
         try (StorageConnection connection =
-                new StorageConnection(address, cluster, node.id(), ANSWER_MS)) {
+                new StorageConnection(address, cluster, id, ANSWER_MS)) {
             return connection.statistics();
         } catch (IOException e) {
             return null;

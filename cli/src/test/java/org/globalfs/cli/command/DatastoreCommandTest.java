@@ -22,8 +22,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.storage.DatastoreOperator;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
@@ -334,6 +340,36 @@ class DatastoreCommandTest {
         assertThat(drained.code).as(drained.error).isEqualTo(ExitCode.OK);
         assertThat(drained.output).contains("a1 holds nothing any more");
         assertThat(nodes.get("a1").statistics().chunks()).isZero();
+    }
+
+    /** As one that is busy, or started again, perhaps at another address. */
+    @Test
+    void aDrainWaitsForANodeThatIsSilentForAWhile() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            var _ = store.put(1, ByteBuffer.wrap(new byte[CONTENT_BYTES]));
+        }
+        stop("a1");
+        start("a1", new RepairOptions(3_600_000, 1, 100)); // one chunk, and then none for hours
+        start("a3");
+        await().until(() -> discovery.members(Role.STORAGE).size() == 7);
+        List<String> lines = new CopyOnWriteArrayList<>();
+        DatastoreOperator operator = new DatastoreOperator(CLUSTER, discovery, lines::add);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<?> drain =
+                    thread.submit(() -> {
+                        operator.drain("a1", true);
+                        return null;
+                    });
+            await().until(() -> lines.stream().anyMatch(line -> line.contains(" left")));
+            stop("a1");
+            await().until(() -> drain.isDone() || lines.getLast().startsWith("a1 does not answer"));
+            start("a1");
+            drain.get(60, TimeUnit.SECONDS);
+        } finally {
+            thread.shutdownNow();
+        }
+        assertThat(lines.getLast()).startsWith("a1 holds nothing any more");
     }
 
     @Test
