@@ -6,12 +6,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Folders and small files that outlive a power failure. */
 public final class Folders {
+    private static final Set<PosixFilePermission> OWNER_ALONE =
+            PosixFilePermissions.fromString("rwx------");
 
     private Folders() {}
 
@@ -37,6 +42,22 @@ public final class Folders {
         }
         create(parent);
         Files.createDirectories(folder);
+        sync(parent);
+    }
+
+    /**
+     * The same for what other users of the machine may not look into, whatever the umask: nobody
+     * but the owner may use a folder that is made here. One that is there keeps its modes, and
+     * those above it are made as any.
+     */
+    public static void createPrivate(Path folder) throws IOException {
+        Path parent = folder.toAbsolutePath().getParent();
+        if (Files.isDirectory(folder) || parent == null) {
+            return;
+        }
+        create(parent);
+        // Also where it was made meanwhile, or is a link to a folder.
+        Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(OWNER_ALONE));
         sync(parent);
     }
 

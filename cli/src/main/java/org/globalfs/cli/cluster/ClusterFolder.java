@@ -213,9 +213,10 @@ public final class ClusterFolder {
                             + ", and cannot be given others: leave --base-port out, or choose"
                             + " another folder");
         }
-        for (String each : List.of("config", "run", "log", "data", "mnt")) {
+        for (String each : List.of("config", "run", "log", "mnt")) {
             Folders.create(root.resolve(each));
         }
+        Folders.createPrivate(root.resolve("data"));
         LocalTopology topology = new LocalTopology(cluster, base, hosts);
         write(LocalTopology.ZOOKEEPER, topology.zooKeeperYaml());
         write(LocalTopology.POLICY, LocalTopology.policyYaml());

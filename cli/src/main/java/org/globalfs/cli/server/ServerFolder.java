@@ -50,7 +50,7 @@ final class ServerFolder implements AutoCloseable {
     static ServerFolder claim(ServerConfig config) throws Failure, ConfigException, IOException {
         Path folder = config.data();
         try {
-            Folders.create(folder);
+            Folders.createPrivate(folder);
         } catch (FileAlreadyExistsException | AccessDeniedException e) {
             throw new Failure(
                     ExitCode.CONFIG,

@@ -11,6 +11,7 @@ import java.net.ServerSocket;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -121,6 +122,17 @@ class ClusterFolderTest {
                 assertThat(folder.log(name)).doesNotExist();
             }
         }
+    }
+
+    @Test
+    void onlyItsOwnerLooksIntoWhatServersKeep() throws Exception {
+        Path data = temporary.resolve("data");
+        ClusterFolder folder = ClusterFolder.openOrCreate(data, 12_000);
+        assertThat(Files.getPosixFilePermissions(data.resolve("data")))
+                .isEqualTo(PosixFilePermissions.fromString("rwx------"));
+        assertThat(Files.getPosixFilePermissions(folder.mountpoint("us-west").getParent()))
+                .as("others may go through it to the mounts")
+                .isEqualTo(Files.getPosixFilePermissions(data));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.config.ServerConfig;
@@ -27,6 +28,20 @@ class ServerFolderTest {
         assertThat(folder.resolve("data/cluster")).exists();
         Files.writeString(folder.resolve("data/letter.txt"), "dear");
         ServerFolder.claim(config).close();
+    }
+
+    /** Whatever the umask; one that was made ready is as whoever made it wants it. */
+    @Test
+    void aNewFolderIsItsOwnersAlone() throws Exception {
+        ServerConfig config = config();
+        Path data = folder.resolve("data");
+        ServerFolder.claim(config).close();
+        assertThat(Files.getPosixFilePermissions(data))
+                .isEqualTo(PosixFilePermissions.fromString("rwx------"));
+        Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxr-x---"));
+        ServerFolder.claim(config).close();
+        assertThat(Files.getPosixFilePermissions(data))
+                .isEqualTo(PosixFilePermissions.fromString("rwxr-x---"));
     }
 
     @Test

@@ -28,7 +28,7 @@ public final class DataFolder implements AutoCloseable {
 
     /** Opens the folder, made when missing, for the node; refuses another cluster's or node's. */
     public static DataFolder open(Path path, String cluster, String node) throws IOException {
-        Folders.create(path);
+        Folders.createPrivate(path);
         FileChannel lockFile =
                 FileChannel.open(
                         path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);

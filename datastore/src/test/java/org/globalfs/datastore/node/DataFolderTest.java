@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
@@ -42,6 +44,14 @@ class DataFolderTest {
         assertThatThrownBy(() -> start("one", "s2", 0))
                 .hasMessageContaining("belongs to node s1, not s2");
         start("one", "s1", 0).close();
+    }
+
+    /** Whatever the umask, and whose the folder is that it is in. */
+    @Test
+    void aNewFolderIsItsOwnersAlone() throws IOException {
+        start("one", "s1", 0).close();
+        assertThat(Files.getPosixFilePermissions(folder.resolve("data")))
+                .isEqualTo(PosixFilePermissions.fromString("rwx------"));
     }
 
     @Test

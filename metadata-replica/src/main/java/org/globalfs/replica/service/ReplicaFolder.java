@@ -29,7 +29,7 @@ final class ReplicaFolder {
                         + "\npartition "
                         + partition
                         + "\n";
-        Folders.create(folder);
+        Folders.createPrivate(folder);
         Path mark = folder.resolve(MARK);
         if (!Files.exists(mark)) {
             if (Files.exists(folder.resolve("p0"))) {
