@@ -155,11 +155,11 @@ public final class ClusterFolder {
                 root
                         + " is in use: "
                         + by
-                        + "; see 'globalfs status --data "
-                        + root
-                        + "', end it with 'globalfs stop --data "
-                        + root
-                        + "', or choose another --data");
+                        + "; see: globalfs status --data "
+                        + ShellWord.of(root)
+                        + "; end it with: globalfs stop --data "
+                        + ShellWord.of(root)
+                        + "; or choose another --data");
     }
 
     /** Whether a process's configuration names the ZooKeeper that is a process of this cluster. */

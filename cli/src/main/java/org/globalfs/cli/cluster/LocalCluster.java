@@ -217,17 +217,40 @@ public final class LocalCluster implements AutoCloseable {
         return name.startsWith(MOUNT_PREFIX);
     }
 
-    private void checkName(String name) throws Failure {
-        if (!name.equals(WHOLE) && !Files.isRegularFile(folder.config(name))) {
-            List<String> known = new ArrayList<>(allServers());
-            known.addAll(LocalTopology.mounts());
-            throw new Failure(
-                    ExitCode.CONFIG,
-                    "there is no process '"
-                            + name
-                            + "' in this cluster: choose from "
-                            + String.join(", ", known));
+    /** A cluster runs as one process or as many: names of the other kind mean nothing then. */
+    private void checkName(String name) throws Failure, IOException {
+        List<String> ran = new ArrayList<>(runningServers());
+        ran.addAll(deadServers());
+        boolean asOne = ran.isEmpty() || ran.contains(WHOLE);
+        boolean asMany = ran.isEmpty() || ran.stream().anyMatch(each -> !each.equals(WHOLE));
+        String why = "";
+        if (name.equals(WHOLE)) {
+            if (asOne) {
+                return;
+            }
+            why = ", whose servers run as processes of their own";
+        } else if (Files.isRegularFile(folder.config(name)) && !name.equals(LocalTopology.POLICY)) {
+            if (asMany || isMount(name)) {
+                return;
+            }
+            why = ", whose servers run as one";
         }
+        List<String> known = new ArrayList<>();
+        if (asMany) {
+            known.addAll(LocalTopology.servers());
+        }
+        if (asOne) {
+            known.add(WHOLE);
+        }
+        known.addAll(LocalTopology.mounts());
+        throw new Failure(
+                ExitCode.CONFIG,
+                "there is no process '"
+                        + name
+                        + "' in this cluster"
+                        + why
+                        + ": choose from "
+                        + String.join(", ", known));
     }
 
     private void launch(List<String> names)

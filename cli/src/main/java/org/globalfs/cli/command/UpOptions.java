@@ -8,6 +8,7 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.cluster.ClusterFolder;
 import org.globalfs.cli.cluster.LocalCluster;
+import org.globalfs.cli.cluster.ShellWord;
 import org.globalfs.protocol.config.ConfigException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -117,14 +118,23 @@ final class UpOptions {
         if (!noMount) {
             text.append("\nOne tree, mounted once per region:\n");
             for (String region : folder.regions()) {
-                text.append("  ").append(mounts.resolve(region)).append('\n');
+                text.append("  ").append(ShellWord.of(mounts.resolve(region))).append('\n');
             }
             text.append("\nTry:\n");
-            text.append("  mkdir ").append(mounts.resolve("us-west/hello")).append('\n');
-            text.append("  date > ").append(mounts.resolve("us-west/hello/now")).append('\n');
-            text.append("  cat ").append(mounts.resolve("eu-west/hello/now")).append('\n');
+            text.append("  mkdir ")
+                    .append(ShellWord.of(mounts.resolve("us-west/hello")))
+                    .append('\n');
+            text.append("  date > ")
+                    .append(ShellWord.of(mounts.resolve("us-west/hello/now")))
+                    .append('\n');
+            text.append("  cat ")
+                    .append(ShellWord.of(mounts.resolve("eu-west/hello/now")))
+                    .append('\n');
         }
-        String option = data.folder().equals(DataOption.DEFAULT) ? "" : " --data " + data.folder();
+        String option =
+                data.folder().equals(DataOption.DEFAULT)
+                        ? ""
+                        : " --data " + ShellWord.of(data.folder());
         text.append("\nSee:  ./globalfs status").append(option);
         text.append("\nStop: ")
                 .append(background ? "" : "Ctrl-C, or ")

@@ -124,6 +124,28 @@ class ClusterFolderTest {
         }
     }
 
+    /** One that does nothing, because nobody has that name, would look like a kill. */
+    @Test
+    void namesOfTheOtherKindOfClusterAreNoProcesses() throws Exception {
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 12_000);
+        try (LocalCluster cluster = new LocalCluster(folder, line -> {})) {
+            cluster.kill(List.of("cluster", "us-west-a", "mount-us-west"));
+            folder.run("us-west-a").begin(999_999_999);
+            assertThatThrownBy(() -> cluster.kill(List.of("cluster")))
+                    .isInstanceOfSatisfying(
+                            Failure.class, f -> assertThat(f.code()).isEqualTo(ExitCode.CONFIG))
+                    .hasMessageContaining("as processes of their own: choose from zookeeper, us-")
+                    .hasMessageEndingWith("eu-west-c, mount-us-west, mount-us-east, mount-eu-west");
+            assertThatThrownBy(() -> cluster.start(List.of("policy")))
+                    .hasMessageContaining("no process 'policy' in this cluster: choose from");
+            cluster.kill(List.of("us-west-a", "mount-us-west"));
+            folder.run("cluster").begin(999_999_999);
+            assertThatThrownBy(() -> cluster.kill(List.of("us-west-a")))
+                    .hasMessageContaining("run as one: choose from cluster, mount-us-west");
+            cluster.kill(List.of("cluster", "mount-us-west"));
+        }
+    }
+
     @Test
     void onlyItsOwnerLooksIntoWhatServersKeep() throws Exception {
         Path data = temporary.resolve("data");
@@ -150,12 +172,13 @@ class ClusterFolderTest {
 
     @Test
     void oneLauncherAtATime() throws Exception {
-        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 0);
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("my data"), 0);
         FileLock lock = folder.lock();
         assertThatThrownBy(folder::lock)
                 .isInstanceOfSatisfying(
                         Failure.class,
-                        f -> assertThat(f.code()).isEqualTo(ExitCode.ALREADY_RUNNING));
+                        f -> assertThat(f.code()).isEqualTo(ExitCode.ALREADY_RUNNING))
+                .hasMessageContaining("globalfs stop --data '" + folder.root() + "';");
         lock.acquiredBy().close();
         folder.lock().acquiredBy().close();
     }
