@@ -93,7 +93,9 @@ public final class Transport {
                     "replica "
                             + options.self()
                             + " cannot listen on "
-                            + options.bind()
+                            + options.bind().getHostString()
+                            + ":"
+                            + options.bind().getPort()
                             + " ("
                             + e.getMessage()
                             + ")"

@@ -595,8 +595,8 @@ class MulticastNodeTest {
             cluster.addresses.put(2, busy);
             assertThatThrownBy(() -> cluster.start(2))
                     .isInstanceOf(IOException.class)
-                    .hasMessageContaining("cannot listen on")
-                    .hasMessageContaining(String.valueOf(busy.getPort()));
+                    .hasMessageContaining(
+                            "cannot listen on " + busy.getHostString() + ":" + busy.getPort());
         }
     }
 
