@@ -554,6 +554,7 @@ struct ReadReply {
   28: optional bool cutOff;                // likewise; of partition 0
   29: optional map<i64, i32> homes;        // likewise
   30: optional list<i64> awaits;           // the session's own updates, not settled when it asked, that this may show: only once they are settled does nobody read through it what was before
+  31: optional i64 newestCookie;           // readDirectory: no entry of the directory has a higher one
 }
 
 // ---------------------------------------------------------------- grants, status

@@ -1,7 +1,7 @@
 package org.globalfs.client.vfs;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,14 +25,64 @@ final class Directories {
     private final ConcurrentMap<Long, OpenDirectory> open = new ConcurrentHashMap<>();
     private final AtomicLong numbers;
 
-    /** Entries that were fetched and not handed out yet. Guarded by itself. */
+    /**
+     * Entries that were fetched, from the first that the last read handed out. Guarded by itself.
+     */
     private static final class OpenDirectory {
-        final Deque<DirectoryEntry> ahead = new ArrayDeque<>();
+        private static final long NONE = -1;
 
-        /** Cookie after which {@code ahead} begins. */
-        long position = -1;
+        /** In the order of their cookies. */
+        List<DirectoryEntry> fetched = List.of();
+
+        /** Cookie after which {@code fetched} begins. */
+        private long position = NONE;
 
         boolean last;
+
+        /**
+         * The newest entry when reading began. What got its name since is not told of: who renames
+         * what he reads, or copies it beside, would be told of that too, and come to no end.
+         */
+        private long newest = NONE;
+
+        /**
+         * The kernel asks for more than its caller has room for, and then again for what it could
+         * not pass on.
+         */
+        void seek(long cookie) {
+            if (cookie == 0) {
+                newest = NONE;
+            }
+            if (cookie == 0 || cookie < position || cookie > end()) {
+                fetched = List.of();
+                last = false;
+            } else {
+                fetched = fetched.stream().filter(entry -> entry.getCookie() > cookie).toList();
+            }
+            position = cookie;
+        }
+
+        /** Adds entries that come after those that there are. */
+        void add(Listings.Page page) {
+            if (newest == NONE) {
+                newest = page.newest();
+            }
+            List<DirectoryEntry> all = new ArrayList<>(fetched);
+            last = page.last();
+            for (DirectoryEntry entry : page.entries()) {
+                if (entry.getCookie() > newest) {
+                    last = true;
+                } else {
+                    all.add(entry);
+                }
+            }
+            fetched = all;
+        }
+
+        /** Cookie after which the next entries are to be asked for. */
+        long end() {
+            return fetched.isEmpty() ? position : fetched.getLast().getCookie();
+        }
     }
 
     Directories(Requests requests, Names names, Listings listings, AtomicLong numbers) {
@@ -66,31 +116,23 @@ final class Directories {
             throw FsException.of(Errno.EBADF);
         }
         synchronized (directory) {
-            if (directory.position != cookie || cookie == 0) {
-                directory.ahead.clear();
-                directory.last = false;
-                directory.position = cookie;
-            }
-            while (true) {
-                if (directory.ahead.isEmpty()) {
-                    if (directory.last) {
-                        return;
-                    }
+            directory.seek(cookie);
+            int next = 0;
+            while (next < directory.fetched.size() || !directory.last) {
+                if (next == directory.fetched.size()) {
                     fetch(caller, ino, directory, sink.wantsEntries());
                     continue;
                 }
-                DirectoryEntry next = directory.ahead.getFirst();
-                byte[] name = next.getName();
+                DirectoryEntry entry = directory.fetched.get(next++);
+                byte[] name = entry.getName();
                 if (!sink.add(
                         name,
-                        next.getIno(),
-                        next.getType(),
-                        next.getCookie(),
-                        entry(ino, name, next, sink))) {
+                        entry.getIno(),
+                        entry.getType(),
+                        entry.getCookie(),
+                        entry(ino, name, entry, sink))) {
                     return;
                 }
-                directory.ahead.removeFirst();
-                directory.position = next.getCookie();
             }
         }
     }
@@ -111,9 +153,7 @@ final class Directories {
 
     private void fetch(Caller caller, long ino, OpenDirectory directory, boolean attributesWanted)
             throws FsException {
-        Listings.Page page = listings.page(caller, ino, directory.position, attributesWanted, true);
-        directory.ahead.addAll(page.entries());
-        directory.last = page.last();
+        directory.add(listings.page(caller, ino, directory.end(), attributesWanted, true));
     }
 
     void release(long handle) {

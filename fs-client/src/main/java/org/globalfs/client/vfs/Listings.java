@@ -46,8 +46,9 @@ final class Listings {
      * Entries in the order of their cookies.
      *
      * @param last no more come after them
+     * @param newest no entry that was there had a higher cookie
      */
-    record Page(List<DirectoryEntry> entries, boolean last) {}
+    record Page(List<DirectoryEntry> entries, boolean last, long newest) {}
 
     Listings(Requests requests, DirectoryReadAhead readAhead) {
         this.requests = requests;
@@ -99,7 +100,7 @@ final class Listings {
                                     entry.getCookie())
                             .setAttributes(attributes));
         }
-        return new Page(entries, true);
+        return new Page(entries, true, newest(entries, from));
     }
 
     private Page ask(
@@ -120,13 +121,20 @@ final class Listings {
         ReadReply reply = read.reply();
         Requests.check(reply.getErrno());
         List<DirectoryEntry> entries = reply.isSetEntries() ? reply.getEntries() : List.of();
-        Page page = new Page(entries, reply.isLast() || entries.isEmpty());
+        boolean last = reply.isLast() || entries.isEmpty();
+        long told = reply.isSetNewestCookie() ? reply.getNewestCookie() : Long.MAX_VALUE;
+        Page page = new Page(entries, last, last ? newest(entries, from) : told);
         learn(ino, from, page, read);
         if (read.partition() != requests.client().origin()) {
             readAhead.listed(ino, inodes(entries, Stat.DIRECTORY), this::ahead);
             readAhead.listed(ino, inodes(entries, Stat.REGULAR));
         }
         return page;
+    }
+
+    /** Of entries that no more come after. */
+    private static long newest(List<DirectoryEntry> entries, long from) {
+        return entries.isEmpty() ? from : entries.getLast().getCookie();
     }
 
     private static List<Long> inodes(List<DirectoryEntry> entries, int type) {

@@ -252,4 +252,34 @@ class ListingsTest {
             assertThat(cluster.reads.get() - before).isBetween(101, 106);
         }
     }
+
+    /** As with C libraries that read 2 KiB of a directory at a time, of which 4 are asked for. */
+    @Test
+    void whatTheKernelCouldNotPassOnIsNotAskedForAgain() throws FsException {
+        plant(700);
+        int before = cluster.reads.get();
+        assertThat(far.list(home, 20, 10, name -> {})).hasSize(700).doesNotHaveDuplicates();
+        assertThat(cluster.reads.get() - before).as("two pages").isLessThan(10);
+    }
+
+    /** Each gets a new place in the directory, behind all others. */
+    @Test
+    void whoRenamesWhatHeReadsComesToAnEnd() throws FsException {
+        plant(700);
+        List<String> names =
+                near.list(
+                        home,
+                        20,
+                        20,
+                        name ->
+                                near.fs.rename(
+                                        near.caller(),
+                                        home,
+                                        bytes(name),
+                                        home,
+                                        bytes("renamed " + name),
+                                        0));
+        assertThat(names).hasSize(700).noneMatch(name -> name.startsWith("renamed"));
+        assertThat(near.list(home, 20)).hasSize(700).allMatch(name -> name.startsWith("renamed"));
+    }
 }

@@ -154,6 +154,21 @@ final class TestClient implements AutoCloseable {
 
     /** Names in order, read with room for a few entries at a time. */
     List<String> list(long directory, int room) throws FsException {
+        return list(directory, room, room, name -> {});
+    }
+
+    /** What a program does with an entry that it has just read. */
+    interface Visitor {
+        void entry(String name) throws FsException;
+    }
+
+    /**
+     * As the kernel lists for a program with a small buffer.
+     *
+     * @param room entries that the kernel asks for at a time
+     * @param passedOn those of them that the program has room for: the rest is asked for again
+     */
+    List<String> list(long directory, int room, int passedOn, Visitor visitor) throws FsException {
         long handle = fs.openDirectory(caller(), directory, 0).handle();
         List<String> names = new ArrayList<>();
         long[] cookie = {0};
@@ -161,6 +176,7 @@ final class TestClient implements AutoCloseable {
         while (before != names.size()) {
             before = names.size();
             int[] left = {room};
+            List<String> read = new ArrayList<>();
             fs.readDirectory(
                     caller(),
                     directory,
@@ -178,11 +194,17 @@ final class TestClient implements AutoCloseable {
                             if (left[0]-- == 0) {
                                 return false;
                             }
-                            names.add(new String(name, StandardCharsets.UTF_8));
-                            cookie[0] = next;
+                            if (read.size() < passedOn) {
+                                read.add(new String(name, StandardCharsets.UTF_8));
+                                cookie[0] = next;
+                            }
                             return true;
                         }
                     });
+            for (String name : read) {
+                visitor.entry(name);
+            }
+            names.addAll(read);
         }
         fs.releaseDirectory(directory, handle);
         return names;

@@ -430,7 +430,10 @@ public final class Reads {
                     entries.add(entry);
                     return true;
                 });
-        return reply(0).setEntries(entries).setLast(!more[0]).setAttributes(directory.attributes());
+        return reply(0).setEntries(entries)
+                .setLast(!more[0])
+                .setNewestCookie(directory.nextCookie - 1)
+                .setAttributes(directory.attributes());
     }
 
     private static int size(DirectoryEntry entry) {
