@@ -14,7 +14,7 @@ import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.wire.BlockRef;
 
 /** Blocks in memory, with faults to order. */
-public final class FakeBlockStore implements BlockStore {
+public class FakeBlockStore implements BlockStore {
 
     private final Map<Long, byte[]> blocks = new ConcurrentHashMap<>();
     private final Map<Long, BlockRef> refs = new ConcurrentHashMap<>();

@@ -175,9 +175,14 @@ public final class WriteBack implements AutoCloseable {
         uploads.execute(() -> store(ino, buffer.content(), result));
     }
 
+    /**
+     * Gives up only after an attempt that began when the time was over: the time of those before
+     * may have passed while this process was stopped, or the machine asleep.
+     */
     private void store(long ino, ByteBuffer content, CompletableFuture<BlockRef> result) {
         Patience patience = Patience.of(options.timeout());
         long pauseMs = 50;
+        boolean last = false;
         while (true) {
             try {
                 BlockRef ref = blocks.put(backing.home(ino), content.duplicate());
@@ -185,10 +190,11 @@ public final class WriteBack implements AutoCloseable {
                 result.complete(ref);
                 return;
             } catch (IOException e) {
-                if (patience.over() || !passes(e)) {
+                if (last || !passes(e)) {
                     result.completeExceptionally(e);
                     return;
                 }
+                last = patience.over();
                 LOG.warn(
                         "storing a block of inode {} failed, again in {} ms: {}",
                         ino,

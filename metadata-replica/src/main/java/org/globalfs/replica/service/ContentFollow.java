@@ -46,8 +46,14 @@ final class ContentFollow {
     private static final int FILES = 256;
     private static final int MOST_WANTED = 4096;
 
-    /** Of a file, between one look at it and the command that changes it. */
+    /**
+     * Of a file, between one look at it and the command that changes it; fewer, where that would
+     * take more than a second's bandwidth.
+     */
     private static final int BLOCKS = 4;
+
+    /** In between it finds out whether it is to go on. */
+    private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
 
     /** In place of an answer. */
     private static final Errno UNKNOWN = Errno.EINPROGRESS;
@@ -73,11 +79,17 @@ final class ContentFollow {
         UpdateReply execute(UpdateRequest request) throws InterruptedException;
     }
 
+    /** Waits, so that no more is copied than may be. */
+    interface Pause {
+        void await(long ns);
+    }
+
     private final HostedPartition partition;
     private final Multicast multicast;
     private final BlockDeleter datastore;
     private final Executor executor;
     private final Shutdown shutdown;
+    private final Pause pause;
     private final long bytesPerSecond;
     private final LongSupplier nanoTime;
     private final long session = new SecureRandom().nextLong(1, 1L << 62);
@@ -90,12 +102,16 @@ final class ContentFollow {
     private long after;
     private long restsUntilNs;
 
+    /** When the bandwidth of what was copied is used up, and the next step may begin. */
+    private long nextStepNs;
+
     ContentFollow(
             HostedPartition partition,
             Multicast multicast,
             BlockDeleter datastore,
             Executor executor,
             Shutdown shutdown,
+            Pause pause,
             long bytesPerSecond,
             LongSupplier nanoTime) {
         this.partition = partition;
@@ -103,9 +119,11 @@ final class ContentFollow {
         this.datastore = datastore;
         this.executor = executor;
         this.shutdown = shutdown;
+        this.pause = pause;
         this.bytesPerSecond = bytesPerSecond;
         this.nanoTime = nanoTime;
         this.restsUntilNs = nanoTime.getAsLong();
+        this.nextStepNs = restsUntilNs;
     }
 
     /** Somebody opened a file here. */
@@ -183,7 +201,8 @@ final class ContentFollow {
         Map<BlockRef, Copy> copies = new HashMap<>();
         long from = 0;
         int tries = 0;
-        while (goesOn() && tries < TRIES) {
+        // Who tries again has copies already, which do not keep.
+        while ((tries == 0 ? awaitNextStep() : goesOn()) && tries < TRIES) {
             ReadReply file = read(ino, from, Long.MAX_VALUE - from);
             if (file.getStatus() != Status.DONE || file.getErrno() != 0) {
                 return true; // it went on to another partition, or is no more
@@ -230,11 +249,14 @@ final class ContentFollow {
     private List<Extent> foreign(List<Extent> extents) {
         List<Extent> foreign = new ArrayList<>();
         Set<BlockRef> blocks = new LinkedHashSet<>();
+        long bytes = 0;
         for (Extent extent : extents) {
             BlockRef block = extent.getBlock();
             if (block != null && block.getRegion() != partition.partition()) {
-                blocks.add(block);
-                if (blocks.size() > BLOCKS) {
+                if (blocks.add(block)) {
+                    bytes += block.getLength();
+                }
+                if (blocks.size() > BLOCKS || blocks.size() > 1 && bytes > bytesPerSecond) {
                     break;
                 }
                 foreign.add(extent);
@@ -244,7 +266,7 @@ final class ContentFollow {
     }
 
     private List<Extent> copy(long ino, List<Extent> foreign, Map<BlockRef, Copy> copies)
-            throws IOException, InterruptedException {
+            throws IOException {
         List<Extent> here = new ArrayList<>();
         for (Extent extent : foreign) {
             Copy copy = copies.get(extent.getBlock());
@@ -252,19 +274,20 @@ final class ContentFollow {
                 long beganNs = nanoTime.getAsLong();
                 copy = new Copy(datastore.copy(extent.getBlock(), partition.partition()), NOWHERE);
                 copies.put(extent.getBlock(), copy);
-                pace(copy.block.getLength(), beganNs);
+                used(copy.block.getLength(), beganNs);
             }
             here.add(new Extent(extent).setBlock(copy.block));
         }
         return here;
     }
 
-    /** The file refers to these copies now. */
+    /** The file refers to these copies now; others may be swept before it does. */
     private static void taken(List<Extent> foreign, List<Extent> here, Map<BlockRef, Copy> copies) {
         for (int i = 0; i < here.size(); i++) {
             Extent extent = here.get(i);
             copies.put(foreign.get(i).getBlock(), new Copy(extent.getBlock(), extent.getOffset()));
         }
+        copies.values().removeIf(copy -> copy.at == NOWHERE);
     }
 
     /**
@@ -280,9 +303,26 @@ final class ContentFollow {
                         .anyMatch(extent -> copy.block.equals(extent.getBlock()));
     }
 
-    private void pace(int bytes, long beganNs) throws InterruptedException {
-        long dueNs = beganNs + TimeUnit.SECONDS.toNanos(1) * bytes / bytesPerSecond;
-        var _ = shutdown.await(Math.max(0, dueNs - nanoTime.getAsLong()), TimeUnit.NANOSECONDS);
+    private void used(int bytes, long beganNs) {
+        long fromNs = nextStepNs - beganNs > 0 ? nextStepNs : beganNs;
+        nextStepNs = fromNs + TimeUnit.SECONDS.toNanos(1) * bytes / bytesPerSecond;
+    }
+
+    /**
+     * Between steps and not within one, so that copies are referred to at once, however long it
+     * takes until there may be others: what nothing refers to is swept.
+     *
+     * @return false: it does not go on
+     */
+    private boolean awaitNextStep() {
+        while (goesOn()) {
+            long leftNs = nextStepNs - nanoTime.getAsLong();
+            if (leftNs <= 0) {
+                return true;
+            }
+            pause.await(Math.min(leftNs, LONGEST_PAUSE_NS));
+        }
+        return false;
     }
 
     /**

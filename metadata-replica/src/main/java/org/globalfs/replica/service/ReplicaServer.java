@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import org.globalfs.multicast.Entry;
@@ -193,6 +194,9 @@ public final class ReplicaServer implements AutoCloseable {
                             blocks,
                             updates::update,
                             shutdown,
+                            ns -> {
+                                var _ = shutdown.await(ns, TimeUnit.NANOSECONDS);
+                            },
                             options.followBytesPerSecond(),
                             System::nanoTime);
             follows.put(number, follow);

@@ -48,7 +48,11 @@ final class ContentFollowTest {
     /** A block, a half of it at the file's beginning and one at its end. */
     @BeforeEach
     void fill() throws IOException {
-        all = new CutRegions(folder);
+        fill(new CutRegions(folder.resolve("fast")));
+    }
+
+    private void fill(CutRegions regions) {
+        all = regions;
         home = all.made(1, Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
         file = all.made(1, home, "file", Mode.REGULAR | 0644);
         BlockRef halved = all.newBlock(1, BLOCK_BYTES);
@@ -149,5 +153,26 @@ final class ContentFollowTest {
         assertThat(blocks(file)).contains(lost);
         assertThat(blocks(other)).allMatch(there -> there.getRegion() == 2);
         all.lost(lost, false);
+    }
+
+    /** It may take longer until the next block may be copied than copies are kept in vain. */
+    @Test
+    void howeverSlowlyContentFollowsACopyIsReferredToAtOnce() throws IOException {
+        check();
+        fill(new CutRegions(folder.resolve("slow"), BLOCK_BYTES / 5));
+        List<String> steps = new ArrayList<>();
+        all.beforeSteps(steps::add);
+        move(file);
+        all.settle();
+        assertThat(blocks(file)).allMatch(block -> block.getRegion() == 2);
+        steps.removeIf(what -> !List.of(COPIED, "pause", "COMPACT ordered in 2").contains(what));
+        for (int i = 0; i < steps.size(); i++) {
+            if (steps.get(i).equals(COPIED)) {
+                assertThat(steps.get(i + 1)).isEqualTo("COMPACT ordered in 2");
+            }
+        }
+        assertThat(steps.stream().filter("pause"::equals).count())
+                .as("seconds, at 5 a block")
+                .isGreaterThanOrEqualTo(5L * BLOCKS_BETWEEN);
     }
 }

@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 /** One region's replica in {@link CutRegions}: both its partitions, and all that it does itself. */
 final class CutRegion implements AutoCloseable, BlockDeleter {
 
-    private static final long FAST = 1L << 40;
     private static final long CONFIRM_NS = 3_000_000_000L;
 
     final int region;
@@ -41,7 +40,8 @@ final class CutRegion implements AutoCloseable, BlockDeleter {
     private long confirmed;
     private long confirmedNs;
 
-    CutRegion(CutRegions all, int region, Path folder) throws IOException {
+    CutRegion(CutRegions all, int region, Path folder, long followBytesPerSecond)
+            throws IOException {
         this.all = all;
         this.region = region;
         global = new HostedPartition(folder, 0, CutRegions.SMALL);
@@ -65,7 +65,8 @@ final class CutRegion implements AutoCloseable, BlockDeleter {
                             this,
                             this::execute,
                             new Shutdown(),
-                            FAST,
+                            all::pause,
+                            followBytesPerSecond,
                             all::nowNs));
             replies.put(each.partition(), new HashMap<>());
         }

@@ -57,6 +57,7 @@ final class CutRegions implements PartitionStates, AutoCloseable {
     private static final long TICK_NS = SECOND_NS / 2;
     private static final long ELECTION_NS = SECOND_NS;
     private static final long LONGEST_SECONDS = 120;
+    private static final long FAST = 1L << 40;
 
     /** More than there are errands at a time. */
     private static final long SESSIONS = 100;
@@ -91,12 +92,22 @@ final class CutRegions implements PartitionStates, AutoCloseable {
     private boolean resting;
 
     CutRegions(Path folder) throws IOException {
+        this(folder, FAST);
+    }
+
+    /**
+     * @param followBytesPerSecond the most that is copied so that content follows files
+     */
+    CutRegions(Path folder, long followBytesPerSecond) throws IOException {
         this.folder = folder;
         for (int ring = 0; ring <= COUNT; ring++) {
             logs.put(ring, new ArrayList<>());
         }
         for (int region = 1; region <= COUNT; region++) {
-            regions.put(region, new CutRegion(this, region, folder.resolve("r" + region)));
+            regions.put(
+                    region,
+                    new CutRegion(
+                            this, region, folder.resolve("r" + region), followBytesPerSecond));
         }
     }
 
@@ -119,6 +130,12 @@ final class CutRegions implements PartitionStates, AutoCloseable {
 
     long nowNs() {
         return nowNs;
+    }
+
+    /** Somebody waits, and all others with it. */
+    void pause(long ns) {
+        step("pause");
+        nowNs += ns;
     }
 
     /**
