@@ -24,10 +24,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.client.vfs.Caller;
-import org.globalfs.client.vfs.DirectorySink;
-import org.globalfs.client.vfs.Entry;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
+import org.globalfs.client.vfs.ListedEntries;
 import org.globalfs.client.vfs.LockRequest;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.Errno;
@@ -144,22 +143,9 @@ class MoveTest {
     /** Of a directory that this client has last seen at its old home. */
     private static SortedSet<String> names(FileSystem client, long directory, long handle)
             throws FsException {
-        SortedSet<String> names = new TreeSet<>();
-        DirectorySink sink =
-                new DirectorySink() {
-                    @Override
-                    public boolean wantsEntries() {
-                        return true;
-                    }
-
-                    @Override
-                    public boolean add(
-                            byte[] name, long ino, int type, long cookie, @Nullable Entry entry) {
-                        return names.add(new String(name, UTF_8));
-                    }
-                };
-        client.readDirectory(root(), directory, handle, 0, sink);
-        return names;
+        ListedEntries listed = new ListedEntries(Integer.MAX_VALUE);
+        client.readDirectory(root(), directory, handle, 0, listed);
+        return new TreeSet<>(listed.names());
     }
 
     private static void namesAreTheSameEverywhere(

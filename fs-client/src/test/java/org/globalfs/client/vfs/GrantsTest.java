@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -211,40 +210,22 @@ class GrantsTest {
         }
         two.lookup(home, "a");
         long handle = two.fs.openDirectory(two.caller(), home, 0).handle();
-        List<@Nullable Entry> first = entries(handle, 0, 1);
-        assertThat(first).singleElement().isNotNull();
+        List<ListedEntries.Listed> first = listed(handle, 0, 1);
+        assertThat(first).hasSize(1);
+        assertThat(first.getFirst().entry()).isNotNull();
         one.put(home, "b", "longer than before");
-        List<@Nullable Entry> others = entries(handle, firstCookie, 10);
+        List<ListedEntries.Listed> others = listed(handle, first.getFirst().cookie(), 10);
         assertThat(others).hasSize(2);
-        assertThat(others.getFirst()).as("changed since").isNull();
-        assertThat(others.getLast()).as("as it was").isNotNull();
+        assertThat(others.getFirst().entry()).as("changed since").isNull();
+        assertThat(others.getLast().entry()).as("as it was").isNotNull();
         two.fs.releaseDirectory(home, handle);
     }
 
-    private long firstCookie;
-
-    private List<@Nullable Entry> entries(long handle, long cookie, int room) throws FsException {
-        List<@Nullable Entry> entries = new ArrayList<>();
-        DirectorySink sink =
-                new DirectorySink() {
-                    @Override
-                    public boolean wantsEntries() {
-                        return true;
-                    }
-
-                    @Override
-                    public boolean add(
-                            byte[] name, long ino, int type, long next, @Nullable Entry entry) {
-                        if (entries.size() == room) {
-                            return false;
-                        }
-                        entries.add(entry);
-                        firstCookie = entries.size() == 1 ? next : firstCookie;
-                        return true;
-                    }
-                };
-        two.fs.readDirectory(two.caller(), home, handle, cookie, sink);
-        return entries;
+    private List<ListedEntries.Listed> listed(long handle, long cookie, int room)
+            throws FsException {
+        ListedEntries listed = new ListedEntries(room);
+        two.fs.readDirectory(two.caller(), home, handle, cookie, listed);
+        return listed.taken();
     }
 
     private interface Work {

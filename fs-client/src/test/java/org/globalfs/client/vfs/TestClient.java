@@ -11,7 +11,6 @@ import org.globalfs.client.FakeCluster;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Session;
-import org.jspecify.annotations.Nullable;
 
 /** A file system over a {@link FakeCluster}, and short ways to use it. */
 final class TestClient implements AutoCloseable {
@@ -171,41 +170,19 @@ final class TestClient implements AutoCloseable {
     List<String> list(long directory, int room, int passedOn, Visitor visitor) throws FsException {
         long handle = fs.openDirectory(caller(), directory, 0).handle();
         List<String> names = new ArrayList<>();
-        long[] cookie = {0};
-        int before = -1;
-        while (before != names.size()) {
-            before = names.size();
-            int[] left = {room};
-            List<String> read = new ArrayList<>();
-            fs.readDirectory(
-                    caller(),
-                    directory,
-                    handle,
-                    cookie[0],
-                    new DirectorySink() {
-                        @Override
-                        public boolean wantsEntries() {
-                            return true;
-                        }
-
-                        @Override
-                        public boolean add(
-                                byte[] name, long ino, int type, long next, @Nullable Entry entry) {
-                            if (left[0]-- == 0) {
-                                return false;
-                            }
-                            if (read.size() < passedOn) {
-                                read.add(new String(name, StandardCharsets.UTF_8));
-                                cookie[0] = next;
-                            }
-                            return true;
-                        }
-                    });
-            for (String name : read) {
-                visitor.entry(name);
+        long cookie = 0;
+        ListedEntries listed;
+        do {
+            listed = new ListedEntries(room);
+            fs.readDirectory(caller(), directory, handle, cookie, listed);
+            List<ListedEntries.Listed> read =
+                    listed.taken().subList(0, Math.min(passedOn, listed.taken().size()));
+            for (ListedEntries.Listed entry : read) {
+                visitor.entry(entry.name());
+                names.add(entry.name());
+                cookie = entry.cookie();
             }
-            names.addAll(read);
-        }
+        } while (!listed.taken().isEmpty());
         fs.releaseDirectory(directory, handle);
         return names;
     }
