@@ -31,14 +31,25 @@ final class MoveCommands {
 
     private final Replicas replicas;
     private final int origin;
+    private final Runnable pause;
     private long sequence;
 
     /**
      * @param origin the partition of this oracle's region
      */
     MoveCommands(Replicas replicas, int origin) {
+        this(replicas, origin, () -> LockSupport.parkNanos(PAUSE_NS));
+    }
+
+    /**
+     * As above.
+     *
+     * @param pause waits a little, before what was in vain is tried again
+     */
+    MoveCommands(Replicas replicas, int origin, Runnable pause) {
         this.replicas = replicas;
         this.origin = origin;
+        this.pause = pause;
     }
 
     /**
@@ -62,8 +73,11 @@ final class MoveCommands {
             UpdateReply reply = attempt(command, again);
             again = true;
             if (reply == null) {
-                LockSupport.parkNanos(PAUSE_NS);
+                pause.run();
             } else if (reply.getStatus() == Status.ESCALATE) {
+                if (command.isCoordinated()) {
+                    pause.run(); // who has just said whom it concerns has changed its mind
+                }
                 command.setCoordinated(true);
                 command.setParticipants(new ArrayList<>(reply.getParticipants()));
             } else if (reply.getErrno() == 0) {

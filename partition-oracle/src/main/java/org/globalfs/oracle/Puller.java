@@ -50,6 +50,10 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
         boolean has(long nowMs) {
             return inodes.left(nowMs) > 0 && bytes.left(nowMs) > 0;
         }
+
+        boolean isFull(long nowMs) {
+            return inodes.isFull(nowMs) && bytes.isFull(nowMs);
+        }
     }
 
     /**
@@ -77,6 +81,7 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     void pull() {
         long nowMs = clockMs.getAsLong();
         resting.values().removeIf(untilMs -> untilMs <= nowMs);
+        budgets.values().removeIf(budget -> budget.isFull(nowMs));
         if (!closed && !monitor.choices(resting::containsKey).isEmpty()) {
             // What has come to be at a rule's path since they were looked for must not move along.
             rules.run();
@@ -89,6 +94,11 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
                 pull(choice);
             }
         }
+    }
+
+    /** Rules with budgets that something is missing of, or was a moment ago. */
+    int budgets() {
+        return budgets.size();
     }
 
     private Budgets budgets(MoveRule rule) {

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.oracle.policy.Rules;
 import org.globalfs.protocol.Errno;
@@ -37,15 +39,30 @@ class PullerTest {
     private static final long WELL = 1L << 48 | 7;
     private static final long OTHER = 1L << 48 | 8;
 
+    /** With a budget, unlike those that say no more than that. */
+    private static final MoveRule EAGER =
+            new MoveRule(
+                    "/",
+                    Optional.empty(),
+                    MoveRule.Kind.EAGER,
+                    false,
+                    1,
+                    1,
+                    5_000,
+                    1,
+                    10_000,
+                    1_000_000,
+                    1L << 40);
+
     private final AtomicLong clockMs = new AtomicLong(1_000_000);
     private final List<Long> moved = new CopyOnWriteArrayList<>();
     private final UseMonitor monitor =
-            new UseMonitor(
-                    "here",
-                    HERE,
-                    Set.of("there", "here"),
-                    Rules.of(MoveRule.eager("/")),
-                    clockMs::get);
+            new UseMonitor("here", HERE, Set.of("there", "here"), Rules.of(EAGER), clockMs::get);
+    private final AtomicInteger pauses = new AtomicInteger();
+
+    /** So many more updates are sent on. */
+    private final AtomicInteger escalations = new AtomicInteger();
+
     private volatile ReadReply ofOther = new ReadReply();
     private RpcServer server;
     private Replicas replicas;
@@ -78,7 +95,7 @@ class PullerTest {
                         monitor,
                         () -> {},
                         new TreeReader(replicas),
-                        new MoveCommands(replicas, HERE),
+                        new MoveCommands(replicas, HERE, pauses::incrementAndGet),
                         HERE,
                         "here",
                         clockMs::get);
@@ -118,6 +135,9 @@ class PullerTest {
     }
 
     private UpdateReply update(UpdateRequest request) {
+        if (escalations.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            return new UpdateReply(Status.ESCALATE, 0).setParticipants(List.of(THERE, HERE));
+        }
         moved.addAll(request.getCommand().getOp().getMove().getInodes());
         return new UpdateReply(Status.DONE, 0).setDone(1).setRest(List.of()).setStayed(List.of());
     }
@@ -138,5 +158,35 @@ class PullerTest {
         clockMs.addAndGet(10_001);
         puller.pull();
         assertThat(moved).containsExactly(WELL);
+    }
+
+    /** Where it is between two partitions what it concerns, it may take a while until it is not. */
+    @Test
+    void whoIsSentOnAgainWaitsInBetween() {
+        ofOther = new ReadReply().setStatus(Status.DONE).setErrno(Errno.ENOENT.number());
+        escalations.set(1);
+        puller.pull();
+        assertThat(moved).containsExactly(WELL);
+        assertThat(pauses).hasValue(0);
+        escalations.set(3);
+        monitor.report(HERE, List.of(new DirectoryUse(WELL, 1, THERE, 1_000, 1_000)));
+        clockMs.addAndGet(10_001);
+        puller.pull();
+        assertThat(moved).containsExactly(WELL, WELL);
+        assertThat(pauses).hasValue(2);
+    }
+
+    /** Each time that a policy is changed it is by another rule. */
+    @Test
+    void aBudgetIsForgottenOnceNothingOfItIsMissing() {
+        ofOther = new ReadReply().setStatus(Status.DONE).setErrno(Errno.ENOENT.number());
+        puller.pull();
+        assertThat(moved).containsExactly(WELL);
+        assertThat(puller.budgets()).isEqualTo(1);
+        puller.pull();
+        assertThat(puller.budgets()).isEqualTo(1);
+        clockMs.addAndGet(2 * 3_600_000);
+        puller.pull();
+        assertThat(puller.budgets()).isZero();
     }
 }

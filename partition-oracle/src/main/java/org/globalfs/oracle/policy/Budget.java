@@ -26,6 +26,12 @@ public final class Budget {
         return (long) Math.ceil(left);
     }
 
+    /** Whether nothing of it is missing, as of a new one. */
+    public boolean isFull(long nowMs) {
+        var _ = left(nowMs);
+        return left >= anHour;
+    }
+
     public void spend(long amount) {
         left -= amount;
     }

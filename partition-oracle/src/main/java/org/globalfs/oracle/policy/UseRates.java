@@ -1,10 +1,11 @@
 package org.globalfs.oracle.policy;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.PriorityQueue;
 import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.wire.DirectoryUse;
 import org.jspecify.annotations.Nullable;
@@ -143,17 +144,26 @@ public final class UseRates {
     /** Lets the tenth that is used least go, from below. */
     private void makeRoom(long nowMs) {
         int keep = most - most / 10;
+        UseTree tree = tree(nowMs);
+        Map<Long, Integer> below = new HashMap<>();
+        PriorityQueue<Directory> leaves =
+                new PriorityQueue<>(Comparator.comparingDouble(Directory::operations));
+        for (Directory directory : directories.values()) {
+            int children = tree.below(directory.ino).size();
+            below.put(directory.ino, children);
+            if (children == 0) {
+                leaves.add(directory);
+            }
+        }
         while (directories.size() > keep) {
-            UseTree tree = tree(nowMs);
-            List<Directory> leaves = new ArrayList<>(directories.values());
-            leaves.removeIf(directory -> !tree.below(directory.ino).isEmpty());
-            leaves.sort(Comparator.comparingDouble(Directory::operations));
-            int surplus = Math.min(directories.size() - keep, leaves.size());
-            for (Directory leaf : leaves.subList(0, surplus)) {
-                directories.remove(leaf.ino);
-                Directory above = directories.get(leaf.parent);
-                if (above != null) {
-                    leaf.use.forEach(above::add);
+            Directory leaf = Objects.requireNonNull(leaves.poll(), "a tree has leaves");
+            directories.remove(leaf.ino);
+            Directory above = directories.get(leaf.parent);
+            if (above != null) {
+                leaf.use.forEach(above::add);
+                // It becomes a leaf with the last one below it, and changes no more from then on.
+                if (below.merge(above.ino, -1, Integer::sum) == 0) {
+                    leaves.add(above);
                 }
             }
         }

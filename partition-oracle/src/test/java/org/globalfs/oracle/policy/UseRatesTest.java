@@ -49,6 +49,26 @@ class UseRatesTest {
         assertThat(sum(rates, 1_000_099, 0)).isEqualTo(1_000);
     }
 
+    /** Nor do others go instead, because they are at the bottom. */
+    @Test
+    void whatIsLeftOfAChainGoesBeforeWhatIsUsed() {
+        int most = 1_000;
+        UseRates rates = new UseRates(most, Rules.of(MoveRule.eager("/")), 0);
+        List<DirectoryUse> uses = new ArrayList<>(List.of(new DirectoryUse(1, 1, 1, 0, 0)));
+        for (int depth = 0; depth < most / 2; depth++) {
+            uses.add(new DirectoryUse(1_000 + depth, depth == 0 ? 1 : 999 + depth, 1, 0, 0));
+        }
+        for (int busy = 0; busy < most / 2; busy++) {
+            uses.add(new DirectoryUse(10_000 + busy, 1, 1, 100, 0));
+        }
+        rates.report(1, uses, 0);
+        assertThat(rates.size()).isEqualTo(most - most / 10);
+        for (int busy = 0; busy < most / 2; busy++) {
+            assertThat(rates.directory(10_000 + busy)).isNotNull();
+        }
+        assertThat(rates.directory(1_000)).isNotNull();
+    }
+
     @Test
     void reportsThatContradictEachOtherDoNoHarm() {
         UseRates rates = new UseRates(100, Rules.of(MoveRule.eager("/")), 0);

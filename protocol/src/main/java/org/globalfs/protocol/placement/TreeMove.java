@@ -99,6 +99,10 @@ public final class TreeMove<E extends Exception> {
     private final Progress progress;
     private final Scope scope;
     private final Set<Long> stayed = new HashSet<>();
+
+    /** Of what was met in this pass: directories, and what has more names than one. */
+    private final Set<Long> met = new HashSet<>();
+
     private long root;
 
     /**
@@ -120,7 +124,8 @@ public final class TreeMove<E extends Exception> {
     public Set<Long> pass(long root) throws E {
         this.root = root;
         stayed.clear();
-        Set<Long> seen = new HashSet<>(Set.of(root));
+        met.clear();
+        met.add(root);
         if (root != ROOT_INO) {
             move(List.of(root));
         }
@@ -130,13 +135,18 @@ public final class TreeMove<E extends Exception> {
             directories.add(root);
         }
         while (!directories.isEmpty() && progress.goesOn()) {
-            directory(directories.poll(), seen, directories);
+            directory(directories.poll(), directories);
         }
         return Set.copyOf(stayed);
     }
 
+    /** How much is kept of what was met. */
+    int remembered() {
+        return met.size();
+    }
+
     /** Moves what a directory names, a page at a time, and looks at it at its new home. */
-    private void directory(long directory, Set<Long> seen, Deque<Long> directories) throws E {
+    private void directory(long directory, Deque<Long> directories) throws E {
         long cookie = 0;
         boolean last = false;
         while (!last && progress.goesOn()) {
@@ -148,7 +158,7 @@ public final class TreeMove<E extends Exception> {
             }
             for (DirectoryEntry entry : page.reply.getEntries()) {
                 cookie = entry.getCookie();
-                look(entry, page.partition, seen, directories);
+                look(entry, page.partition, directories);
             }
             last = page.reply.isLast() || page.reply.getEntries().isEmpty();
         }
@@ -174,11 +184,10 @@ public final class TreeMove<E extends Exception> {
         return astray;
     }
 
-    private void look(DirectoryEntry entry, int partition, Set<Long> seen, Deque<Long> directories)
-            throws E {
+    private void look(DirectoryEntry entry, int partition, Deque<Long> directories) throws E {
         long ino = entry.getIno();
         boolean isDirectory = entry.getType() == DIRECTORY;
-        if (!seen.add(ino) || scope.apart.contains(ino)) {
+        if (met.contains(ino) || scope.apart.contains(ino)) {
             return;
         }
         Attributes attributes = entry.isSetAttributes() ? entry.getAttributes() : null;
@@ -187,6 +196,10 @@ public final class TreeMove<E extends Exception> {
             Answer elsewhere = access.attributes(ino);
             home = elsewhere.partition;
             attributes = elsewhere.reply.getAttributes();
+        }
+        // What has one name is not met again, and there may be many millions of those.
+        if (isDirectory || attributes != null && attributes.getNlink() > 1) {
+            met.add(ino);
         }
         if (isDirectory) {
             boolean inScope = home == to || scope.takesFrom(home);

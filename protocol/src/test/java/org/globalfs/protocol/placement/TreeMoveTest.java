@@ -62,6 +62,8 @@ final class TreeMoveTest {
             attributes.setIno(ino);
             attributes.setMode(names.containsKey(ino) ? DIRECTORY : FILE);
             attributes.setAllocated(1);
+            attributes.setNlink(
+                    (int) names.values().stream().filter(in -> in.contains(ino)).count());
             attributes.setExtended((byte) (withPolicy.contains(ino) ? 8 : 0));
             return attributes;
         }
@@ -174,5 +176,32 @@ final class TreeMoveTest {
         assertThat(homes(List.of(TOP, goes))).containsExactly(2);
         assertThat(homes(List.of(apart, belowApart, own, belowOwn, belowThird))).containsExactly(1);
         assertThat(homes(List.of(third, file))).containsExactly(3);
+    }
+
+    /** A tree may have many millions of files. */
+    @Test
+    void onlyWhatMayBeMetAgainIsRemembered() {
+        long top = partitions.made(0, 1, true);
+        long below = partitions.made(top, 1, true);
+        for (int i = 0; i < 100; i++) {
+            partitions.made(i % 2 == 0 ? top : below, 1, false);
+        }
+        long linked = partitions.made(top, 1, false);
+        Objects.requireNonNull(partitions.names.get(below)).add(linked);
+        long[] bytes = {0};
+        TreeMove.Progress progress =
+                new TreeMove.Progress() {
+                    @Override
+                    public void moved(long inodes) {}
+
+                    @Override
+                    public void content(long more) {
+                        bytes[0] += more;
+                    }
+                };
+        TreeMove<RuntimeException> move = new TreeMove<>(partitions, 2, progress, Scope.ALL);
+        assertThat(move.pass(top)).isEmpty();
+        assertThat(bytes[0]).as("of each file once").isEqualTo(101);
+        assertThat(move.remembered()).isEqualTo(3);
     }
 }
