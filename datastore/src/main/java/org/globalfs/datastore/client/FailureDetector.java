@@ -2,6 +2,7 @@ package org.globalfs.datastore.client;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -12,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Which nodes are suspect, for all operations of a client: what one operation learned by waiting,
- * no other has to. A suspect is asked last, and a background thread pings it until it answers.
+ * no other has to. A suspect is asked last, and pinged in the background until it answers.
  */
 final class FailureDetector implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FailureDetector.class);
@@ -26,6 +27,10 @@ final class FailureDetector implements AutoCloseable {
     private final Runnable housekeeping;
     private final long housekeepingMs;
     private final Map<String, Suspicion> suspects = new ConcurrentHashMap<>();
+
+    /** Asked now: one that says nothing keeps no other waiting. */
+    private final Set<String> probed = ConcurrentHashMap.newKeySet();
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private boolean stopped;
@@ -101,10 +106,27 @@ final class FailureDetector implements AutoCloseable {
                 keptNs = System.nanoTime();
             }
             suspects.forEach((node, suspicion) -> {
-                if (System.nanoTime() - suspicion.notBeforeNs >= 0) {
-                    probe(node, suspicion);
+                if (System.nanoTime() - suspicion.notBeforeNs >= 0 && probed.add(node)) {
+                    begin(node, suspicion);
                 }
             });
+        }
+    }
+
+    /** A thread each: one that waits in a selector would keep a virtual one's carrier. */
+    private void begin(String node, Suspicion suspicion) {
+        Runnable probe =
+                () -> {
+                    try {
+                        probe(node, suspicion);
+                    } finally {
+                        probed.remove(node);
+                    }
+                };
+        try {
+            Thread.ofPlatform().daemon().name("storage-probe-" + node).start(probe);
+        } catch (OutOfMemoryError e) {
+            probe.run(); // this process has no more threads now
         }
     }
 

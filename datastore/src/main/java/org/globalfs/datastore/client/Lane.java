@@ -28,6 +28,7 @@ final class Lane {
 
     private final String cluster;
     private final boolean background;
+    private final long stuckNs;
     private final Selector selector;
     private final Map<String, NodeLink> links = new HashMap<>();
     private final Deque<Exchange> finished = new ArrayDeque<>();
@@ -40,8 +41,16 @@ final class Lane {
      * @param background nobody waits for what is asked for
      */
     Lane(String cluster, boolean background) throws IOException {
+        this(cluster, background, STUCK_NS);
+    }
+
+    /**
+     * @param stuckNs a link whose oldest request waits this long is dead
+     */
+    Lane(String cluster, boolean background, long stuckNs) throws IOException {
         this.cluster = cluster;
         this.background = background;
+        this.stuckNs = stuckNs;
         this.selector = Selector.open();
     }
 
@@ -79,10 +88,7 @@ final class Lane {
         }
         if (link != null && link.isOpen()) {
             Exchange oldest = link.oldest();
-            boolean stuck =
-                    oldest != null
-                            && oldest.sentNs != 0
-                            && System.nanoTime() - oldest.sentNs > STUCK_NS;
+            boolean stuck = oldest != null && System.nanoTime() - oldest.sentNs >= stuckNs;
             if (link.address().equals(address) && !stuck) {
                 return link;
             }

@@ -74,6 +74,7 @@ final class NodeLink {
         head.limit(Frame.HEADER_BYTES);
         Exchange hello =
                 new Exchange(Opcode.HELLO, node, -1, 0, greeting::write, new byte[0], 0, 0);
+        hello.sentNs = System.nanoTime(); // who never answers it is stuck
         unanswered.add(hello);
         unwritten.add(hello);
     }

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.HeldCode;
@@ -176,8 +177,13 @@ final class ChunkTable {
         return handoffs;
     }
 
-    long handoffChunks() {
-        return handoffs.values().stream().mapToLong(Set::size).sum();
+    /** How many are kept for some of those nodes. */
+    long handoffChunks(Predicate<String> homes) {
+        long sum = 0;
+        for (Map.Entry<String, NavigableSet<ChunkKey>> kept : handoffs.entrySet()) {
+            sum += homes.test(kept.getKey()) ? kept.getValue().size() : 0;
+        }
+        return sum;
     }
 
     /** Chunks that were found damaged and are not mended yet. */

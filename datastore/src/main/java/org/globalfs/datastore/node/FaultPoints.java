@@ -99,6 +99,9 @@ public interface FaultPoints {
      */
     default void lookingUp(ChunkKey key) {}
 
+    /** A chunk was read damaged, and is about to be noted as that. */
+    default void noting(ChunkKey key) {}
+
     /**
      * A record is about to be marked as dead.
      *

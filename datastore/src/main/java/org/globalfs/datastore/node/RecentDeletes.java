@@ -12,13 +12,35 @@ final class RecentDeletes {
     private static final int GENERATION_SIZE = 50_000;
     private static final long GENERATION_NS = 120_000_000_000L;
 
+    private final int generationSize;
+    private final Runnable whenFull;
     private volatile Set<ChunkKey> young = ConcurrentHashMap.newKeySet();
     private volatile Set<ChunkKey> old = Set.of();
     private long youngSince = System.nanoTime();
 
+    RecentDeletes() {
+        this(GENERATION_SIZE, () -> {});
+    }
+
+    /**
+     * @param whenFull run by whoever finds a generation full, before it is turned
+     */
+    RecentDeletes(int generationSize, Runnable whenFull) {
+        this.generationSize = generationSize;
+        this.whenFull = whenFull;
+    }
+
     void add(ChunkKey block) {
         young.add(blockOf(block));
-        if (young.size() >= GENERATION_SIZE) {
+        if (young.size() >= generationSize) {
+            whenFull.run();
+            turnIfFull();
+        }
+    }
+
+    /** Of those who find it full at the same time the first turns it: another turn forgets it. */
+    private synchronized void turnIfFull() {
+        if (young.size() >= generationSize) {
             turn();
         }
     }

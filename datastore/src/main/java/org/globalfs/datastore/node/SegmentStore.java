@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -512,18 +513,24 @@ public final class SegmentStore implements AutoCloseable {
 
     /** False: the chunk has gone from there, so that nothing is known of it. */
     private boolean noteDamaged(ChunkKey key, ChunkLocation location, String why) {
-        if (!location.equals(table.location(key))) {
-            return false;
+        indexLock.lock();
+        try {
+            if (!location.equals(table.location(key))) {
+                return false;
+            }
+            faults.noting(key);
+            if (table.corrupt().add(key)) {
+                LOG.error(
+                        "chunk {} in {} at {} is corrupt: {}",
+                        key,
+                        location.segment().path(),
+                        location.offset(),
+                        why);
+            }
+            return true;
+        } finally {
+            indexLock.unlock();
         }
-        if (table.corrupt().add(key)) {
-            LOG.error(
-                    "chunk {} in {} at {} is corrupt: {}",
-                    key,
-                    location.segment().path(),
-                    location.offset(),
-                    why);
-        }
-        return true;
     }
 
     /** Room that {@link #read} needs for a range of this length. */
@@ -831,13 +838,22 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     NodeStatistics statistics() throws IOException {
+        return statistics(_ -> true);
+    }
+
+    /**
+     * How full it is, and how well.
+     *
+     * @param awaited whether what is kept for a node is to go there
+     */
+    NodeStatistics statistics(Predicate<String> awaited) throws IOException {
         StorageRoom room = room();
         return new NodeStatistics(
                 room.capacity(),
                 room.used(),
                 table.liveBytes(),
                 table.chunks(),
-                table.handoffChunks(),
+                table.handoffChunks(awaited),
                 table.corrupt().size(),
                 files.count(),
                 groupSync.failure() == null && !index.isBroken(),

@@ -32,6 +32,7 @@ public final class StorageNode implements AutoCloseable {
     private final StorageServer server;
     private final Compaction compaction;
     private final HandoffReturn handoffs;
+    private final Upkeep upkeep;
     private final Scrub scrub;
     private final Repair repair;
     private Descriptors.@Nullable Claim descriptors;
@@ -114,7 +115,9 @@ public final class StorageNode implements AutoCloseable {
             Compaction compaction,
             HandoffReturn handoffs,
             Scrub scrub,
-            Repair repair) {
+            Repair repair,
+            Upkeep upkeep) {
+        this.upkeep = upkeep;
         this.scrub = scrub;
         this.repair = repair;
         this.options = options;
@@ -243,7 +246,7 @@ public final class StorageNode implements AutoCloseable {
                                         options.partition,
                                         discovery,
                                         repairs.graceMs()));
-                Upkeep upkeep = upkeep(scrub, repair);
+                Upkeep upkeep = upkeep(scrub, repair, placement);
                 server.start(() -> new StorageRequests(store, upkeep, options.id));
                 return new StorageNode(
                         options,
@@ -253,7 +256,8 @@ public final class StorageNode implements AutoCloseable {
                         new Compaction(store, options.id),
                         handoffs,
                         scrub,
-                        repair);
+                        repair,
+                        upkeep);
             } catch (IOException | RuntimeException e) {
                 store.close();
                 throw e;
@@ -264,7 +268,7 @@ public final class StorageNode implements AutoCloseable {
         }
     }
 
-    private static Upkeep upkeep(Scrub scrub, Repair repair) {
+    private static Upkeep upkeep(Scrub scrub, Repair repair, PlacementEpochs placement) {
         return new Upkeep() {
             @Override
             public ScrubProgress scrub(boolean begins, long bytesPerSecond) {
@@ -274,6 +278,11 @@ public final class StorageNode implements AutoCloseable {
             @Override
             public RepairProgress repair(boolean begins) {
                 return begins ? repair.begin() : repair.progress();
+            }
+
+            @Override
+            public boolean awaits(String node) {
+                return placement.newest().lists(node);
             }
         };
     }
@@ -288,7 +297,7 @@ public final class StorageNode implements AutoCloseable {
     }
 
     public NodeStatistics statistics() throws IOException {
-        return store.statistics();
+        return store.statistics(upkeep::awaits);
     }
 
     /** Stops serving; what was acknowledged is on disk. The node stays in the placement epochs. */

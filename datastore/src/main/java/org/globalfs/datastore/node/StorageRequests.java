@@ -78,7 +78,7 @@ final class StorageRequests implements Requests {
                                 opcode,
                                 ChunkStatus.OK,
                                 request,
-                                store.statistics()::write,
+                                store.statistics(upkeep::awaits)::write,
                                 HeldCode.write(store.codes()));
                 case SCRUB -> scrub(request, meta, replies);
                 case REPAIR -> repair(request, meta, replies);

@@ -31,4 +31,11 @@ interface Upkeep {
      * @param begins false: only says how far it is
      */
     RepairProgress repair(boolean begins);
+
+    /**
+     * Whether chunks that are kept for a node go there once it is back: else it is gone for good.
+     */
+    default boolean awaits(String node) {
+        return true;
+    }
 }

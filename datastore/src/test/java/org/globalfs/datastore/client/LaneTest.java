@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -67,6 +70,27 @@ class LaneTest {
                 var _ = send(lane, server.address());
                 lane.endOperation(); // nobody wants that answer any more
                 await().until(() -> server.connections() == 0);
+            }
+            lane.close();
+        }
+    }
+
+    /** It is there, as far as the kernel goes, but does not even say who it is. */
+    @Test
+    void aConnectionThatTheNodeNeverGreetsIsGivenUp() throws IOException {
+        try (ServerSocket node = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            HostPort address = new HostPort("127.0.0.1", node.getLocalPort());
+            Lane lane = new Lane("c", false, 0);
+            var _ = send(lane, address);
+            try (Socket first = node.accept()) {
+                lane.await(System.nanoTime() + MINUTE_NS); // connected: all is written
+                assertThat(first.getInputStream().read()).isNotNegative();
+                lane.endOperation();
+                node.setSoTimeout(10_000);
+                var _ = send(lane, address);
+                try (Socket second = node.accept()) {
+                    assertThat(second.isConnected()).isTrue();
+                }
             }
             lane.close();
         }

@@ -2,9 +2,11 @@ package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -22,6 +24,7 @@ import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkPages;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -712,6 +715,54 @@ class SegmentStoreTest {
                 .hasSameBinaryContentAs(onlySegment());
         try (SegmentStore store = reopened(FaultPoints.NONE)) {
             assertHolds(store, chunks);
+        }
+    }
+
+    /** It would count as damaged for ever. */
+    @Test
+    void aChunkThatIsDeletedWhileItIsFoundDamagedIsNotCounted() throws Exception {
+        AtomicReference<SegmentStore> opened = new AtomicReference<>();
+        AtomicReference<Thread> deletes = new AtomicReference<>();
+        BadSectors bad = new BadSectors();
+        FaultPoints faults =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void reading(Path path, long offset) throws IOException {
+                        bad.reading(path, offset);
+                    }
+
+                    @Override
+                    public void noting(ChunkKey key) {
+                        Thread thread = Thread.startVirtualThread(() -> discard(opened, key));
+                        deletes.set(thread);
+                        await().until(() ->
+                                thread.getState() == Thread.State.WAITING
+                                        || thread.getState() == Thread.State.TERMINATED);
+                    }
+                };
+        SegmentStore.Options options =
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+        try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), faults)) {
+            opened.set(store);
+            ChunkKey key = key();
+            assertThat(put(store, key, null, bytes(1_000))).isEqualTo(ChunkStatus.OK);
+            ChunkLocation location = Objects.requireNonNull(store.location(key));
+            bad.add(location.segment().path(), location.offset());
+            assertThat(status(store, key)).isEqualTo(ChunkStatus.CORRUPT);
+            deletes.get().join();
+            assertThat(status(store, key)).isEqualTo(ChunkStatus.NOT_FOUND);
+            assertThat(store.corrupt()).isEmpty();
+        }
+    }
+
+    private static void discard(AtomicReference<SegmentStore> store, ChunkKey key) {
+        try {
+            store.get().discard(List.of(key));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }
