@@ -246,14 +246,18 @@ class PlacementTest {
             List<StorageSite> homes = placement.homes(high, low, 4, 2);
             StorageSite down = homes.get(b % 6);
             Map<String, Integer> held = new HashMap<>();
-            homes.stream().filter(site -> site != down).forEach(site -> held.put(site.id(), 1));
+            homes.stream()
+                    .filter(site -> !site.equals(down))
+                    .forEach(site -> held.put(site.id(), 1));
             StorageSite first =
-                    placement.standIn(placement.ranking(high, low), held, 2, site -> site != down);
+                    placement.standIn(
+                            placement.ranking(high, low), held, 2, site -> !site.equals(down));
             assertThat(first).isNotNull();
             assertThat(first.datacenter()).isEqualTo(down.datacenter());
             held.put(first.id(), 2);
             StorageSite second =
-                    placement.standIn(placement.ranking(high, low), held, 2, site -> site != down);
+                    placement.standIn(
+                            placement.ranking(high, low), held, 2, site -> !site.equals(down));
             assertThat(second).isNotNull(); // one datacenter gets more: better than no chunk
             assertThat(second).isNotEqualTo(first);
             homes.forEach(site -> held.put(site.id(), 2));
@@ -271,9 +275,11 @@ class PlacementTest {
             List<StorageSite> homes = placement.homes(high, low, 4, 2);
             StorageSite down = homes.get(b % 6);
             Map<String, Integer> held = new HashMap<>();
-            homes.stream().filter(site -> site != down).forEach(site -> held.put(site.id(), 1));
+            homes.stream()
+                    .filter(site -> !site.equals(down))
+                    .forEach(site -> held.put(site.id(), 1));
             List<StorageSite> ranking = placement.ranking(high, low);
-            StorageSite first = placement.standIn(ranking, held, 2, site -> site != down);
+            StorageSite first = placement.standIn(ranking, held, 2, site -> !site.equals(down));
             assertThat(first)
                     .isEqualTo(
                             ranking.stream()
