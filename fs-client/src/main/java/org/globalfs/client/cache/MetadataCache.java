@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
@@ -36,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class MetadataCache {
 
     /** Nothing of the global partition is believed longer. */
-    private static final long RECENT_NS = 1_000_000_000L;
+    public static final long RECENT_NS = 1_000_000_000L;
 
     /** Longer than any request is under way. */
     private static final long FORGOTTEN_KEPT_S = 150;
@@ -78,7 +79,9 @@ public final class MetadataCache {
     /** Inodes of the global partition of which, or of whose names, the kernel may know. */
     private final Set<Long> globalInKernel = ConcurrentHashMap.newKeySet();
 
-    private volatile @Nullable Consumer<Collection<Long>> globalDropped;
+    private volatile @Nullable GlobalKernel globalKernel;
+
+    private record GlobalKernel(BooleanSupplier mayTell, Consumer<Collection<Long>> dropped) {}
 
     private final AtomicLong clock = new AtomicLong();
     private volatile Confirmed confirmed = new Confirmed(0, 0);
@@ -225,7 +228,11 @@ public final class MetadataCache {
 
     /** Noted before it is looked at how long that is: {@link #globalMoved} must not miss it. */
     private boolean mayTellGlobal(long ino) {
-        if (globalDropped == null || globalInKernel.size() >= GLOBAL_IN_KERNEL) {
+        GlobalKernel kernel = globalKernel;
+        if (kernel == null || !kernel.mayTell.getAsBoolean()) {
+            return false;
+        }
+        if (globalInKernel.size() >= GLOBAL_IN_KERNEL) {
             return globalInKernel.contains(ino);
         }
         globalInKernel.add(ino);
@@ -236,9 +243,11 @@ public final class MetadataCache {
      * Lets the kernel believe what is known of the global partition; the listener takes these
      * inodes' attributes, and all names, back from it before it returns. Without one it is told
      * nothing.
+     *
+     * @param mayTell whether it is told anything now
      */
-    public void onGlobalDropped(Consumer<Collection<Long>> listener) {
-        globalDropped = listener;
+    public void onGlobalDropped(BooleanSupplier mayTell, Consumer<Collection<Long>> listener) {
+        globalKernel = new GlobalKernel(mayTell, listener);
     }
 
     /**
@@ -246,11 +255,11 @@ public final class MetadataCache {
      * older one is taken back at once.
      */
     public void globalMoved() {
-        Consumer<Collection<Long>> listener = globalDropped;
+        GlobalKernel kernel = globalKernel;
         List<Long> told = new ArrayList<>();
         globalInKernel.removeIf(told::add);
-        if (listener != null && !told.isEmpty()) {
-            listener.accept(told);
+        if (kernel != null && !told.isEmpty()) {
+            kernel.dropped.accept(told);
         }
     }
 

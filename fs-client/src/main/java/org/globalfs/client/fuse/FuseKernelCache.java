@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.globalfs.client.vfs.KernelCache;
 import org.globalfs.protocol.Errno;
@@ -26,7 +27,8 @@ import org.slf4j.LoggerFactory;
  * A creates a name, its coordinator recalls B's names of that directory, B creates there too and
  * cannot drop them before A is through. Where the kernel can (7.44), {@link #await} therefore does
  * not wait for a directory's lock: it lets all names of the mount be looked up again instead, which
- * takes no lock.
+ * takes no lock. The kernel drops each name then before it looks it up, and unmounts whatever is
+ * mounted on or below it: while there is such a mount this is not done.
  *
  * <p>An answer under way must not bring back what an invalidation takes away. {@link #issued}
  * counts invalidations; a worker whose answer was begun at another count sends it with nothing to
@@ -46,6 +48,7 @@ final class FuseKernelCache implements KernelCache {
     private final FuseDevice device;
     private final Supplier<List<Worker>> workers;
     private final boolean epochs;
+    private final Submounts submounts;
     private final boolean mapsDirectFiles;
     private final int entryFlags;
     private final AtomicLong issued = new AtomicLong();
@@ -60,8 +63,10 @@ final class FuseKernelCache implements KernelCache {
             FuseDevice device,
             String name,
             InitNegotiation.Agreement agreement,
+            Submounts submounts,
             Supplier<List<Worker>> workers) {
         this.device = device;
+        this.submounts = submounts;
         this.workers = workers;
         epochs = agreement.minor() >= EPOCH_MINOR;
         mapsDirectFiles = (agreement.flags() & FuseFlags.DIRECT_IO_ALLOW_MMAP) != 0;
@@ -188,11 +193,11 @@ final class FuseKernelCache implements KernelCache {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         CountDownLatch namesReached = names.barrier();
         CountDownLatch inodesReached = inodes.barrier();
-        long patience = epochs ? Math.min(NAMES_PATIENCE_MS, timeoutMs) : timeoutMs;
-        if (!namesReached.await(patience, TimeUnit.MILLISECONDS) && !(epochs && forgetAllNames())) {
-            return false;
-        }
-        return inodesReached.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        long patience = forgetsAtOnce() ? Math.min(NAMES_PATIENCE_MS, timeoutMs) : timeoutMs;
+        return (namesReached.await(patience, TimeUnit.MILLISECONDS)
+                        || forgetAllNames()
+                        || namesReached.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS))
+                && inodesReached.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
     @Override
@@ -207,27 +212,37 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public boolean forgetsAtOnce() {
-        return epochs;
+        return epochs && !submounts.present();
     }
 
     @Override
-    public void forgetNow(Collection<Long> told) {
+    public void forgetNow(Collection<Long> told, long believedNs) {
+        long until = System.nanoTime() + believedNs;
         told.forEach(sizes::invalidated);
         issued.incrementAndGet();
+        boolean mayForget = !submounts.look();
         synchronized (atOnce) {
             if (ended) {
                 return;
             }
-            check(atOnce.send(NEW_EPOCH));
+            if (mayForget) {
+                check(atOnce.send(NEW_EPOCH));
+            }
             for (long ino : told) {
                 check(atOnce.send(new InodeNotice(ino, NO_CONTENT, 0)));
                 sizes.sent(ino);
             }
         }
+        while (!mayForget && !ended && until - System.nanoTime() > 0) {
+            LockSupport.parkNanos(until - System.nanoTime());
+        }
     }
 
-    /** Every name is looked up again at its next use. */
+    /** Every name is looked up again at its next use; false: that cannot be had. */
     private boolean forgetAllNames() {
+        if (!epochs || submounts.look()) {
+            return false;
+        }
         synchronized (atOnce) {
             return ended || atOnce.send(NEW_EPOCH) >= 0;
         }

@@ -27,13 +27,14 @@ public final class FuseMount extends Mount {
             Path mountpoint,
             FuseDevice device,
             MountOptions options,
-            InitNegotiation.Agreement agreement) {
+            InitNegotiation.Agreement agreement,
+            Submounts submounts) {
         super(fileSystem, mountpoint, options);
         this.fileSystem = fileSystem;
         this.device = device;
         String name = String.valueOf(mountpoint.getFileName());
         long timeoutNs = options.requestTimeout().toNanos();
-        kernelCache = new FuseKernelCache(device, name, agreement, this::workers);
+        kernelCache = new FuseKernelCache(device, name, agreement, submounts, this::workers);
         locks = new LockOperations(fileSystem, statistics(), operations());
         watchdog = new Watchdog(timeoutNs, statistics(), locks);
         Dispatcher dispatcher =
@@ -102,7 +103,7 @@ public final class FuseMount extends Mount {
                     agreement.minor(),
                     FuseFlags.MAJOR,
                     agreement.kernelMinor());
-            mount = new FuseMount(fileSystem, real, device, options, agreement);
+            mount = new FuseMount(fileSystem, real, device, options, agreement, submounts(real));
             mount.start(options);
         } catch (IOException | RuntimeException | Error e) {
             Mounter.detach(real);
@@ -110,6 +111,14 @@ public final class FuseMount extends Mount {
             throw e;
         }
         return mount;
+    }
+
+    private static Submounts submounts(Path mountpoint) throws IOException {
+        MountTable.Mount mount = MountTable.at(mountpoint);
+        if (mount == null) {
+            throw new MountException(mountpoint + " was unmounted at once: mount it again");
+        }
+        return new Submounts(mount.device());
     }
 
     private void start(MountOptions options) throws IOException {

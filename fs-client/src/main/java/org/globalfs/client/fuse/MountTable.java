@@ -6,7 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,20 +90,44 @@ public final class MountTable {
         return found;
     }
 
+    /** Whether something is mounted on a directory of this device, wherever that is mounted. */
+    static boolean carriesOthers(String device) throws IOException {
+        return carriesOthers(device, lines());
+    }
+
+    static boolean carriesOthers(String device, List<String> lines) {
+        Set<String> own = new HashSet<>();
+        Set<String> parents = new HashSet<>();
+        for (String line : lines) {
+            String[] fields = line.split(" ", 4);
+            if (fields.length == 4) {
+                parents.add(fields[1]);
+                if (fields[2].equals(device)) {
+                    own.add(fields[0]);
+                }
+            }
+        }
+        return !Collections.disjoint(own, parents);
+    }
+
     /** As mounted, one after the other. */
     private static List<Mount> mounts() throws IOException {
-        String table =
-                new String(
-                        Files.readAllBytes(Path.of("/proc/self/mountinfo")),
-                        StandardCharsets.ISO_8859_1);
         List<Mount> mounts = new ArrayList<>();
-        for (String line : table.split("\n", -1)) {
+        for (String line : lines()) {
             Mount mount = parse(line);
             if (mount != null) {
                 mounts.add(mount);
             }
         }
         return mounts;
+    }
+
+    private static List<String> lines() throws IOException {
+        String table =
+                new String(
+                        Files.readAllBytes(Path.of("/proc/self/mountinfo")),
+                        StandardCharsets.ISO_8859_1);
+        return List.of(table.split("\n", -1));
     }
 
     /** Whether the topmost mount at this path is one of GlobalFS, through whichever binding. */

@@ -48,5 +48,5 @@ final class NoKernelCache implements KernelCache {
     }
 
     @Override
-    public void forgetNow(Collection<Long> inodes) {}
+    public void forgetNow(Collection<Long> inodes, long believedNs) {}
 }

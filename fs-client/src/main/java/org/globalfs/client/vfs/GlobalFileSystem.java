@@ -167,7 +167,8 @@ public final class GlobalFileSystem implements FileSystem {
         operations.mounted(kernel);
         locks.mounted(kernel);
         if (kernel.forgetsAtOnce()) {
-            cache.onGlobalDropped(kernel::forgetNow);
+            cache.onGlobalDropped(
+                    kernel::forgetsAtOnce, told -> kernel.forgetNow(told, MetadataCache.RECENT_NS));
             client.session().vector().onGlobalMoved(cache::globalMoved);
         }
         cache.onDropped((ino, kernelNames, recalled) -> {

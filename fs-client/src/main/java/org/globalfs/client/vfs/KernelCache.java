@@ -85,13 +85,19 @@ public interface KernelCache {
     /** Whether files opened with {@link OpenResult#directIo} can be mapped: Linux 6.6. */
     boolean mapsDirectFiles();
 
-    /** Whether {@link #forgetNow} can be had: FUSE 7.44, Linux 6.16. */
+    /**
+     * Whether {@link #forgetNow} can be had at once: FUSE 7.44, Linux 6.16, and while nothing is
+     * mounted on the mount's directories.
+     */
     boolean forgetsAtOnce();
 
     /**
      * Returns once the kernel looks every name of the mount up again, and asks for the attributes
      * of these inodes, or once the mount is gone. Not queued: it takes no lock that a request
      * holds, and any thread may call it, one that answers a request too.
+     *
+     * @param believedNs how long the kernel may believe the names: what is waited for where it
+     *     cannot be made to forget them, as something has been mounted since they were told
      */
-    void forgetNow(Collection<Long> inodes);
+    void forgetNow(Collection<Long> inodes, long believedNs);
 }

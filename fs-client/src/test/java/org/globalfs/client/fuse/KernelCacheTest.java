@@ -109,6 +109,26 @@ class KernelCacheTest {
         assertThat(mount.shell(10, look)).isEqualTo("5\nthere\n");
     }
 
+    /** The kernel drops names to look them up again, and what is mounted below them. */
+    @Test
+    void whatIsMountedInTheTreeStays() throws Exception {
+        assumeTrue(Mounter.privileged(), "SKIPPED: only root mounts a tmpfs");
+        mount.shell(10, "mkdir -p d/e; echo one > file; mount -t tmpfs none d/e; echo in > d/e/x");
+        try {
+            mount.tell("forget file");
+            assertThat(mount.expectLine("forgot")).isEqualTo("forgot");
+            assertThat(mount.shell(10, "cat d/e/x; mountpoint -q d/e && echo mounted"))
+                    .isEqualTo("in\nmounted\n");
+            mount.shell(10, "(touch d/~slow &); sleep 0.3");
+            mount.tell("expire d e");
+            mount.expectLine("expired ");
+            assertThat(mount.shell(20, "cat d/e/x; mountpoint -q d/e && echo mounted"))
+                    .isEqualTo("in\nmounted\n");
+        } finally {
+            mount.shell(10, "umount d/e || true");
+        }
+    }
+
     /** Shells that stand in a directory go on when its name is invalidated. */
     @Test
     void aWorkingDirectoryStaysOne() throws Exception {

@@ -127,7 +127,7 @@ public final class MemoryMount {
     /** {@code forget NAME}: all names, and the attributes of this file, at once. */
     private static void forget(MemoryFileSystem fileSystem, String name) {
         try {
-            fileSystem.kernel().forgetNow(List.of(fileSystem.inodeOf(name)));
+            fileSystem.kernel().forgetNow(List.of(fileSystem.inodeOf(name)), 50_000_000);
             System.out.println("forgot");
         } catch (FsException e) {
             System.out.println("forgot " + e);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.SetAttributes;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,18 @@ class ProcFilesTest {
         assertThat(MountTable.parse("36 35 0:42 / /mnt rw - tmpfs tmpfs rw"))
                 .isEqualTo(new MountTable.Mount("0:42", "/mnt", "tmpfs", 0));
         assertThat(MountTable.parse("")).isNull();
+    }
+
+    @Test
+    void seesWhatIsMountedOnAMountsDirectories() {
+        String ours = "36 35 0:42 / /mnt rw - fuse.globalfs globalfs rw";
+        String bound = "40 30 0:42 /d /elsewhere rw - fuse.globalfs globalfs rw";
+        String beside = "37 35 0:43 / /mnt2 rw - tmpfs none rw";
+        assertThat(MountTable.carriesOthers("0:42", List.of(ours, bound, beside))).isFalse();
+        for (String parent : List.of("36", "40")) {
+            String inside = "38 " + parent + " 0:44 / /mnt/d rw - tmpfs none rw";
+            assertThat(MountTable.carriesOthers("0:42", List.of(ours, bound, inside, ""))).isTrue();
+        }
     }
 
     @Test

@@ -160,7 +160,7 @@ class PageGrantsTest {
         }
 
         @Override
-        public void forgetNow(Collection<Long> inodes) {
+        public void forgetNow(Collection<Long> inodes, long believedNs) {
             throw new AssertionError("this kernel cannot");
         }
 
