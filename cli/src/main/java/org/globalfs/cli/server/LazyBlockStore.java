@@ -7,7 +7,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
-import org.globalfs.datastore.client.OwnChunks;
 import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.s3.BlockOwner;
 import org.globalfs.datastore.s3.BucketUpkeep;
@@ -65,9 +64,9 @@ final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
     }
 
     @Override
-    public byte[] chunk(ChunkKey key, ChunkShape shape, OwnChunks own) throws IOException {
+    public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
         if (store() instanceof DistributedBlockStore nodes) {
-            return nodes.chunk(key, shape, own);
+            return nodes.chunk(key, shape);
         }
         throw new IOException("this cluster has no storage nodes, and so no chunks to make anew");
     }

@@ -338,7 +338,7 @@ public final class DistributedBlockStore implements BlockStore {
     }
 
     ReadResult read(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
-        return read(ref, offset, into, at, length, context.options().deadlineNs(), true, null);
+        return read(ref, offset, into, at, length, context.options().deadlineNs(), true);
     }
 
     private ReadResult read(
@@ -348,8 +348,7 @@ public final class DistributedBlockStore implements BlockStore {
             int at,
             int length,
             long timeoutNs,
-            boolean throughCache,
-            @Nullable OwnChunks own)
+            boolean throughCache)
             throws IOException {
         BlockStore.checkRange(ref, offset, length);
         if (length == 0) {
@@ -375,8 +374,7 @@ public final class DistributedBlockStore implements BlockStore {
                             length,
                             into,
                             at,
-                            deadline,
-                            own);
+                            deadline);
             operation.run(throughCache);
         } finally {
             lanes.give(lane);
@@ -388,18 +386,16 @@ public final class DistributedBlockStore implements BlockStore {
      * One chunk of a block, made from others where its node does not serve it. Whoever makes chunks
      * anew has others to make meanwhile, and is less patient than readers.
      *
-     * @param own those that are to be read without asking their node; null: none
      * @throws BlockStoreException fewer than k of the others can be had now
      */
-    public byte[] chunk(ChunkKey key, ChunkShape shape, @Nullable OwnChunks own)
-            throws IOException {
+    public byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
         BlockRef ref = ref(key, shape);
         ReedSolomon ownCode = ReedSolomon.of(shape.dataChunks(), shape.parityChunks());
         int chunkBytes = ownCode.chunkBytes(shape.blockBytes());
         byte[] chunks = takeArray(chunkBytes * ownCode.dataChunks());
         long timeoutNs = context.options().deadlineNs() / 3;
         try {
-            var _ = read(ref, 0, chunks, 0, shape.blockBytes(), timeoutNs, false, own);
+            var _ = read(ref, 0, chunks, 0, shape.blockBytes(), timeoutNs, false);
             Arrays.fill(chunks, shape.blockBytes(), chunkBytes * ownCode.dataChunks(), (byte) 0);
             if (key.index() >= ownCode.dataChunks()) {
                 return ownCode.parity(chunks, chunkBytes, key.index());

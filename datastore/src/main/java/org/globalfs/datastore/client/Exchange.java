@@ -174,13 +174,6 @@ final class Exchange {
         }
     }
 
-    /** Ends the exchange without its node: what was asked for is in its place. */
-    void completeHere(int bytes) {
-        done = true;
-        status = ChunkStatus.OK;
-        replyBytes = bytes;
-    }
-
     /** The node is to look at what it has, and to be asked for that by GET. */
     boolean mustBeChecked() {
         return opcode == Opcode.GET_PAGES && status == ChunkStatus.BAD_REQUEST;

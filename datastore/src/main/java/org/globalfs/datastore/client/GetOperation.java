@@ -3,12 +3,10 @@ package org.globalfs.datastore.client;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -50,10 +48,6 @@ final class GetOperation {
     private final int offset;
     private final int length;
     private final long deadlineNs;
-    private final @Nullable OwnChunks own;
-
-    /** Of what is here, not read yet: what others are asked for is on its way meanwhile. */
-    private final Queue<OwnRead> ownReads = new ArrayDeque<>();
 
     /** By data chunk; null where the range has no part. */
     private final @Nullable Piece[] pieces;
@@ -89,15 +83,6 @@ final class GetOperation {
     private boolean hedged;
     private int round;
 
-    private record OwnRead(
-            Exchange exchange,
-            StorageSite site,
-            int chunk,
-            int from,
-            int bytes,
-            byte[] into,
-            int at) {}
-
     /** The part of the range within one data chunk. */
     private static final class Piece {
         final int from;
@@ -126,8 +111,7 @@ final class GetOperation {
             int length,
             byte[] into,
             int intoAt,
-            long deadlineNs,
-            @Nullable OwnChunks own) {
+            long deadlineNs) {
         this.context = context;
         this.lane = lane;
         this.ref = ref;
@@ -143,7 +127,6 @@ final class GetOperation {
         this.into = into;
         this.intoAt = intoAt;
         this.deadlineNs = deadlineNs;
-        this.own = own;
         pieces = new Piece[code.dataChunks()];
         for (int chunk = 0; chunk < pieces.length; chunk++) {
             int start = chunk * chunkBytes;
@@ -222,11 +205,6 @@ final class GetOperation {
             }
             if (stuck) {
                 startOver(now);
-                continue;
-            }
-            OwnRead here = ownReads.poll();
-            if (here != null) {
-                readOwn(here);
                 continue;
             }
             now = System.nanoTime();
@@ -349,26 +327,8 @@ final class GetOperation {
                         checked[chunk],
                         target,
                         at);
-        if (own != null && own.node().equals(site.id())) {
-            exchange.sentNs = System.nanoTime();
-            ownReads.add(new OwnRead(exchange, site, chunk, from, bytes, target, at));
-        } else {
-            lane.send(exchange, context.directory().address(site));
-        }
+        lane.send(exchange, context.directory().address(site));
         return exchange;
-    }
-
-    private void readOwn(OwnRead read) throws IOException {
-        Exchange exchange = read.exchange;
-        if (exchange.abandoned() || own == null) {
-            return;
-        }
-        if (own.read(key(read.chunk), read.from, read.bytes, read.into, read.at)) {
-            exchange.completeHere(read.bytes);
-            finished(exchange);
-        } else {
-            lane.send(exchange, context.directory().address(read.site));
-        }
     }
 
     private ChunkKey key(int chunk) {

@@ -83,7 +83,7 @@ final class ReadRepair implements AutoCloseable {
         List<StorageSite> homes = store.homes(ref);
         StorageSite home = homes.get(work.chunk);
         ChunkKey key = new ChunkKey(ref.getIdHigh(), ref.getIdLow(), work.chunk);
-        byte[] bytes = store.chunk(key, DistributedBlockStore.shape(ref), null);
+        byte[] bytes = store.chunk(key, DistributedBlockStore.shape(ref));
         try (StorageConnection connection =
                 StorageConnection.inBackground(
                         directory.address(home), cluster, home.id(), TIMEOUT_MS)) {

@@ -1,7 +1,6 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
-import org.globalfs.datastore.client.OwnChunks;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 
@@ -11,15 +10,14 @@ public interface ChunkSource {
 
     /** Of a node that has no others to ask: damage stays. */
     ChunkSource NONE =
-            (key, shape, own) -> {
+            (key, shape) -> {
                 throw new IOException("this node asks no others");
             };
 
     /**
      * Makes a chunk from the others of its block.
      *
-     * @param own those that the node holds itself
      * @throws IOException they cannot be had now
      */
-    byte[] chunk(ChunkKey key, ChunkShape shape, OwnChunks own) throws IOException;
+    byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException;
 }

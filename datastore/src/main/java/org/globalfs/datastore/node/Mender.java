@@ -67,7 +67,7 @@ final class Mender {
 
     /** False: its block is gone. */
     private boolean mend(ChunkKey key, ChunkLocation location) throws IOException {
-        byte[] bytes = source.chunk(key, location.shape(), new StoreChunks(node, store));
+        byte[] bytes = source.chunk(key, location.shape());
         if (bytes.length != location.dataBytes()) {
             throw new IOException(
                     "it has "

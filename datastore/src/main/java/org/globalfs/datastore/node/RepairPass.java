@@ -438,7 +438,7 @@ final class RepairPass implements AutoCloseable {
                         return;
                     }
                     if (bytes == null) {
-                        bytes = scope.source.chunk(key, shape, new StoreChunks(self, store));
+                        bytes = scope.source.chunk(key, shape);
                         store.reached(Step.CHUNK_MADE);
                     }
                     if (send(key, shape, to, to.equals(home.id()) ? "" : home.id(), bytes)) {

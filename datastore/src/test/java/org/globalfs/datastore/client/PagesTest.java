@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,7 +18,6 @@ import org.globalfs.datastore.node.StorageServer;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Opcode;
-import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
@@ -29,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Long ranges, which come as the node's disk has them, and chunks that are the reader's own. */
+/** Long ranges, which come as the node's disk has them. */
 @Timeout(120)
 class PagesTest {
     private static final int PAGE = 64 << 10;
@@ -180,61 +178,5 @@ class PagesTest {
             assertThat(store.fetch(ref, 1 << 1).getFirst().bytes())
                     .isEqualTo(Arrays.copyOfRange(content, CHUNK, 2 * CHUNK));
         }
-    }
-
-    /** Chunk 0 is on a node that nobody reaches but the reader, who is in its process. */
-    @Test
-    void ownChunksAreReadWithoutTheirNode() throws IOException {
-        List<String> homes = store.homes(ref).stream().map(StorageSite::id).toList();
-        AtomicInteger read = new AtomicInteger();
-        OwnChunks own =
-                new OwnChunks() {
-                    @Override
-                    public String node() {
-                        return homes.getFirst();
-                    }
-
-                    @Override
-                    public boolean read(ChunkKey key, int offset, int length, byte[] into, int at) {
-                        assertThat(key).isEqualTo(key(0));
-                        System.arraycopy(content, offset, into, at, length);
-                        read.incrementAndGet();
-                        return true;
-                    }
-                };
-        byte[] wanted;
-        try (StorageConnection node =
-                new StorageConnection(
-                        cluster.address(homes.get(5)),
-                        StorageCluster.CLUSTER,
-                        homes.get(5),
-                        10_000)) {
-            wanted = node.get(key(5), 0, CHUNK).payload();
-        }
-        cluster.stop(homes.get(0), homes.get(5), homes.get(3));
-        assertThat(store.chunk(key(5), DistributedBlockStore.shape(ref), own)).isEqualTo(wanted);
-        assertThat(store.chunk(key(3), DistributedBlockStore.shape(ref), own))
-                .isEqualTo(Arrays.copyOfRange(content, 3 * CHUNK, 4 * CHUNK));
-        assertThat(read).hasValue(2);
-    }
-
-    /** What is not there, or damaged, is asked of the node, which notes the damage. */
-    @Test
-    void ownChunksThatCannotBeReadAreAskedFor() throws IOException {
-        String home = store.homes(ref).get(1).id();
-        OwnChunks none =
-                new OwnChunks() {
-                    @Override
-                    public String node() {
-                        return home;
-                    }
-
-                    @Override
-                    public boolean read(ChunkKey key, int offset, int length, byte[] into, int at) {
-                        return false;
-                    }
-                };
-        assertThat(store.chunk(key(0), DistributedBlockStore.shape(ref), none))
-                .isEqualTo(Arrays.copyOf(content, CHUNK));
     }
 }

@@ -139,7 +139,7 @@ final class StorageCluster implements AutoCloseable {
         return count;
     }
 
-    private byte[] chunk(ChunkKey key, ChunkShape shape, OwnChunks own) throws IOException {
+    private byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
         DistributedBlockStore store;
         synchronized (this) {
             if (others == null) {
@@ -147,7 +147,7 @@ final class StorageCluster implements AutoCloseable {
             }
             store = others;
         }
-        return store.chunk(key, shape, own);
+        return store.chunk(key, shape);
     }
 
     /** Patient, so that a busy machine is not taken for a hung node. */

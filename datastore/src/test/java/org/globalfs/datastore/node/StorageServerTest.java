@@ -28,6 +28,7 @@ import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
+import org.globalfs.protocol.discovery.StorageSite;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,7 @@ class StorageServerTest {
     private static final List<Opcode> OPCODES = List.copyOf(EnumSet.allOf(Opcode.class));
 
     @TempDir Path folder;
+    private final InMemoryPlacementEpochs epochs = new InMemoryPlacementEpochs();
     private StorageNode node;
 
     @BeforeEach
@@ -56,7 +58,7 @@ class StorageServerTest {
                                 folder.resolve("data"),
                                 0),
                         new InMemoryDiscovery(),
-                        new InMemoryPlacementEpochs(),
+                        epochs,
                         ScrubOptions.NEVER,
                         RepairOptions.NEVER,
                         ChunkSource.NONE);
@@ -77,6 +79,7 @@ class StorageServerTest {
 
     @Test
     void putGetHasListAndStatistics() throws IOException {
+        epochs.join(new StorageSite("s9", "west", 1, "a", new HostPort("127.0.0.1", 1), 1));
         try (StorageConnection connection = connect()) {
             assertThat(connection.node()).isEqualTo("s1");
             byte[] data = new byte[100_000];
