@@ -37,8 +37,7 @@ import org.slf4j.LoggerFactory;
  * the segments that changed since; `files` holds every segment, of which the last one takes
  * appends. Lock order: append lock, then the index lock, then the monitor of `leaving`, then a
  * segment's, then its sync lock or GroupSync's lock. A put is durable once {@link #sync} returns
- * for its ticket. Reads take no lock: a chunk that is deleted under a reader fails its checksum or
- * finds its file closed, and the reader looks again.
+ * for its ticket. Reads take no lock: see {@link ChunkReader}.
  */
 public final class SegmentStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
@@ -94,6 +93,7 @@ public final class SegmentStore implements AutoCloseable {
     private final SegmentFolder files;
     private final ChunkTable table;
     private final Checkpoints checkpoints;
+    private final ChunkReader reader;
     private int lookedThrough;
 
     /** Guarded by indexLock. */
@@ -113,6 +113,7 @@ public final class SegmentStore implements AutoCloseable {
         files = new SegmentFolder(folder, options, this.disk, groupSync, faults);
         table = new ChunkTable(index, files, faults);
         checkpoints = new Checkpoints(index, files, groupSync, this.disk);
+        reader = new ChunkReader(table, groupSync, indexLock, faults);
     }
 
     /** Opens the store, scanning what is there. */
@@ -457,32 +458,7 @@ public final class SegmentStore implements AutoCloseable {
      */
     public ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into)
             throws IOException {
-        for (int attempt = 0; attempt < 3; attempt++) {
-            ChunkLocation location = table.location(key);
-            if (location == null) {
-                return ChunkStatus.NOT_FOUND;
-            }
-            if (offset < 0 || length < 0 || offset > location.dataBytes() - length) {
-                return ChunkStatus.BAD_REQUEST;
-            }
-            String damage = "its bytes are not those that were written";
-            try {
-                faults.reading(location.segment().path(), location.offset());
-                if (RecordReader.read(location, key, offset, length, into)) {
-                    return ChunkStatus.OK;
-                }
-            } catch (ClosedChannelException e) {
-                if (location.equals(table.location(key))) {
-                    throw e;
-                }
-            } catch (IOException e) {
-                damage = unreadable(e);
-            }
-            if (noteDamaged(key, location, damage)) {
-                return ChunkStatus.CORRUPT;
-            }
-        }
-        return ChunkStatus.NOT_FOUND;
+        return reader.read(key, offset, length, into);
     }
 
     /**
@@ -492,45 +468,7 @@ public final class SegmentStore implements AutoCloseable {
      * @return null: it has to be read
      */
     @Nullable StoredPages pages(ChunkKey key, int offset, int length) throws IOException {
-        ChunkLocation location = table.location(key);
-        if (location == null || table.corrupt().contains(key)) {
-            return null;
-        }
-        faults.reading(location.segment().path(), location.offset());
-        return StoredPages.of(location, key, offset, length);
-    }
-
-    /**
-     * A record that the disk does not give is as damaged as one that it gives wrong: written anew
-     * elsewhere, it can be read again. But a store that failed cannot write it anew.
-     */
-    private String unreadable(IOException e) throws IOException {
-        if (groupSync.failure() != null) {
-            throw e;
-        }
-        return e.toString();
-    }
-
-    /** False: the chunk has gone from there, so that nothing is known of it. */
-    private boolean noteDamaged(ChunkKey key, ChunkLocation location, String why) {
-        indexLock.lock();
-        try {
-            if (!location.equals(table.location(key))) {
-                return false;
-            }
-            faults.noting(key);
-            if (table.corrupt().add(key)) {
-                LOG.error(
-                        "chunk {} in {} at {} is corrupt: {}",
-                        key,
-                        location.segment().path(),
-                        location.offset(),
-                        why);
-            }
-            return true;
-        } finally {
-            indexLock.unlock();
-        }
+        return reader.pages(key, offset, length);
     }
 
     /** Room that {@link #read} needs for a range of this length. */
@@ -542,17 +480,7 @@ public final class SegmentStore implements AutoCloseable {
      * The header of a chunk's record, for handing the chunk on; null when it is gone or damaged.
      */
     @Nullable ChunkRecord header(ChunkKey key) throws IOException {
-        ChunkLocation location = table.location(key);
-        if (location == null) {
-            return null;
-        }
-        try {
-            faults.reading(location.segment().path(), location.offset());
-            return RecordReader.header(location, key);
-        } catch (IOException e) {
-            var _ = noteDamaged(key, location, unreadable(e));
-            return null;
-        }
+        return reader.header(key);
     }
 
     /** Returns once everything that was written before is on disk. */
