@@ -258,9 +258,16 @@ public final class Placement {
                 chunks,
                 needed,
                 region == 0 ? "regions" : "datacenters",
-                region == 0 ? "the cluster" : "region " + region,
+                name(),
                 entries.length,
                 have);
+    }
+
+    private String name() {
+        if (region == 0) {
+            return "the cluster";
+        }
+        return "region " + (entries.length == 0 ? region : entries[0].site.region());
     }
 
     /**

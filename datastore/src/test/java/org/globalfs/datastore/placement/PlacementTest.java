@@ -143,6 +143,10 @@ class PlacementTest {
             assertThat(placement.homes(1, 2, 4, 2)).isNull();
             assertThat(placement.shortage())
                     .contains("RS(4,2) needs 6 storage nodes")
+                    .contains(
+                            (sites.isEmpty() ? "region 1" : "region region-1")
+                                    + " has "
+                                    + placement.nodes().size())
                     .contains("start more storage nodes");
         }
     }
