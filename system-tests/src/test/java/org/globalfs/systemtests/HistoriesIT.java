@@ -86,7 +86,7 @@ final class HistoriesIT {
         return new FaultyRun.Settings(
                 workloads,
                 FaultKind.possible(around),
-                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 7)),
+                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 5)),
                 Duration.ZERO,
                 false,
                 true,
