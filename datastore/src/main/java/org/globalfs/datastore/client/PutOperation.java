@@ -35,6 +35,10 @@ final class PutOperation {
     private final int chunkBytes;
     private final List<StorageSite> homes;
     private final Placement placement;
+
+    /** Empty: not asked for yet, as for most blocks it never is. */
+    private List<StorageSite> ranking = List.of();
+
     private final long deadlineNs;
 
     private final Chunk[] state;
@@ -157,7 +161,7 @@ final class PutOperation {
         }
         List<StorageSite> order = new ArrayList<>();
         order.add(homes.get(chunk.index));
-        order.addAll(placement.ranking(idHigh, idLow));
+        order.addAll(ranking());
         for (boolean suspects : new boolean[] {false, true}) {
             StorageSite best =
                     placement.standIn(
@@ -173,6 +177,13 @@ final class PutOperation {
             }
         }
         chunk.target = null;
+    }
+
+    private List<StorageSite> ranking() {
+        if (ranking.isEmpty()) {
+            ranking = placement.ranking(idHigh, idLow);
+        }
+        return ranking;
     }
 
     private void finished(Exchange exchange) {

@@ -249,6 +249,53 @@ class StorageServerTest {
         }
     }
 
+    /** Who does not take the pages that it asked for holds nothing for ever, and harms no file. */
+    @Test
+    void whoStopsTakingPagesIsClosedAndTheFileStaysOpen() throws Exception {
+        byte[] data = new byte[ChunkRecord.MAX_DATA_BYTES];
+        new Random(6).nextBytes(data);
+        ChunkKey key = new ChunkKey(7, 8, 3);
+        ConnectionHandler.Budgets budgets =
+                new ConnectionHandler.Budgets(
+                        new TransferBudget(64 << 10), new TransferBudget(32 << 20));
+        SegmentStore.Options options = new SegmentStore.Options("one", "s2", 1L << 30, 0, 64 << 20);
+        try (SegmentStore store =
+                        SegmentStore.open(Files.createDirectory(folder.resolve("store")), options);
+                StorageServer server =
+                        new StorageServer(
+                                "one",
+                                "s2",
+                                new HostPort("127.0.0.1", 0),
+                                new StorageServer.Limits(60_000, 500),
+                                budgets,
+                                Thread::new)) {
+            assertThat(store.keep(key, SHAPE, null, data)).isEqualTo(ChunkStatus.OK);
+            server.start(() -> new StorageRequests(store, Upkeep.NONE, "s2"));
+            try (Socket stopped =
+                    new Socket(InetAddress.getLoopbackAddress(), server.address().port())) {
+                stopped.getOutputStream().write(helloTo("s2"));
+                for (int i = 0; i < 8; i++) {
+                    stopped.getOutputStream().write(getPagesOf(key, data.length));
+                }
+                await().until(() -> budgets.requests().usedBytes() > 0);
+                await().until(() -> server.threads() == 0);
+                assertThat(budgets.requests().usedBytes()).isZero();
+            }
+            try (StorageConnection other = connect(server)) {
+                assertThat(other.get(key, 0, data.length).payload()).isEqualTo(data);
+            }
+        }
+    }
+
+    private static byte[] getPagesOf(ChunkKey key, int bytes) {
+        ByteBuffer frame = ByteBuffer.allocate(200);
+        int start = Frame.begin(frame);
+        key.write(frame);
+        frame.putInt(0).putInt(bytes);
+        Frame.end(frame, start, Opcode.GET_PAGES, ChunkStatus.REQUEST, 1, 0, 0);
+        return java.util.Arrays.copyOf(frame.array(), frame.position());
+    }
+
     /** A system that lets a process have so many threads only. */
     @Test
     void aConnectionThatThereIsNoThreadForLeavesNothing() throws IOException {

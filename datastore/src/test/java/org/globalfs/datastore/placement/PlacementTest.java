@@ -239,57 +239,61 @@ class PlacementTest {
         }
     }
 
+    /** A block's homes, of which one is down. */
+    private record Block(long high, long low, List<StorageSite> homes, StorageSite down) {
+        static List<Block> some(Placement placement) {
+            Random random = new Random(SEED);
+            List<Block> blocks = new ArrayList<>();
+            for (int b = 0; b < 1_000; b++) {
+                long high = random.nextLong();
+                long low = random.nextLong();
+                List<StorageSite> homes = placement.homes(high, low, 4, 2);
+                blocks.add(new Block(high, low, homes, homes.get(b % 6)));
+            }
+            return blocks;
+        }
+
+        Map<String, Integer> held() {
+            Map<String, Integer> held = new HashMap<>();
+            homes.stream().filter(this::isUp).forEach(site -> held.put(site.id(), 1));
+            return held;
+        }
+
+        boolean isUp(StorageSite site) {
+            return !site.equals(down);
+        }
+    }
+
     /** Of six nodes in three datacenters, one is down: its datacenter's other one. */
     @Test
     void noDatacenterGetsMoreThanItMayLoseWhereThatCanBe() {
         Placement placement = Placement.of(new Epoch(1, region(1, 3, 2)), 1);
-        Random random = new Random(SEED);
-        for (int b = 0; b < 1_000; b++) {
-            long high = random.nextLong();
-            long low = random.nextLong();
-            List<StorageSite> homes = placement.homes(high, low, 4, 2);
-            StorageSite down = homes.get(b % 6);
-            Map<String, Integer> held = new HashMap<>();
-            homes.stream()
-                    .filter(site -> !site.equals(down))
-                    .forEach(site -> held.put(site.id(), 1));
-            StorageSite first =
-                    placement.standIn(
-                            placement.ranking(high, low), held, 2, site -> !site.equals(down));
+        for (Block block : Block.some(placement)) {
+            List<StorageSite> ranking = placement.ranking(block.high, block.low);
+            Map<String, Integer> held = block.held();
+            StorageSite first = placement.standIn(ranking, held, 2, block::isUp);
             assertThat(first).isNotNull();
-            assertThat(first.datacenter()).isEqualTo(down.datacenter());
+            assertThat(first.datacenter()).isEqualTo(block.down.datacenter());
             held.put(first.id(), 2);
-            StorageSite second =
-                    placement.standIn(
-                            placement.ranking(high, low), held, 2, site -> !site.equals(down));
+            StorageSite second = placement.standIn(ranking, held, 2, block::isUp);
             assertThat(second).isNotNull(); // one datacenter gets more: better than no chunk
             assertThat(second).isNotEqualTo(first);
-            homes.forEach(site -> held.put(site.id(), 2));
-            assertThat(placement.standIn(homes, held, 2, site -> true)).isNull();
+            block.homes.forEach(site -> held.put(site.id(), 2));
+            assertThat(placement.standIn(block.homes, held, 2, site -> true)).isNull();
         }
     }
 
     @Test
     void aNodeThatHoldsNothingStandsInBeforeOneThatDoes() {
         Placement placement = Placement.of(new Epoch(1, region(1, 3, 4)), 1);
-        Random random = new Random(SEED);
-        for (int b = 0; b < 1_000; b++) {
-            long high = random.nextLong();
-            long low = random.nextLong();
-            List<StorageSite> homes = placement.homes(high, low, 4, 2);
-            StorageSite down = homes.get(b % 6);
-            Map<String, Integer> held = new HashMap<>();
-            homes.stream()
-                    .filter(site -> !site.equals(down))
-                    .forEach(site -> held.put(site.id(), 1));
-            List<StorageSite> ranking = placement.ranking(high, low);
-            StorageSite first = placement.standIn(ranking, held, 2, site -> !site.equals(down));
-            assertThat(first)
+        for (Block block : Block.some(placement)) {
+            List<StorageSite> ranking = placement.ranking(block.high, block.low);
+            assertThat(placement.standIn(ranking, block.held(), 2, block::isUp))
                     .isEqualTo(
                             ranking.stream()
                                     .filter(site ->
-                                            site.datacenter().equals(down.datacenter())
-                                                    && !homes.contains(site))
+                                            site.datacenter().equals(block.down.datacenter())
+                                                    && !block.homes.contains(site))
                                     .findFirst()
                                     .orElseThrow());
         }

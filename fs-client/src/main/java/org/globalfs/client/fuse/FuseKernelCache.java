@@ -233,8 +233,20 @@ final class FuseKernelCache implements KernelCache {
                 sizes.sent(ino);
             }
         }
-        while (!mayForget && !ended && until - System.nanoTime() > 0) {
-            LockSupport.parkNanos(until - System.nanoTime());
+        if (!mayForget) {
+            parkUntil(until);
+        }
+    }
+
+    /** Also when it is interrupted: who asked is answered only once the kernel believes no more. */
+    private void parkUntil(long untilNs) {
+        boolean interrupted = false;
+        while (!ended && untilNs - System.nanoTime() > 0) {
+            LockSupport.parkNanos(untilNs - System.nanoTime());
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
