@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.globalfs.jepsen.FaultyRun;
 import org.globalfs.jepsen.GoProgram;
 import org.globalfs.jepsen.cluster.Surroundings;
@@ -21,14 +20,12 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * What clients in all regions were told, while processes are killed and paused and, as root, the
  * network between regions is broken, is what GlobalFS claims: every history is recorded and judged.
- * Every third workload first has the operations and faults that it has in every run, then all have
- * others. {@code -Dglobalfs.histories.seconds=30} makes each workload longer, {@code
- * -Dglobalfs.histories.workloads=append,counter} chooses some, {@code -Dglobalfs.histories.seed=N}
- * repeats the operations and faults of a run.
+ * Operations and faults are others in each run. {@code -Dglobalfs.histories.seconds=30} makes each
+ * workload longer, {@code -Dglobalfs.histories.workloads=append,counter} chooses some, {@code
+ * -Dglobalfs.histories.seed=N} repeats the operations and faults of a run.
  */
 final class HistoriesIT {
     private static final Path HOME = Path.of("..").toAbsolutePath().normalize();
-    private static final long FIXED_SEED = 1;
     private static final Duration AGREE_LIMIT = Duration.ofMinutes(2);
     private static final Path OUTPUT = Path.of("target", "histories").toAbsolutePath();
 
@@ -49,10 +46,7 @@ final class HistoriesIT {
             around.up();
             cluster.up();
             TestedCluster.remove(OUTPUT);
-            List<String> workloads = workloads();
-            record(cluster, FIXED_SEED, everyThird(workloads), "fixed");
-            long seed = Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff);
-            record(cluster, seed, workloads, "chosen");
+            record(cluster, Long.getLong("globalfs.histories.seed", System.nanoTime() & 0xffffff));
             assertThat(cluster.difference(AGREE_LIMIT)).isEmpty();
         }
     }
@@ -62,19 +56,11 @@ final class HistoriesIT {
         return chosen.isEmpty() ? FaultyRun.workloads() : List.of(chosen.split(",", -1));
     }
 
-    private static List<String> everyThird(List<String> all) {
-        return IntStream.range(0, all.size()).filter(i -> i % 3 == 0).mapToObj(all::get).toList();
-    }
-
-    private void record(TestedCluster cluster, long seed, List<String> workloads, String output)
-            throws IOException {
+    private void record(TestedCluster cluster, long seed) throws IOException {
         System.out.println("histories: seed " + seed);
         FaultyRun.Result result =
                 FaultyRun.histories(
-                        cluster,
-                        folder,
-                        settings(cluster.around(), workloads, seed),
-                        OUTPUT.resolve(output));
+                        cluster, folder, settings(cluster.around(), workloads(), seed), OUTPUT);
         System.out.print(Report.text(result.verdicts()));
         System.out.println("histories: " + String.join(", ", result.faults()));
         assertThat(result.verdicts()).allMatch(Verdict::valid);

@@ -65,10 +65,11 @@ final class MountToolsIT {
     @Test
     void statsTellWhatWasDone() {
         Path mount = cluster.mount("us-west");
+        int before = requests(stats(mount), "MKDIR");
         bash("mkdir d; head -c 300000 /dev/urandom > d/f; cat d/f > /dev/null; rmdir d || true");
         Map<?, ?> stats = stats(mount);
         Map<?, ?> mkdir = operation(stats, "MKDIR");
-        assertThat(LocalCluster.number(mkdir, "requests")).isEqualTo(1);
+        assertThat(requests(stats, "MKDIR")).isEqualTo(before + 1);
         assertThat(LocalCluster.number(mkdir, "errors")).isZero();
         assertThat(LocalCluster.number(mkdir, "p99Us"))
                 .isBetween(
@@ -201,13 +202,11 @@ final class MountToolsIT {
                     .contains("mount option 'bogus' is unknown");
             bash("mount -t fuse.globalfs " + config + " " + point);
             bash("kill -9 $(pgrep -f \" " + point + "$\")");
+            String list = "timeout -s KILL 10 ls " + point + " 2>&1";
             LocalCluster.await(
                     LIMIT,
-                    () ->
-                            Shell.bash(LIMIT, Path.of("/"), "ls " + point)
-                                    .output()
-                                    .contains("not connected"),
-                    () -> "a mount of a dead process does not say so");
+                    () -> Shell.bash(LIMIT, Path.of("/"), list).output().contains("not connected"),
+                    () -> "a mount of a dead process does not say so: " + remains(list));
             assertThat(run("stats", point.toString()).output()).contains("umount --lazy");
             run("umount", "--lazy", point.toString()).orFail();
             bash("! mountpoint -q " + point);
@@ -419,5 +418,27 @@ final class MountToolsIT {
                 .filter(each -> name.equals(each.get("operation")))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("no " + name + " in " + stats));
+    }
+
+    private static int requests(Map<?, ?> stats, String name) {
+        return LocalCluster.maps(stats, "operations").stream()
+                .filter(each -> name.equals(each.get("operation")))
+                .mapToInt(each -> LocalCluster.number(each, "requests"))
+                .sum();
+    }
+
+    /** What is still there of a mount whose process was killed, and what waits for what. */
+    private String remains(String list) {
+        return Shell.bash(
+                        LIMIT,
+                        Path.of("/"),
+                        list
+                                + "; ps -eLo pid,tid,stat,wchan:30,args | grep -F '"
+                                + point
+                                + "'; grep -F '"
+                                + point
+                                + "' /proc/self/mountinfo; ls -l /proc/[0-9]*/fd 2>&1"
+                                + " | grep -B 200 /dev/fuse | grep -e ^/proc -e /dev/fuse; true")
+                .output();
     }
 }

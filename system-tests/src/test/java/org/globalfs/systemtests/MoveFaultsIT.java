@@ -31,13 +31,13 @@ final class MoveFaultsIT {
     private static final String WEST = "us-west";
     private static final String EAST = "us-east";
 
-    /** A move has a dozen commands: one takes at most 1 MiB of records along. */
+    /** A move has half a dozen commands: one takes at most 1 MiB of records along. */
     private static final String TREE =
             """
             mkdir -p proj/src/deep proj/in && cd proj
-            for i in $(seq 1 800); do head -c 12000 /dev/urandom > src/f$i; done
-            for i in $(seq 1 60); do head -c 200000 /dev/urandom > src/deep/g$i; done
-            mkfifo pipe; ln -s src/f1 link; ln src/f2 ../outside; setfattr -n user.a -v b src/f3
+            head -c 4800000 /dev/urandom | split -a 3 -d -b 12000 - src/f
+            head -c 6000000 /dev/urandom | split -a 3 -d -b 200000 - src/deep/g
+            mkfifo pipe; ln -s src/f001 link; ln src/f002 ../outside; setfattr -n user.a -v b src/f003
             : > in/log
             """;
 
@@ -46,7 +46,7 @@ final class MoveFaultsIT {
             """
             find . -path ./in -prune -o -printf '%P %y %m %U %n %i %s %l\\n' | sort
             find . -path ./in -prune -o -type f -print0 | sort -z | xargs -0 sha256sum
-            getfattr -n user.a --only-values src/f3
+            getfattr -n user.a --only-values src/f003
             """;
 
     /** Each line that is acknowledged, and only those, is told. */
@@ -169,7 +169,7 @@ final class MoveFaultsIT {
             throws Exception {
         String tree = cluster.mount(to).resolve("proj").toString();
         List<String> dead = victims.get();
-        int delayMs = 300 + random.nextInt(2_500);
+        int delayMs = 300 + random.nextInt(1_500);
         System.out.println(from + " to " + to + ", " + dead + " after " + delayMs + " ms");
         CompletableFuture<Shell.Outcome> users = Shell.meanwhile(() -> append("eu-west"));
         CompletableFuture<Shell.Outcome> move = Shell.meanwhile(() -> place("move", tree, to));
@@ -225,7 +225,7 @@ final class MoveFaultsIT {
             assertThat(run(mount.resolve("proj"), LISTING)).as(region).isEqualTo(before);
             run(
                     mount,
-                    "cmp outside proj/src/f2 && flock -n proj/src/f1 true && flock -n proj true");
+                    "cmp outside proj/src/f002 && flock -n proj/src/f001 true && flock -n proj true");
             String log = run(mount, "cat proj/in/log");
             assertThat(log.lines()).as(region).containsAll(acknowledged());
             run(mount, "echo > proj/in/new && mv proj/in/new proj/moved && rm proj/moved");
