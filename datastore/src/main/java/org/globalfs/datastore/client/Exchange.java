@@ -174,6 +174,11 @@ final class Exchange {
         }
     }
 
+    /** Whether all that was asked for came. */
+    boolean brought(int bytes) {
+        return status == ChunkStatus.OK && replyBytes == bytes;
+    }
+
     /** The node is to look at what it has, and to be asked for that by GET. */
     boolean mustBeChecked() {
         return opcode == Opcode.GET_PAGES && status == ChunkStatus.BAD_REQUEST;

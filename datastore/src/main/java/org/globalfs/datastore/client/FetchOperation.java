@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.ChunkKey;
-import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
 
@@ -106,7 +105,7 @@ final class FetchOperation {
             return;
         }
         context.detector().answered(exchange.node);
-        if (exchange.status() == ChunkStatus.OK && exchange.replyBytes() == chunkBytes) {
+        if (exchange.brought(chunkBytes)) {
             fetched.add(
                     new FetchedChunk(
                             exchange.tag,
