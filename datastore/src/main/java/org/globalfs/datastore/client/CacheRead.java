@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * is read, learns what is there and brings it.
  */
 final class CacheRead {
-    /** Of the exchange. */
-    static final int TAG = 300;
+    /** Of the exchange: no number of a chunk or, however many are asked, of a node. */
+    static final int TAG = -1;
 
     private final BlockClientContext context;
     private final Lane lane;

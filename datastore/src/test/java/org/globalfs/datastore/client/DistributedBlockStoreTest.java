@@ -22,7 +22,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.protocol.FreePorts;
+import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.BlockCode;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.AfterEach;
@@ -133,6 +137,32 @@ class DistributedBlockStoreTest extends BlockStoreContract {
         Map<BlockRef, byte[]> blocks = putSome(10, 100_000);
         cluster.stop("b2");
         assertReadable(blocks); // three nodes of six, two chunks each on some: enough for k
+    }
+
+    @Test
+    void manyNodesAreSearchedToTheLast() throws IOException {
+        cluster.stop("c1", "c2");
+        Map<BlockRef, byte[]> blocks = putSome(5, 100_000);
+        HostPort nobody = new HostPort("127.0.0.1", FreePorts.one());
+        for (int i = 0; i < 150; i++) { // they keep nothing, and are not there any more
+            cluster.discovery.register(
+                    new Member(Role.STORAGE, "gone-" + i, "west", REGION, "a", nobody, Map.of()));
+        }
+        cluster.stop("b2");
+        try (DistributedBlockStore reader =
+                new DistributedBlockStore(
+                        StorageCluster.CLUSTER,
+                        "west",
+                        cluster.discovery,
+                        cluster.epochs,
+                        3_000,
+                        20_000)) {
+            for (Map.Entry<BlockRef, byte[]> block : blocks.entrySet()) {
+                int length = block.getValue().length;
+                assertThat(reader.get(block.getKey(), 0, length).array())
+                        .isEqualTo(block.getValue());
+            }
+        }
     }
 
     @Test
