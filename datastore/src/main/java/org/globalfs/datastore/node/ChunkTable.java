@@ -61,6 +61,11 @@ final class ChunkTable {
         return row == null ? null : location(row);
     }
 
+    /** Whether the chunk is here, and not known to be damaged. */
+    boolean has(ChunkKey key) {
+        return location(key) != null && !corrupt.contains(key);
+    }
+
     /** Null: its segment has just gone, as all in it was dead. */
     private @Nullable ChunkLocation location(ChunkIndex.Row row) {
         SegmentFile segment = files.segment(row.segment());

@@ -3,12 +3,9 @@ package org.globalfs.datastore.node;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -27,8 +24,6 @@ import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskWatch;
 import org.globalfs.protocol.discovery.StorageRoom;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Chunks of one node: segment files on disk, and an index that says where in them each chunk is.
@@ -40,8 +35,6 @@ import org.slf4j.LoggerFactory;
  * for its ticket. Reads take no lock: see {@link ChunkReader}.
  */
 public final class SegmentStore implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
-
     /**
      * Where things are and how much may be used.
      *
@@ -62,28 +55,11 @@ public final class SegmentStore implements AutoCloseable {
 
     static final String INDEX = "index";
 
-    private static final long CLOSE_MS = 10_000;
-
-    /** An index that could not be written anew is left alone for so long. */
-    private static final long RENEW_AGAIN_NS = 5_000_000_000L;
-
-    /** Likewise, where all segments have to be read for it. */
-    private static final long REMAKE_AGAIN_NS = 60_000_000_000L;
-
     private final Path folder;
     private final Options options;
     private final DiskWatch disk;
     private final FaultPoints faults;
     private final ChunkIndex index;
-
-    /** Chunks that another node is being given. Guards that none of them goes that is put again. */
-    private final Set<ChunkKey> leaving = new HashSet<>();
-
-    /**
-     * Older records of chunks that {@link Compaction} has copied, until they are dead: who deletes
-     * such a chunk ends both. Guarded by indexLock.
-     */
-    private final Map<ChunkKey, ChunkLocation> originals = new HashMap<>();
 
     /** Held while a chunk's place in the index and its records on disk change together. */
     private final ReentrantLock indexLock = new ReentrantLock();
@@ -93,11 +69,11 @@ public final class SegmentStore implements AutoCloseable {
     private final SegmentFolder files;
     private final ChunkTable table;
     private final Checkpoints checkpoints;
+    private final LeavingChunks leaving;
+    private final RecordEnds ends;
+    private final IndexUpkeep upkeep;
     private final ChunkReader reader;
     private int lookedThrough;
-
-    /** Guarded by indexLock. */
-    private long renewNotBeforeNs = System.nanoTime();
 
     private volatile long misplaced;
     private volatile long missing;
@@ -113,6 +89,21 @@ public final class SegmentStore implements AutoCloseable {
         files = new SegmentFolder(folder, options, this.disk, groupSync, faults);
         table = new ChunkTable(index, files, faults);
         checkpoints = new Checkpoints(index, files, groupSync, this.disk);
+        leaving = new LeavingChunks(table);
+        ends = new RecordEnds(table, files, checkpoints, groupSync);
+        upkeep =
+                new IndexUpkeep(
+                        folder,
+                        options,
+                        index,
+                        table,
+                        files,
+                        checkpoints,
+                        ends,
+                        groupSync,
+                        this.disk,
+                        faults,
+                        indexLock);
         reader = new ChunkReader(table, groupSync, indexLock, faults);
     }
 
@@ -170,80 +161,7 @@ public final class SegmentStore implements AutoCloseable {
      * is written meanwhile.
      */
     void checkpoint() throws IOException {
-        files.appendLock.lock();
-        try {
-            indexLock.lock();
-            try {
-                checkpoints.take(originals.values());
-            } finally {
-                indexLock.unlock();
-            }
-        } finally {
-            files.appendLock.unlock();
-        }
-        reached(Step.CHECKPOINT);
-    }
-
-    /** Now and then, by whoever has changed something. */
-    private void checkpointIfDue() throws IOException {
-        try {
-            checkpoints.takeIfDue(this::checkpoint);
-        } catch (UncheckedIOException e) {
-            IOException failure = files.failed(e);
-            if (!Disk.isFull(failure) && !ChunkIndex.isRefusal(e)) {
-                throw failure;
-            }
-            // It stays due; the disk watch has said that there is no room, or the index why.
-        }
-    }
-
-    /** By whoever wants to change something, and now and then. Nothing else happens meanwhile. */
-    private void renewIndexIfDue() throws IOException {
-        if (!index.isBroken() || groupSync.failure() != null) {
-            return;
-        }
-        files.appendLock.lock();
-        try {
-            indexLock.lock();
-            try {
-                if (index.isBroken()
-                        && System.nanoTime() - renewNotBeforeNs >= 0
-                        && hasRoomForIndex()) {
-                    renewIndex(index.isUnreadable());
-                }
-            } finally {
-                indexLock.unlock();
-            }
-        } finally {
-            files.appendLock.unlock();
-        }
-    }
-
-    /** A try that finds none would take what is left from others, each time. */
-    private boolean hasRoomForIndex() throws IOException {
-        long needed = ChunkIndex.CHECKPOINT_BYTES + table.chunks() * ChunkIndex.ROW_BYTES;
-        return disk.look(0) + disk.reservedBytes() >= needed;
-    }
-
-    private void renewIndex(boolean fromSegments) throws IOException {
-        try {
-            index.renew(new SegmentRows(files, options));
-            if (fromSegments) {
-                table.recount();
-                files.all().forEach(SegmentFile::unsummarized);
-            }
-            checkpoints.take(originals.values());
-            LOG.info("{}: the index was written anew, and takes changes again", folder);
-        } catch (IOException | UncheckedIOException e) {
-            IOException failure = files.failed(e);
-            if (!ChunkIndex.isRefusal(e)) {
-                throw failure;
-            }
-            LOG.warn("{}: the index cannot be written anew yet: {}", folder, failure.getMessage());
-        } finally {
-            renewNotBeforeNs =
-                    System.nanoTime() + (fromSegments ? REMAKE_AGAIN_NS : RENEW_AGAIN_NS);
-        }
+        upkeep.checkpoint();
     }
 
     /**
@@ -262,8 +180,8 @@ public final class SegmentStore implements AutoCloseable {
         }
         Written written;
         try {
-            renewIndexIfDue();
-            if (isThere(key, data.remaining())) {
+            upkeep.renewIfDue();
+            if (leaving.staysIfThere(key, data.remaining())) {
                 return new Written(ChunkStatus.OK, groupSync.latest());
             }
             written = append(key, shape, home, data);
@@ -278,7 +196,7 @@ public final class SegmentStore implements AutoCloseable {
             disk.look(Long.MAX_VALUE / 2); // said once, whatever the reserve is
             return new Written(ChunkStatus.NO_SPACE, 0);
         }
-        checkpointIfDue();
+        upkeep.checkpointIfDue();
         if (written.status() == ChunkStatus.OK && recentDeletes.contains(key)) {
             delete(List.of(key)); // the block's delete overtook this write
             return new Written(ChunkStatus.DELETED, 0);
@@ -330,83 +248,17 @@ public final class SegmentStore implements AutoCloseable {
             // Before anybody finds the chunk, and relies on the newest ticket for it.
             long ticket = groupSync.wrote(location.segment());
             boolean damaged = table.corrupt().contains(key);
-            ChunkLocation old;
-            synchronized (leaving) {
-                old = table.replace(key, location);
-                leaving.remove(key);
-            }
+            ChunkLocation old = leaving.replace(key, location);
             if (old != null) {
-                ticket = endOrLeave(key, old, damaged, ticket);
+                ticket = ends.endOrLeave(key, old, damaged, ticket);
             }
             table.corrupt().remove(key);
             return ticket;
         } catch (UncheckedIOException e) {
-            unentered(location);
+            ends.endUnentered(location);
             throw e;
         } finally {
             indexLock.unlock();
-        }
-    }
-
-    /** A record that the index does not name any more dies; returns the ticket of that. */
-    private long end(ChunkKey key, ChunkLocation location) throws IOException {
-        endOriginal(key);
-        return files.kill(location, checkpoints.epoch());
-    }
-
-    /**
-     * As {@link #end}. A record in a place that the disk cannot read cannot be ended, as the kernel
-     * reads a page before it writes a part of it: it stays without a row, and who starts later and
-     * can read it keeps the newer one, or finds a chunk that nothing refers to.
-     *
-     * @param damaged whether the record could not be read
-     * @param ticket what is returned when it stays
-     */
-    private long endOrLeave(ChunkKey key, ChunkLocation location, boolean damaged, long ticket)
-            throws IOException {
-        try {
-            return end(key, location);
-        } catch (IOException e) {
-            if (!damaged || groupSync.failure() != null || e instanceof ClosedChannelException) {
-                throw e;
-            }
-            LOG.warn(
-                    "the record of chunk {} in {} at {} stays: {}",
-                    key,
-                    location.segment().path(),
-                    location.offset(),
-                    e.toString());
-            return ticket;
-        }
-    }
-
-    /** Index lock held. */
-    private void endOriginal(ChunkKey key) throws IOException {
-        ChunkLocation original = originals.get(key);
-        if (original != null) {
-            var _ = files.kill(original, checkpoints.epoch());
-            originals.remove(key); // not before: if it lives on, it is still to be ended
-        }
-    }
-
-    /**
-     * As {@link #endOrLeave}, of a chunk whose row was just removed: it gets that back if its
-     * record lives on, and would else be found by the next start only. Then it counts as damaged.
-     */
-    private long endRemoved(ChunkKey key, ChunkLocation location, boolean damaged)
-            throws IOException {
-        try {
-            return endOrLeave(key, location, damaged, groupSync.latest());
-        } catch (IOException e) {
-            try {
-                var _ = table.replace(key, location);
-                if (groupSync.failure() == null && !(e instanceof ClosedChannelException)) {
-                    table.corrupt().add(key);
-                }
-            } catch (UncheckedIOException refused) {
-                e.addSuppressed(refused);
-            }
-            throw e;
         }
     }
 
@@ -427,24 +279,11 @@ public final class SegmentStore implements AutoCloseable {
         }
     }
 
-    /** Whether the chunk need not be written; it stays then, wherever it was about to go. */
-    private boolean isThere(ChunkKey key, int bytes) {
-        synchronized (leaving) {
-            ChunkLocation old = table.location(key);
-            boolean there =
-                    old != null && old.dataBytes() == bytes && !table.corrupt().contains(key);
-            if (there) {
-                leaving.remove(key);
-            }
-            return there;
-        }
-    }
-
     /** Housekeeping; called now and then. */
     public void tick() throws IOException {
         recentDeletes.age();
-        renewIndexIfDue();
-        checkpointIfDue();
+        upkeep.renewIfDue();
+        upkeep.checkpointIfDue();
     }
 
     /** Returns once everything up to the ticket is on disk. */
@@ -489,28 +328,22 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     public boolean has(ChunkKey key) {
-        return table.location(key) != null && !table.corrupt().contains(key);
+        return table.has(key);
     }
 
     /** Whether it has the chunk, and is not giving it away. */
     boolean keeps(ChunkKey key) {
-        synchronized (leaving) {
-            return has(key) && !leaving.contains(key);
-        }
+        return leaving.keeps(key);
     }
 
     /** See {@link ChunkMove}: another node is about to be asked whether it keeps the chunk. */
     void leaves(ChunkKey key) {
-        synchronized (leaving) {
-            leaving.add(key);
-        }
+        leaving.leaves(key);
     }
 
     /** It does not: the copy here stays. */
     void stays(ChunkKey key) {
-        synchronized (leaving) {
-            leaving.remove(key);
-        }
+        leaving.stays(key);
     }
 
     /** It does: deletes the copy here, durably, unless it was put here again in the meantime. */
@@ -520,11 +353,9 @@ public final class SegmentStore implements AutoCloseable {
         indexLock.lock();
         try {
             boolean damaged = table.corrupt().contains(key);
-            synchronized (leaving) {
-                location = leaving.remove(key) ? table.remove(key) : null;
-            }
+            location = leaving.left(key);
             if (location != null) {
-                ticket = endRemoved(key, location, damaged);
+                ticket = ends.endRemoved(key, location, damaged);
             }
         } catch (UncheckedIOException e) {
             throw files.failed(e);
@@ -640,7 +471,7 @@ public final class SegmentStore implements AutoCloseable {
                 boolean damaged = table.corrupt().contains(key);
                 ChunkLocation location = table.remove(key);
                 if (location != null) {
-                    endRemoved(key, location, damaged);
+                    ends.endRemoved(key, location, damaged);
                     killed.add(location);
                 }
             } catch (UncheckedIOException e) {
@@ -649,7 +480,7 @@ public final class SegmentStore implements AutoCloseable {
                 indexLock.unlock();
             }
         }
-        checkpointIfDue();
+        upkeep.checkpointIfDue();
         return killed;
     }
 
@@ -692,7 +523,7 @@ public final class SegmentStore implements AutoCloseable {
                 files.append(record, data);
                 groupSync.wrote(segment);
                 relocate(key, to);
-                originals.put(key, from); // not before: it dies once the chunk is elsewhere
+                ends.copied(key, from); // not before: it dies once the chunk is elsewhere
                 faults.reached(Step.COPY_ENTERED, segment.path());
                 return true;
             } finally {
@@ -713,14 +544,9 @@ public final class SegmentStore implements AutoCloseable {
         try {
             table.relocate(key, to);
         } catch (UncheckedIOException e) {
-            unentered(to);
+            ends.endUnentered(to);
             throw e;
         }
-    }
-
-    /** The index does not take a record: it is nobody's, and not to be found by a later start. */
-    private void unentered(ChunkLocation location) throws IOException {
-        var _ = files.kill(location, checkpoints.epoch());
     }
 
     /** The copies of these chunks are on disk: what they were copied from dies, durably. */
@@ -728,7 +554,7 @@ public final class SegmentStore implements AutoCloseable {
         for (ChunkKey key : keys) {
             indexLock.lock();
             try {
-                endOriginal(key);
+                ends.endOriginal(key);
             } finally {
                 indexLock.unlock();
             }
@@ -789,26 +615,10 @@ public final class SegmentStore implements AutoCloseable {
                 missing);
     }
 
-    private void lastCheckpoint() throws IOException {
-        try {
-            if (index.changes() > 0) {
-                checkpoint();
-            }
-            index.awaitWritten(CLOSE_MS);
-        } catch (UncheckedIOException e) {
-            if (!ChunkIndex.isRefusal(e)) {
-                throw e;
-            }
-            LOG.warn("{}: the next start takes longer: {}", folder, e.getMessage());
-        }
-    }
-
     @Override
     public void close() throws IOException {
         try {
-            if (groupSync.failure() == null && !index.isBroken()) {
-                lastCheckpoint();
-            }
+            upkeep.finish();
         } finally {
             index.close();
             files.close();
