@@ -52,6 +52,7 @@ public class RingCore {
     private CatchUp catchUp;
     private final LostVotes lostVotes;
     private final Elections elections;
+    private final Proposals proposals;
     private long lastTickNs;
     private boolean voteDue;
     private long applied;
@@ -80,6 +81,7 @@ public class RingCore {
                         catchUp,
                         new Rules(),
                         nowNs);
+        this.proposals = new Proposals(elections);
         this.lastTickNs = nowNs;
     }
 
@@ -95,11 +97,7 @@ public class RingCore {
      * before {@link #flush}.
      */
     public boolean onPropose(byte[] value, int[] destinations, Effects effects) {
-        Leadership leadership = elections.leadership();
-        if (leadership != null) {
-            return leadership.enqueue(value, destinations);
-        }
-        return forward(new Message.Forward(value, destinations), effects);
+        return proposals.propose(value, destinations, effects);
     }
 
     /**
@@ -107,19 +105,7 @@ public class RingCore {
      * there soon; it may be lost, and is asked for again.
      */
     public boolean onPropose(Entry entry, Effects effects) {
-        Leadership leadership = elections.leadership();
-        if (leadership != null) {
-            return leadership.enqueue(entry);
-        }
-        return forward(new Message.ForwardEntry(entry), effects);
-    }
-
-    private boolean forward(Message message, Effects effects) {
-        int to = elections.proposalsGoTo();
-        if (to >= 0) {
-            effects.send(to, message);
-        }
-        return to >= 0;
+        return proposals.propose(entry, effects);
     }
 
     /** A message of another process. */
@@ -147,35 +133,8 @@ public class RingCore {
             case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
             case Message.Rejoin m -> elections.onRejoin(rank, m, nowNs, effects);
             case Message.TooOld m -> onTooOld(from, m, nowNs, effects);
-            case Message.Forward m -> onForward(from, m, nowNs, effects);
-            case Message.ForwardEntry m -> onForward(from, m, nowNs, effects);
-        }
-    }
-
-    private void onForward(int from, Message.Forward m, long nowNs, Effects effects) {
-        Leadership taking = elections.taking();
-        if (taking != null) {
-            taking.enqueue(m.value(), m.destinations());
-        } else {
-            passOn(from, m, nowNs, effects);
-        }
-    }
-
-    private void onForward(int from, Message.ForwardEntry m, long nowNs, Effects effects) {
-        Leadership taking = elections.taking();
-        boolean forAll = m.entry() instanceof Entry.Skip || m.entry() instanceof Entry.Subscription;
-        if (taking == null) {
-            passOn(from, m, nowNs, effects);
-        } else if (forAll) {
-            taking.enqueue(m.entry());
-        }
-    }
-
-    /** Only while a coordinator is heard: nothing goes round for longer than a lease. */
-    private void passOn(int from, Message proposal, long nowNs, Effects effects) {
-        int coordinator = elections.heard(nowNs);
-        if (coordinator >= 0 && coordinator != from) {
-            effects.send(coordinator, proposal);
+            case Message.Forward m -> proposals.onForward(from, m, nowNs, effects);
+            case Message.ForwardEntry m -> proposals.onForward(from, m, nowNs, effects);
         }
     }
 
@@ -185,8 +144,8 @@ public class RingCore {
      */
     private void onForeign(int from, Message message, long nowNs, Effects effects) {
         switch (message) {
-            case Message.Forward m -> onForward(from, m, nowNs, effects);
-            case Message.ForwardEntry m -> onForward(from, m, nowNs, effects);
+            case Message.Forward m -> proposals.onForward(from, m, nowNs, effects);
+            case Message.ForwardEntry m -> proposals.onForward(from, m, nowNs, effects);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.HeartbeatAck m -> {
                 Leadership leadership = elections.leadership();
