@@ -111,8 +111,8 @@ final class Compaction {
         ByteBuffer content = ByteBuffer.allocate((int) WINDOW_BYTES);
         for (Run run : runs) {
             int length = (int) (run.end - run.offset);
-            FileContent.compose(
-                    writeBack.cache(), run.offset, content.slice(content.position(), length), map);
+            ByteBuffer part = content.slice(content.position(), length);
+            ContentView.committed().compose(writeBack.cache(), run.offset, part, map, 0);
             content.position(content.position() + length);
         }
         BlockRef block = writeBack.store(ino, content.flip().slice());

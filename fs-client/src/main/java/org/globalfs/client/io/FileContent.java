@@ -4,9 +4,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
@@ -43,7 +40,6 @@ import org.slf4j.LoggerFactory;
 public final class FileContent {
 
     private static final Logger LOG = LoggerFactory.getLogger(FileContent.class);
-    private static final byte[] ZEROS = new byte[64 << 10];
     private static final Credentials NOBODY = new Credentials(0, 0);
     private static final int READ_ATTEMPTS = 8;
     private static final int MAX_PIECES = 2_000;
@@ -60,13 +56,7 @@ public final class FileContent {
     /** Where an appending {@code current} or {@code committing} is believed to begin. */
     private long appendAt;
 
-    /**
-     * Small extents committed since fragmentation was looked for, and the MiBs that they lie in.
-     */
-    private int fragments;
-
-    private final Set<Long> written = new TreeSet<>();
-
+    private final Fragments fragments = new Fragments();
     private long errors;
     private Errno lastError = Errno.EIO;
 
@@ -160,7 +150,6 @@ public final class FileContent {
                     append ? target.pieces().end() : offset,
                     content,
                     buffer -> writeBack.store(ino, buffer));
-            supersedeTimes(target);
             writeBack.dirty(this);
             long limit = writeBack.options().flushBytes();
             full = target.bufferedBytes() >= limit || target.pieces().count() >= MAX_PIECES;
@@ -181,7 +170,7 @@ public final class FileContent {
     private Pending writable(boolean append, Credentials credentials) {
         while (true) {
             if (current != null) {
-                if (joins(current, append, credentials)) {
+                if (current.takesWrite(append, credentials)) {
                     return current;
                 }
                 drain();
@@ -191,31 +180,6 @@ public final class FileContent {
             } else {
                 current = new Pending(append, credentials);
                 return current;
-            }
-        }
-    }
-
-    private static boolean joins(Pending pending, boolean append, Credentials credentials) {
-        if (pending.append() != append || !sameCaller(pending.credentials(), credentials)) {
-            return false;
-        }
-        SetAttributesOp attributes = pending.attributes();
-        // A write after a chmod may take its set-id bits away: that order must stay.
-        return attributes == null || !attributes.isSetMode() || credentials.getUid() == 0;
-    }
-
-    private static boolean sameCaller(Credentials a, Credentials b) {
-        return a.equals(b);
-    }
-
-    /** Times set before this write are no longer the last word. */
-    private static void supersedeTimes(Pending pending) {
-        SetAttributesOp attributes = pending.attributes();
-        if (attributes != null) {
-            attributes.unsetMtimeNs();
-            attributes.unsetMtimeNow();
-            if (setsNothing(attributes)) {
-                pending.attributes(null);
             }
         }
     }
@@ -311,27 +275,8 @@ public final class FileContent {
                     base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
         }
         backing.changed(ino, op, placed, answer);
-        noteFragments(placed);
-    }
-
-    /** Lock held. */
-    private void noteFragments(List<Extent> placed) {
-        for (Extent extent : placed) {
-            if (extent.getLength() >= Compaction.SMALL_BYTES) {
-                continue;
-            }
-            fragments++;
-            long last = (extent.getOffset() + extent.getLength() - 1) / Compaction.WINDOW_BYTES;
-            for (long window = extent.getOffset() / Compaction.WINDOW_BYTES;
-                    window <= last && written.size() < Compaction.WINDOWS_NOTED;
-                    window++) {
-                written.add(window);
-            }
-        }
-        if (fragments >= Compaction.LOOK_AFTER_EXTENTS) {
-            List<Long> windows = List.copyOf(written);
-            written.clear();
-            fragments = 0;
+        List<Long> windows = fragments.note(placed);
+        if (!windows.isEmpty()) {
             writeBack.run(() -> windows.forEach(this::compact));
         }
     }
@@ -401,13 +346,10 @@ public final class FileContent {
         lock.lock();
         try {
             Pending pending = current;
-            if (pending == null
-                    || !pending.hasData()
-                    || !sameCaller(pending.credentials(), credentials)
-                    || !joins(pending.attributes(), op)) {
+            if (pending == null || !pending.takesAfterWrites(op, credentials)) {
                 return false;
             }
-            pending.attributes(merged(pending.attributes(), op));
+            pending.set(op);
             return true;
         } finally {
             lock.unlock();
@@ -425,7 +367,7 @@ public final class FileContent {
         lock.lock();
         try {
             while (committing != null
-                    || (current != null && !takes(current, op, credentials, certain))) {
+                    || (current != null && !(certain && current.takes(op, credentials)))) {
                 drain();
             }
             Pending pending = current;
@@ -433,10 +375,7 @@ public final class FileContent {
                 pending = new Pending(false, credentials);
                 current = pending;
             }
-            if (op.isSetSize()) {
-                pending.pieces().remove(op.getSize(), Long.MAX_VALUE);
-            }
-            pending.attributes(merged(pending.attributes(), op));
+            pending.set(op);
             WriteBack.Committed result = commitCurrent(progress);
             return new Outcome(result.attributesErrno(), result.answer());
         } finally {
@@ -450,89 +389,6 @@ public final class FileContent {
      */
     public record Outcome(int errno, @Nullable Answer<UpdateReply> answer) {}
 
-    private static boolean takes(
-            Pending pending, SetAttributesOp op, Credentials credentials, boolean certain) {
-        SetAttributesOp earlier = pending.attributes();
-        // A truncation after a chmod may take its set-id bits away, as a write may.
-        boolean inOrder =
-                earlier == null
-                        || !earlier.isSetMode()
-                        || !op.isSetSize()
-                        || credentials.getUid() == 0;
-        return certain
-                && inOrder
-                && !pending.append()
-                && sameCaller(pending.credentials(), credentials);
-    }
-
-    /**
-     * Whether both in one command do what one after the other does: chown(2), also the one that
-     * names nobody and sets nothing, takes away the set-id bits that a chmod before it set.
-     */
-    private static boolean joins(@Nullable SetAttributesOp earlier, SetAttributesOp later) {
-        boolean chown = later.isSetUid() || later.isSetGid();
-        return !setsNothing(later) && !(chown && earlier != null && earlier.isSetMode());
-    }
-
-    /** The replicas take it for chown(2) to nobody else. */
-    private static boolean setsNothing(SetAttributesOp op) {
-        return !op.isSetMode()
-                && !op.isSetUid()
-                && !op.isSetGid()
-                && !op.isSetSize()
-                && !op.isSetAtimeNs()
-                && !op.isSetMtimeNs()
-                && !op.isSetAtimeNow()
-                && !op.isSetMtimeNow();
-    }
-
-    private static SetAttributesOp merged(
-            @Nullable SetAttributesOp earlier, SetAttributesOp later) {
-        if (earlier == null) {
-            return new SetAttributesOp(later);
-        }
-        SetAttributesOp result = new SetAttributesOp(earlier);
-        if (later.isSetMode()) {
-            result.setMode(later.getMode());
-        }
-        if (later.isSetUid()) {
-            result.setUid(later.getUid());
-        }
-        if (later.isSetGid()) {
-            result.setGid(later.getGid());
-        }
-        if (later.isSetSize()) {
-            result.setSize(later.getSize());
-            result.setPartly(later.isPartly());
-            result.unsetMtimeNs();
-            result.unsetMtimeNow();
-        }
-        if (later.isSetAtimeNs() || later.isAtimeNow()) {
-            result.unsetAtimeNs();
-            result.unsetAtimeNow();
-        }
-        if (later.isSetMtimeNs() || later.isMtimeNow()) {
-            result.unsetMtimeNs();
-            result.unsetMtimeNow();
-        }
-        if (later.isSetAtimeNs()) {
-            result.setAtimeNs(later.getAtimeNs());
-        }
-        if (later.isSetMtimeNs()) {
-            result.setMtimeNs(later.getMtimeNs());
-        }
-        if (later.isAtimeNow()) {
-            result.setAtimeNow(true);
-        }
-        if (later.isMtimeNow()) {
-            result.setMtimeNow(true);
-        }
-        if (later.isHandle()) {
-            result.setHandle(true);
-        }
-        return result;
-    }
-
     /** The attributes with what is pending on top, as this client sees them; null: nothing is. */
     public @Nullable Attributes overlay(Attributes base) {
         lock.lock();
@@ -543,7 +399,7 @@ public final class FileContent {
             Attributes result = new Attributes(base);
             for (Pending pending : new Pending[] {committing, current}) {
                 if (pending != null) {
-                    overlay(result, pending);
+                    pending.overlay(result);
                 }
             }
             return result;
@@ -551,41 +407,6 @@ public final class FileContent {
             lock.unlock();
         }
     }
-
-    private static void overlay(Attributes result, Pending pending) {
-        if (pending.hasData()) {
-            long end = pending.pieces().end();
-            result.setSize(
-                    pending.append() ? result.getSize() + end : Math.max(result.getSize(), end));
-            result.setMtimeNs(pending.writtenAtMs() * 1_000_000);
-            result.setCtimeNs(Math.max(result.getCtimeNs(), result.getMtimeNs()));
-        }
-        SetAttributesOp set = pending.attributes();
-        if (set == null) {
-            return;
-        }
-        if (set.isSetMode()) {
-            result.setMode((result.getMode() & ~07777) | (set.getMode() & 07777));
-        }
-        if (set.isSetUid()) {
-            result.setUid(set.getUid());
-        }
-        if (set.isSetGid()) {
-            result.setGid(set.getGid());
-        }
-        if (set.isSetSize()) {
-            result.setSize(set.getSize());
-        }
-        if (set.isSetAtimeNs()) {
-            result.setAtimeNs(set.getAtimeNs());
-        }
-        if (set.isSetMtimeNs()) {
-            result.setMtimeNs(set.getMtimeNs());
-        }
-    }
-
-    /** What a read needs, taken at one moment. */
-    private record View(PieceMap overlay, long overlayEnd, @Nullable ContentMap map) {}
 
     /**
      * Fills {@code into} from {@code offset} on, up to the end of the file.
@@ -614,16 +435,23 @@ public final class FileContent {
         long ahead = readAhead.after(offset, into.remaining());
         for (int attempt = 1; ; attempt++) {
             long end = offset + into.remaining();
-            View view = view(offset, end);
-            ContentMap map = view.map;
+            ContentView view;
+            ContentMap map;
+            lock.lock();
+            try {
+                view = view(offset, end);
+                map = backing.known(ino);
+            } finally {
+                lock.unlock();
+            }
             if (anew || attempt > 1 || map == null || !map.covers(offset, end)) {
                 map =
-                        view.overlay.covers(offset, end)
+                        view.covers(offset, end)
                                 ? null
                                 : backing.fetch(ino, offset, end + ahead - offset, patience);
             }
             try {
-                compose(offset, into, view, map, ahead);
+                view.compose(writeBack.cache(), offset, into, map, ahead);
                 return map == null ? -1 : map.version();
             } catch (IOException e) {
                 // The block may have been overwritten and collected since the map was fetched: a
@@ -639,105 +467,13 @@ public final class FileContent {
         }
     }
 
-    private View view(long offset, long end) {
-        lock.lock();
-        try {
-            while (appends()) {
-                // Where appended bytes are is the replicas' to say.
-                drain();
-            }
-            PieceMap overlay = new PieceMap();
-            long overlayEnd = 0;
-            for (Pending pending : new Pending[] {committing, current}) {
-                if (pending != null && pending.hasData()) {
-                    for (Piece piece : pending.pieces().within(offset, end)) {
-                        overlay.put(atHand(piece));
-                    }
-                    overlayEnd = Math.max(overlayEnd, pending.pieces().end());
-                }
-            }
-            return new View(overlay, overlayEnd, backing.known(ino));
-        } finally {
-            lock.unlock();
+    /** Lock held exactly once; released while committing. */
+    private ContentView view(long offset, long end) {
+        while (appends()) {
+            // Where appended bytes are is the replicas' to say.
+            drain();
         }
-    }
-
-    private static Piece atHand(Piece piece) {
-        if (piece.source() instanceof Source.Written(WriteBuffer buffer)) {
-            byte[] copy = buffer.copy((int) piece.from(), (int) piece.length());
-            return new Piece(piece.offset(), piece.length(), new Source.Embedded(copy), 0);
-        }
-        return piece;
-    }
-
-    private void compose(
-            long offset, ByteBuffer into, View view, @Nullable ContentMap map, long ahead)
-            throws IOException {
-        compose(writeBack.cache(), offset, into, view, map, ahead);
-    }
-
-    /** Fills {@code into} with what the map holds from {@code offset} on. */
-    static void compose(BlockCache cache, long offset, ByteBuffer into, ContentMap map)
-            throws IOException {
-        compose(cache, offset, into, new View(new PieceMap(), 0, map), map, 0);
-    }
-
-    private static void compose(
-            BlockCache cache,
-            long offset,
-            ByteBuffer into,
-            View view,
-            @Nullable ContentMap map,
-            long ahead)
-            throws IOException {
-        long size = Math.max(view.overlayEnd, map == null ? 0 : map.size());
-        long end = Math.min(offset + into.remaining(), size);
-        if (end <= offset) {
-            return;
-        }
-        PieceMap merged = new PieceMap();
-        if (map != null) {
-            map.within(offset, end).forEach(merged::put);
-        }
-        view.overlay.within(offset, end).forEach(merged::put);
-        List<Piece> pieces = new ArrayList<>(merged.all());
-        List<List<CompletableFuture<ByteBuffer>>> slices = new ArrayList<>(pieces.size());
-        for (Piece piece : pieces) {
-            slices.add(fetch(cache, piece));
-        }
-        if (map != null && ahead > 0) {
-            for (Piece piece : map.within(end, end + ahead)) {
-                fetch(cache, piece);
-            }
-        }
-        long at = offset;
-        for (int i = 0; i < pieces.size(); i++) {
-            Piece piece = pieces.get(i);
-            zero(into, piece.offset() - at);
-            switch (piece.source()) {
-                case Source.Embedded(byte[] bytes) ->
-                        into.put(bytes, (int) piece.from(), (int) piece.length());
-                case Source.Block block ->
-                        BlockCache.copy(
-                                slices.get(i), (int) piece.from(), (int) piece.length(), into);
-                case Source.Written written ->
-                        throw new IllegalStateException("a written piece outside of the lock");
-            }
-            at = piece.end();
-        }
-        zero(into, end - at);
-    }
-
-    private static List<CompletableFuture<ByteBuffer>> fetch(BlockCache cache, Piece piece) {
-        return piece.source() instanceof Source.Block(var ref)
-                ? cache.fetch(ref, (int) piece.from(), (int) piece.length())
-                : List.of();
-    }
-
-    private static void zero(ByteBuffer into, long count) {
-        for (long left = count; left > 0; left -= ZEROS.length) {
-            into.put(ZEROS, 0, (int) Math.min(left, ZEROS.length));
-        }
+        return ContentView.of(offset, end, committing, current);
     }
 
     /** lseek(2) with SEEK_DATA or SEEK_HOLE; -1: there is none (ENXIO), as before the beginning. */

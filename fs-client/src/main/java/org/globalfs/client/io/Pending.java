@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.jspecify.annotations.Nullable;
@@ -58,8 +59,50 @@ final class Pending {
         return attributes;
     }
 
-    void attributes(@Nullable SetAttributesOp op) {
-        attributes = op;
+    /** Whether a write can join, and leave with what is pending as if it had left after that. */
+    boolean takesWrite(boolean appending, Credentials caller) {
+        if (append != appending || !credentials.equals(caller)) {
+            return false;
+        }
+        // A write after a chmod may take its set-id bits away: that order must stay.
+        return attributes == null || !attributes.isSetMode() || caller.getUid() == 0;
+    }
+
+    /** Likewise attributes, which are certain to be permitted and are no truncation. */
+    boolean takesAfterWrites(SetAttributesOp op, Credentials caller) {
+        return hasData() && credentials.equals(caller) && JoinedAttributes.join(attributes, op);
+    }
+
+    /** Likewise attributes that are certain to be permitted, size included. */
+    boolean takes(SetAttributesOp op, Credentials caller) {
+        // A truncation after a chmod may take its set-id bits away, as a write may.
+        boolean inOrder =
+                attributes == null
+                        || !attributes.isSetMode()
+                        || !op.isSetSize()
+                        || caller.getUid() == 0;
+        return inOrder && !append && credentials.equals(caller);
+    }
+
+    /** Sets attributes after all that is pending. */
+    void set(SetAttributesOp op) {
+        if (op.isSetSize()) {
+            pieces.remove(op.getSize(), Long.MAX_VALUE);
+        }
+        attributes = JoinedAttributes.merged(attributes, op);
+    }
+
+    /** How the file looks once this is committed, as far as the client can tell. */
+    void overlay(Attributes result) {
+        if (hasData()) {
+            long end = pieces.end();
+            result.setSize(append ? result.getSize() + end : Math.max(result.getSize(), end));
+            result.setMtimeNs(writtenAtMs * 1_000_000);
+            result.setCtimeNs(Math.max(result.getCtimeNs(), result.getMtimeNs()));
+        }
+        if (attributes != null) {
+            JoinedAttributes.overlay(result, attributes);
+        }
     }
 
     long reservedBytes() {
@@ -90,13 +133,16 @@ final class Pending {
 
     /**
      * Takes all of {@code content}; buffers that fill up are given to {@code store}, which freezes
-     * them.
+     * them. Times set before are no longer the last word.
      */
     void write(long offset, ByteBuffer content, Consumer<WriteBuffer> store) {
         writtenAtMs = System.currentTimeMillis();
         long at = offset;
         while (content.hasRemaining()) {
             at += writeSome(at, content, store);
+        }
+        if (attributes != null) {
+            attributes = JoinedAttributes.beforeWrite(attributes);
         }
     }
 
