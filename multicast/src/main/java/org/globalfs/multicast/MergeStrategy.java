@@ -30,13 +30,5 @@ public sealed interface MergeStrategy {
             Invariant.check(lambda > 0 && lambda <= MOST_A_SECOND, "%s instances a second", lambda);
             Invariant.check(delta.toNanos() > 0, "skips every %s", delta);
         }
-
-        /**
-         * M = 1, lambda = 9,000/s and, because a skip costs a round trip between regions, delta =
-         * 20 ms.
-         */
-        public static RoundRobin defaults() {
-            return new RoundRobin(1, 9_000, Duration.ofMillis(20));
-        }
     }
 }

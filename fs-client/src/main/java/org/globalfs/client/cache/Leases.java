@@ -2,7 +2,6 @@ package org.globalfs.client.cache;
 
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * This session's lease at each partition's coordinator. All grants of a coordinator end with it. A
@@ -66,12 +65,6 @@ final class Leases {
     boolean running(int partition) {
         Lease lease = leases.get(partition);
         return lease != null && lease.untilNs - System.nanoTime() > 0;
-    }
-
-    /** The replica that granted the running lease, or null. */
-    @Nullable Integer grantor(int partition) {
-        Lease lease = leases.get(partition);
-        return lease == null || lease.untilNs - System.nanoTime() <= 0 ? null : lease.replica;
     }
 
     /** Everything granted in the partition ends now. */

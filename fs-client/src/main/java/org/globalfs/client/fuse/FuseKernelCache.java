@@ -149,30 +149,6 @@ final class FuseKernelCache implements KernelCache {
                 });
     }
 
-    @Override
-    public void entryDeleted(long parent, long child, byte[] name) {
-        if (!possible(name)) {
-            return;
-        }
-        queue(
-                names,
-                new Notice() {
-                    @Override
-                    public int code() {
-                        return FuseFlags.NOTIFY_DELETE;
-                    }
-
-                    @Override
-                    public int put(ByteBuffer out, int at) {
-                        out.putLong(at + FuseLayout.NotifyDeleteOut.PARENT, parent);
-                        out.putLong(at + FuseLayout.NotifyDeleteOut.CHILD, child);
-                        out.putInt(at + FuseLayout.NotifyDeleteOut.NAMELEN, name.length);
-                        out.putInt(at + FuseLayout.NotifyDeleteOut.NAMELEN + 4, 0);
-                        return putName(out, at, FuseLayout.NotifyDeleteOut.SIZE_OF, name);
-                    }
-                });
-    }
-
     private static boolean possible(byte[] name) {
         return name.length > 0 && name.length <= NAME_MAX;
     }

@@ -123,10 +123,6 @@ final class Pending {
         return !pieces.isEmpty();
     }
 
-    boolean isEmpty() {
-        return pieces.isEmpty() && attributes == null;
-    }
-
     void reserved(long bytes) {
         reservedBytes += bytes;
     }

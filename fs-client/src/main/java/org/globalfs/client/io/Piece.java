@@ -18,8 +18,4 @@ record Piece(long offset, long length, Source source, long from) {
                 ? this
                 : new Piece(first, last - first, source, from + (first - offset));
     }
-
-    Piece shifted(long distance) {
-        return distance == 0 ? this : new Piece(offset + distance, length, source, from);
-    }
 }

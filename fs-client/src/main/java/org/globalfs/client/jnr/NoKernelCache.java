@@ -17,9 +17,6 @@ final class NoKernelCache implements KernelCache {
     public void entryMoved(long parent, byte[] name) {}
 
     @Override
-    public void entryDeleted(long parent, long child, byte[] name) {}
-
-    @Override
     public boolean await(long timeoutMs) {
         return true;
     }

@@ -34,12 +34,6 @@ public interface KernelCache {
     void entryMoved(long parent, byte[] name);
 
     /**
-     * The name of {@code child} was removed elsewhere: as {@link #invalidateEntry}, and watchers
-     * (inotify) hear of it.
-     */
-    void entryDeleted(long parent, long child, byte[] name);
-
-    /**
      * Waits until everything queued before has reached the kernel; false: not within the time-out.
      * Where the kernel can (FUSE 7.44, Linux 6.16), names do not wait for a directory whose lock is
      * held: all names of the mount are looked up again instead.

@@ -189,9 +189,6 @@ class PageGrantsTest {
 
         @Override
         public void entryMoved(long parent, byte[] name) {}
-
-        @Override
-        public void entryDeleted(long parent, long child, byte[] name) {}
     }
 
     private void untilDropped() {

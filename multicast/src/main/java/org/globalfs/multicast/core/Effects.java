@@ -87,16 +87,6 @@ public final class Effects {
         return sync || vote != null || !sendAfterPersist.isEmpty();
     }
 
-    public boolean isEmpty() {
-        return persist.isEmpty()
-                && sendNow.isEmpty()
-                && sendAfterPersist.isEmpty()
-                && vote == null
-                && deliver.isEmpty()
-                && reads.isEmpty()
-                && behind < 0;
-    }
-
     /** Makes the object ready for the next round of events. */
     public void clear() {
         persist.clear();

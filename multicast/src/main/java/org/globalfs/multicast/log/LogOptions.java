@@ -20,5 +20,4 @@ public record LogOptions(
         int segmentBytes,
         long retainedBytes) {
     public static final int DEFAULT_SEGMENT_BYTES = 64 << 20;
-    public static final long DEFAULT_RETAINED_BYTES = 256L << 20;
 }

@@ -63,10 +63,6 @@ record Plan(
         return new Plan(cores, disks, other, spreads, resume, faultSeconds);
     }
 
-    Plan spreading(Dissemination always) {
-        return new Plan(cores, disks, acknowledges, (seed, ring) -> always, resume, faultSeconds);
-    }
-
     Plan resumingAt(UnaryOperator<MergePosition> other) {
         return new Plan(cores, disks, acknowledges, spreads, other, faultSeconds);
     }
