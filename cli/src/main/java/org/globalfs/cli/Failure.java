@@ -5,6 +5,7 @@ import java.nio.file.AccessDeniedException;
 import java.util.HashSet;
 import java.util.Set;
 import org.globalfs.protocol.BindFailure;
+import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ConfigException;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,9 @@ public final class Failure extends Exception {
         Throwable cause = thrown.getCause();
         if (cause != null && cause.getMessage() != null && !message.contains(cause.getMessage())) {
             message += ": " + text(cause);
+        }
+        if (OpenFiles.areUsedUp(thrown) && !message.contains("ulimit")) {
+            message += ". " + OpenFiles.remedy();
         }
         return message;
     }

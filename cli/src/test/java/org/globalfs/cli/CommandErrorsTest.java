@@ -80,6 +80,13 @@ class CommandErrorsTest {
     }
 
     @Test
+    void aProcessThatMayOpenNoMoreFiles() {
+        IOException used = new IOException("/x/p1: Too many open files");
+        assertThat(Failure.describe(new IllegalStateException("no state", used)))
+                .contains("no state", "/x/p1: Too many open files. ", "ulimit -n", "LimitNOFILE");
+    }
+
+    @Test
     void aCacheThatIsLargerThanTheMemory() throws IOException {
         Path file =
                 Files.writeString(

@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Logging;
 import org.globalfs.cli.server.ServerProcess;
+import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ServerConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,10 +38,14 @@ final class Serving {
         ended.countDown();
     }
 
+    private static String remedy(Throwable cause) {
+        return OpenFiles.areUsedUp(cause) ? ". " + OpenFiles.remedy() : "";
+    }
+
     /** What was acknowledged is on disk; going on could corrupt it. */
     private static void fatal(Throwable cause) {
         try {
-            LOG.error("this process cannot go on and ends at once", cause);
+            LOG.error("this process cannot go on and ends at once{}", remedy(cause), cause);
         } finally {
             Runtime.getRuntime().halt(ExitCode.FAILED);
         }

@@ -22,6 +22,7 @@ import org.globalfs.datastore.rocksdb.TableFormat;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.OpenFiles;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Cache;
@@ -224,6 +225,9 @@ final class ChunkIndex implements AutoCloseable {
         try {
             return new ChunkIndex(folder);
         } catch (RocksDBException e) {
+            if (OpenFiles.areUsedUp(e)) {
+                throw cannotOpen(folder, e);
+            }
             LOG.warn("{} cannot be read, and is made anew: {}", folder, e.getMessage());
             Folders.delete(folder);
             Folders.create(folder);
@@ -231,8 +235,13 @@ final class ChunkIndex implements AutoCloseable {
         try {
             return new ChunkIndex(folder);
         } catch (RocksDBException e) {
-            throw new IOException("cannot open the index " + folder + ": " + e.getMessage(), e);
+            throw cannotOpen(folder, e);
         }
+    }
+
+    private static IOException cannotOpen(Path folder, RocksDBException cause) {
+        return new IOException(
+                "cannot open the index " + folder + ": " + cause.getMessage(), cause);
     }
 
     /** Whether an index that was in use turned out to be damaged; it is made anew when opened. */

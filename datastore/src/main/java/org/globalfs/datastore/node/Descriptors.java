@@ -5,8 +5,8 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import org.globalfs.protocol.OpenFiles;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,8 +17,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Descriptors {
     private static final Logger LOG = LoggerFactory.getLogger(Descriptors.class);
-    private static final Path LIMITS = Path.of("/proc/self/limits");
-    private static final String LIMIT = "Max open files";
 
     /** Segments with holes take less of the disk than their size, and so there are more. */
     private static final int SEGMENTS_PART = 2;
@@ -63,7 +61,7 @@ final class Descriptors {
                     use,
                     (a, b) -> new Use(a.capacityBytes + b.capacityBytes, b.totalBytes));
         }
-        String shortage = shortage(wantedByAll(segmentBytes) + OTHERS, limit());
+        String shortage = shortage(wantedByAll(segmentBytes) + OTHERS, OpenFiles.limit());
         if (shortage != null) {
             LOG.warn("storage node {}: {}", node, shortage);
         }
@@ -89,37 +87,8 @@ final class Descriptors {
                 ? null
                 : String.format(
                         "this process may have %d files open, and may need %d once its storage nodes"
-                                + " are full; writes fail then. Raise the limit ('ulimit -n %d' before"
-                                + " it is started, or LimitNOFILE=%d in its systemd unit), or lower"
+                                + " are full; writes fail then. Raise the limit (%s), or lower"
                                 + " 'capacity'",
-                        limit, wanted, wanted, wanted);
-    }
-
-    private static long limit() {
-        try {
-            return limit(Files.readAllLines(LIMITS));
-        } catch (IOException e) {
-            LOG.debug("it is not known how many files may be open: {}", e.toString());
-            return Long.MAX_VALUE;
-        }
-    }
-
-    /** Of the lines that Linux has for a process; unlimited where they do not say. */
-    static long limit(List<String> lines) {
-        for (String line : lines) {
-            if (line.startsWith(LIMIT)) {
-                String soft = line.substring(LIMIT.length()).strip().split("\\s+", 2)[0];
-                return soft.matches("\\d{1,18}") ? Long.parseLong(soft) : Long.MAX_VALUE;
-            }
-        }
-        return Long.MAX_VALUE;
-    }
-
-    /** Whether something failed for lack of them, which says nothing of the disk. */
-    static boolean areUsedUp(Throwable failure) {
-        String message = failure.getMessage();
-        return failure instanceof IOException
-                && message != null
-                && message.contains("Too many open files");
+                        limit, wanted, OpenFiles.how(wanted));
     }
 }

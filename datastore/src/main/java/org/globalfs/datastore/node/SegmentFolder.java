@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskWatch;
+import org.globalfs.protocol.OpenFiles;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -247,7 +248,7 @@ final class SegmentFolder {
     IOException failed(Exception e) {
         IOException failure = e instanceof IOException io ? io : new IOException(e.getMessage(), e);
         if (!Disk.isFull(failure)
-                && !Descriptors.areUsedUp(failure)
+                && !OpenFiles.areUsedUp(failure)
                 && !ChunkIndex.isRefusal(e)
                 && !(closed && e instanceof ClosedChannelException)) {
             fail(failure, e);

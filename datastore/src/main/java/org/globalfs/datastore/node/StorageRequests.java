@@ -17,6 +17,7 @@ import org.globalfs.datastore.wire.HeldCode;
 import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.ScrubProgress;
+import org.globalfs.protocol.OpenFiles;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -120,8 +121,8 @@ final class StorageRequests implements Requests {
             status = written.status();
             ticket = Math.max(ticket, written.ticket());
         } catch (IOException | UncheckedIOException e) {
-            if (Descriptors.areUsedUp(e)) {
-                LOG.error("{}: PUT failed, raise the limit of files: {}", node, e.getMessage());
+            if (OpenFiles.areUsedUp(e)) {
+                LOG.error("{}: PUT failed: {}. {}", node, e.getMessage(), OpenFiles.remedy());
             } else {
                 LOG.error("{}: PUT failed", node, e);
             }

@@ -15,6 +15,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.globalfs.protocol.AcceptTrouble;
 import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
@@ -163,6 +164,7 @@ public final class StorageServer implements AutoCloseable {
     }
 
     private void accept() {
+        AcceptTrouble trouble = new AcceptTrouble(LOG, node);
         long lookedNs = System.nanoTime();
         while (listener.isOpen()) {
             try {
@@ -186,7 +188,7 @@ public final class StorageServer implements AutoCloseable {
                 if (!listener.isOpen()) {
                     return;
                 }
-                LOG.warn("{}: accept failed: {}", node, e.toString());
+                trouble.failed(e, System.nanoTime());
                 // Out of descriptors, or of memory for buffers, most likely.
                 LockSupport.parkNanos(ACCEPT_PAUSE_NS);
             }

@@ -25,6 +25,7 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.NoMoreFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -410,5 +411,25 @@ class ChunkIndexTest {
             bytes[at] ^= 0x55;
         }
         Files.write(file, bytes);
+    }
+
+    @Test
+    void anIndexThatCannotBeOpenedForWantOfFilesStays() throws IOException {
+        Path index = folder.resolve("index");
+        ChunkKey key = key();
+        ChunkIndex.Row row = new ChunkIndex.Row(1, 2, 3, 4, SHAPE, null);
+        try (ChunkIndex first = ChunkIndex.open(index)) {
+            first.put(key, row);
+            first.checkpoint(new ChunkIndex.Checkpoint(1, 1));
+            first.awaitWritten(LIMIT.toMillis());
+        }
+        try (NoMoreFiles _ = new NoMoreFiles()) {
+            assertThatThrownBy(() -> ChunkIndex.open(index).close())
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("Too many open files");
+        }
+        try (ChunkIndex again = ChunkIndex.open(index)) {
+            assertThat(again.get(key)).isEqualTo(row);
+        }
     }
 }

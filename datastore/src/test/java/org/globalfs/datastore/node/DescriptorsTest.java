@@ -75,17 +75,4 @@ class DescriptorsTest {
                 .contains("may have 4096 files open", "ulimit -n 32769", "LimitNOFILE=32769");
         assertThat(Descriptors.shortage(wanted, 65_536)).isNull();
     }
-
-    @Test
-    void theLimitIsReadAsLinuxTellsIt() {
-        assertThat(
-                        Descriptors.limit(
-                                List.of(
-                                        "Limit                     Soft Limit  Hard Limit  Units",
-                                        "Max open files            1024        524288      files")))
-                .isEqualTo(1024);
-        assertThat(Descriptors.limit(List.of("Max open files   unlimited  unlimited  files")))
-                .isEqualTo(Long.MAX_VALUE);
-        assertThat(Descriptors.limit(List.of())).isEqualTo(Long.MAX_VALUE);
-    }
 }

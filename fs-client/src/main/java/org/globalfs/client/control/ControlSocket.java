@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.vfs.Caller;
@@ -27,6 +28,7 @@ import org.globalfs.client.vfs.Explanation;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.client.vfs.QuotaUsage;
+import org.globalfs.protocol.AcceptTrouble;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.MoveRule;
 import org.slf4j.Logger;
@@ -43,6 +45,7 @@ public final class ControlSocket implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ControlSocket.class);
     private static final int TRACED_LINES = 10_000;
     private static final int POLL_MS = 200;
+    private static final long ACCEPT_PAUSE_NS = 100_000_000L;
     private static final long PATIENCE_NS = 30_000_000_000L;
     private static final long TREE_PATIENCE_NS = TimeUnit.HOURS.toNanos(24);
 
@@ -96,6 +99,7 @@ public final class ControlSocket implements AutoCloseable {
     }
 
     private void accept() {
+        AcceptTrouble trouble = new AcceptTrouble(log, "the control socket " + path);
         while (server.isOpen()) {
             try {
                 SocketChannel asker = server.accept();
@@ -103,8 +107,8 @@ public final class ControlSocket implements AutoCloseable {
             } catch (ClosedChannelException closed) {
                 return;
             } catch (IOException e) {
-                log.warn("the control socket {} fails", path, e);
-                return;
+                trouble.failed(e, System.nanoTime());
+                LockSupport.parkNanos(ACCEPT_PAUSE_NS);
             }
         }
     }

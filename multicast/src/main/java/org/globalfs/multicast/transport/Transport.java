@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.multicast.wire.MessageCodec;
 import org.globalfs.multicast.wire.WireException;
+import org.globalfs.protocol.AcceptTrouble;
 import org.globalfs.protocol.BindFailure;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +52,8 @@ public final class Transport {
     private final MessageReceiver receiver;
     private final Selector selector;
     private final ServerSocketChannel listener;
+    private final SelectionKey listening;
+    private final AcceptTrouble acceptTrouble;
     private final Frames frames = new Frames();
     private final Map<Integer, Peer> peers = new TreeMap<>();
     private final BufferPool pool = new BufferPool();
@@ -64,7 +67,6 @@ public final class Transport {
     private final List<Connection> greeting = new ArrayList<>();
     private final ByteBuffer scratch = BufferPool.direct(COPIED_BYTES);
     private long nextUpkeepNs;
-    private long nextAcceptComplaintNs;
     private long nowNs;
     private final AtomicLong overflows = new AtomicLong();
     private volatile Set<Integer> connected = Set.of();
@@ -73,6 +75,7 @@ public final class Transport {
     public Transport(TransportOptions options, MessageReceiver receiver) throws IOException {
         this.options = options;
         this.receiver = receiver;
+        acceptTrouble = new AcceptTrouble(log, "replica " + options.self());
         options.peers()
                 .forEach((id, address) -> {
                     if (id != options.self()) {
@@ -85,7 +88,7 @@ public final class Transport {
             listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             listener.bind(options.bind(), 128);
             listener.configureBlocking(false);
-            listener.register(selector, SelectionKey.OP_ACCEPT);
+            listening = listener.register(selector, SelectionKey.OP_ACCEPT);
         } catch (IOException e) {
             listener.close();
             selector.close();
@@ -146,7 +149,6 @@ public final class Transport {
         nowNs = now;
         if (nextUpkeepNs == 0) {
             nextUpkeepNs = now;
-            nextAcceptComplaintNs = now;
             peers.values().forEach(peer -> peer.nextDialNs = now);
         }
     }
@@ -180,6 +182,7 @@ public final class Transport {
             return;
         }
         nextUpkeepNs = nowNs + UPKEEP_NS;
+        listening.interestOps(SelectionKey.OP_ACCEPT);
         for (Peer peer : peers.values()) {
             Connection connection = peer.connection;
             if (connection != null && nowNs - connection.lastReceivedNs > DEAD_AFTER_NS) {
@@ -357,12 +360,10 @@ public final class Transport {
             greeting.add(connection);
             connection.awaitFrames();
         } catch (IOException e) {
-            // The listener stays ready, so this comes at every turn while, say, descriptors are
-            // short.
-            if (nowNs - nextAcceptComplaintNs >= 0) {
-                nextAcceptComplaintNs = nowNs + DEAD_AFTER_NS;
-                log.warn("replica {} cannot accept connections: {}", options.self(), e.toString());
-            }
+            // Whoever waits keeps the listener ready: while, say, descriptors are short, no turn
+            // would wait for anything.
+            listening.interestOps(0);
+            acceptTrouble.failed(e, nowNs);
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.globalfs.multicast.core.Message;
 import org.globalfs.protocol.FreePorts;
+import org.globalfs.protocol.NoMoreFiles;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -164,6 +165,40 @@ class TransportTest {
         assertThat(told.list)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .containsExactly("replica 1 is connected with replica 2 again");
+    }
+
+    @Test
+    void whoCannotBeAcceptedForWantOfFilesIsTriedAgainAfterAPause() throws IOException {
+        Transport[] pair = pair();
+        turnUntil(() -> received1.connections == 1 && received2.connections == 1);
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(Transport.class);
+        logger.addAppender(told);
+        try (Socket socket = new Socket()) {
+            socket.connect(pair[1].address());
+            socket.getOutputStream().write(new byte[] {1, 0, 0, 0, 9, 9, 9, 9, 3});
+            InputStream in = socket.getInputStream();
+            socket.setSoTimeout(1);
+            try (NoMoreFiles _ = new NoMoreFiles()) {
+                for (int i = 0; i < 10; i++) {
+                    pair[1].poll(0);
+                }
+            }
+            for (int i = 0; i < 10; i++) {
+                pair[1].poll(0);
+            }
+            assertThat(ended(in)).isFalse();
+            turnUntil(() -> ended(in));
+        } finally {
+            logger.detachAppender(told);
+        }
+        assertThat(told.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(line -> line.contains("cannot accept"))
+                .singleElement()
+                .asString()
+                .contains("replica 2", "Too many open files", "ulimit -n");
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
 import org.apache.thrift.TSerializable;
+import org.globalfs.protocol.AcceptTrouble;
 import org.globalfs.protocol.BindFailure;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -125,6 +126,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private void accept() {
+        AcceptTrouble trouble = new AcceptTrouble(LOG, name);
         while (!closed) {
             Socket socket;
             try {
@@ -132,7 +134,7 @@ public final class RpcServer implements AutoCloseable {
             } catch (IOException e) {
                 if (!closed) {
                     // Out of descriptors or memory: connections that end make room.
-                    LOG.warn("{}: accepting a connection failed: {}", name, e.toString());
+                    trouble.failed(e, System.nanoTime());
                     pauseAfterFailure();
                 }
                 continue;

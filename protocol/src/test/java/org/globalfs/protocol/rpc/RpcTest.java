@@ -2,14 +2,20 @@ package org.globalfs.protocol.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -27,6 +33,7 @@ import org.apache.thrift.protocol.TType;
 import org.apache.thrift.transport.TSocket;
 import org.apache.thrift.transport.layered.TFramedTransport;
 import org.globalfs.protocol.FreePorts;
+import org.globalfs.protocol.NoMoreFiles;
 import org.globalfs.protocol.rpc.RpcException.Outcome;
 import org.globalfs.protocol.wire.HashReply;
 import org.globalfs.protocol.wire.HashRequest;
@@ -34,6 +41,7 @@ import org.globalfs.protocol.wire.LocateReply;
 import org.globalfs.protocol.wire.LocateRequest;
 import org.globalfs.protocol.wire.StatusRequest;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class RpcTest {
 
@@ -312,5 +320,34 @@ class RpcTest {
             reply.read(protocol);
             assertThat(reply.getIno()).isEqualTo(12);
         }
+    }
+
+    @Test
+    void whoCannotBeAcceptedForWantOfFilesIsLater() throws Exception {
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(RpcServer.class);
+        logger.addAppender(told);
+        try (RpcServer server = serve(RpcTest::echo);
+                Socket asker = new Socket()) {
+            asker.bind(null);
+            try (NoMoreFiles _ = new NoMoreFiles()) {
+                asker.connect(new InetSocketAddress(HOST, server.port()));
+                await().atMost(Duration.ofSeconds(20)).until(() -> !told.list.isEmpty());
+            }
+            try (RpcClient client = new RpcClient(HOST, server.port())) {
+                assertThat(
+                                client.call(OracleCalls.LOCATE, request(1, "p"), TIMEOUT_MS)
+                                        .getPlacement())
+                        .isEqualTo("p");
+            }
+        } finally {
+            logger.detachAppender(told);
+        }
+        assertThat(told.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .singleElement()
+                .asString()
+                .contains("test cannot accept", "Too many open files", "ulimit -n");
     }
 }

@@ -16,6 +16,7 @@ import org.globalfs.datastore.rocksdb.NativeLibrary;
 import org.globalfs.datastore.rocksdb.TableFormat;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.OpenFiles;
 import org.globalfs.replica.state.model.Table;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.BloomFilter;
@@ -132,7 +133,8 @@ public final class Store implements AutoCloseable {
             }
             return new Store(folder, options);
         } catch (RocksDBException e) {
-            String message = "cannot open the metadata store " + folder + ": " + e.getMessage();
+            String message =
+                    "cannot open the metadata store " + folder + ": " + e.getMessage() + remedy(e);
             throw isDamage(e) || isFileMissing(e)
                     ? StateException.damaged(message, e)
                     : new StateException(message, e);
@@ -266,8 +268,14 @@ public final class Store implements AutoCloseable {
             noteDamage(message);
             return StateException.damaged(message + DAMAGE_REMEDY, e);
         }
-        String remedy = Disk.isFull(e) ? ". The disk is full. " + Disk.FULL_REMEDY : "";
-        return new StateException(message + remedy, e);
+        return new StateException(message + remedy(e), e);
+    }
+
+    private static String remedy(RocksDBException e) {
+        if (Disk.isFull(e)) {
+            return ". The disk is full. " + Disk.FULL_REMEDY;
+        }
+        return OpenFiles.areUsedUp(e) ? ". " + OpenFiles.remedy() : "";
     }
 
     private synchronized void noteDamage(String message) {
