@@ -22,4 +22,11 @@ public record RecordedStore(StoreKind kind, List<Bucket> buckets) {
     public Optional<Bucket> bucket(String region) {
         return buckets.stream().filter(b -> b.region.equals(region)).findFirst();
     }
+
+    /** Whether it has the other's buckets, and then more. */
+    boolean extendsOther(RecordedStore other) {
+        return kind == other.kind
+                && buckets.size() > other.buckets.size()
+                && buckets.subList(0, other.buckets.size()).equals(other.buckets);
+    }
 }

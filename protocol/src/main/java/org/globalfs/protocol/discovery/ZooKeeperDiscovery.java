@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -23,6 +24,7 @@ import org.apache.curator.framework.recipes.cache.ChildData;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.BoundedExponentialBackoffRetry;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -42,7 +44,8 @@ import org.slf4j.LoggerFactory;
  * node {@code blocks}.
  *
  * <p>Members and epochs are mirrored here. While the connection is down the mirror keeps its last
- * content.
+ * content. A ZooKeeper that comes back without its data is given what is known here: who has
+ * announced members puts back the newest epoch, and what else it has recorded or read.
  */
 public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperDiscovery.class);
@@ -68,6 +71,8 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     private final ConcurrentSkipListMap<Integer, Epoch> epochs = new ConcurrentSkipListMap<>();
     private final Map<String, PersistentNode> announced = new HashMap<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private final Set<Integer> served = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable RecordedStore store;
 
     private ZooKeeperDiscovery(CuratorFramework client, String cluster) {
         this.client = client;
@@ -127,6 +132,12 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             if (!mirrored.await(timeoutMs, TimeUnit.MILLISECONDS)) {
                 throw unreachable(zookeeper, timeoutMs);
             }
+            client.getConnectionStateListenable()
+                    .addListener((_, state) -> {
+                        if (state == ConnectionState.RECONNECTED) {
+                            Thread.ofVirtual().name("discovery-put-back").start(this::putBack);
+                        }
+                    });
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
@@ -221,6 +232,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     public void recordServing(int replica) throws IOException {
         try {
             client.create().orSetData().creatingParentsIfNeeded().forPath(replicaPath(replica));
+            served.add(replica);
         } catch (Exception e) {
             throw failed("recording replica " + replica, e);
         }
@@ -229,7 +241,9 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     @Override
     public Optional<RecordedStore> recordedStore() throws IOException {
         try {
-            return Optional.of(Records.store(read(storePath())));
+            RecordedStore recorded = Records.store(read(storePath()));
+            store = recorded;
+            return Optional.of(recorded);
         } catch (KeeperException.NoNodeException e) {
             return Optional.empty();
         } catch (IOException e) {
@@ -246,6 +260,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
         try {
             if (expected.isEmpty()) {
                 client.create().creatingParentsIfNeeded().forPath(storePath(), record);
+                store = next;
                 return true;
             }
             Stat stat = new Stat();
@@ -254,6 +269,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
                 return false;
             }
             client.setData().withVersion(stat.getVersion()).forPath(storePath(), record);
+            store = next;
             return true;
         } catch (KeeperException.NodeExistsException
                 | KeeperException.NoNodeException
@@ -314,10 +330,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
                 if (next.equals(newest)) {
                     return newest;
                 }
-                client.create()
-                        .creatingParentsIfNeeded()
-                        .withMode(CreateMode.PERSISTENT)
-                        .forPath(epochPath(next.number()), Records.encode(next).getBytes(UTF_8));
+                create(next);
                 epochs.put(next.number(), next);
                 return next;
             } catch (KeeperException.NodeExistsException e) {
@@ -327,6 +340,50 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             } catch (Exception e) {
                 throw failed("publishing a placement epoch", e);
             }
+        }
+    }
+
+    private void create(Epoch epoch) throws Exception {
+        client.create()
+                .creatingParentsIfNeeded()
+                .withMode(CreateMode.PERSISTENT)
+                .forPath(epochPath(epoch.number()), Records.encode(epoch).getBytes(UTF_8));
+    }
+
+    private void putBack() {
+        synchronized (announced) {
+            if (announced.isEmpty()) {
+                return;
+            }
+        }
+        try {
+            Epoch known = newest();
+            if (known.number() > newestStored().number()) {
+                create(known);
+                LOG.error(
+                        "ZooKeeper has come back without placement epoch {}, which is put back: has it"
+                                + " lost its data?",
+                        known.number());
+            }
+            for (int replica : served) {
+                recordServing(replica);
+            }
+            putBack(store);
+        } catch (KeeperException.NodeExistsException e) {
+            LOG.debug("another process put it back first", e);
+        } catch (Exception e) {
+            LOG.warn("what ZooKeeper may have lost could not be put back: {}", e.toString());
+        }
+    }
+
+    /** Unless what is recorded says as much: the order of the buckets is what blocks go by. */
+    private void putBack(@Nullable RecordedStore known) throws IOException {
+        if (known == null) {
+            return;
+        }
+        Optional<RecordedStore> recorded = recordedStore();
+        if (recorded.isEmpty() || known.extendsOther(recorded.get())) {
+            recordStore(recorded, known);
         }
     }
 

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.net.BindException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -103,6 +104,33 @@ class ZooKeeperDiscoveryTest {
             zookeeper = EmbeddedZooKeeper.start(folder, "127.0.0.1", port, e -> {});
             one.register(member("3", 1003));
             await().until(() -> watcher.members(Role.REPLICA).size() == 2);
+        }
+    }
+
+    @Test
+    void aZooKeeperWithoutItsDataIsGivenWhatServersKnow() throws IOException {
+        RecordedStore store =
+                new RecordedStore(
+                        StoreKind.S3, List.of(new RecordedStore.Bucket("us-west", 1, "west")));
+        try (ZooKeeperDiscovery mount = connect();
+                ZooKeeperDiscovery server = connect()) {
+            server.register(member("1", 1001));
+            server.join(site("a", 1));
+            server.join(site("b", 2));
+            Epoch epoch = server.change(newest -> newest.drain("a"));
+            server.recordServing(1);
+            assertThat(server.recordStore(Optional.empty(), store)).isTrue();
+            await().until(() -> mount.newest().equals(epoch));
+            int port = zookeeper.address().port();
+            zookeeper.close();
+            zookeeper =
+                    EmbeddedZooKeeper.start(folder.resolve("empty"), "127.0.0.1", port, e -> {});
+            try (ZooKeeperDiscovery late = connect()) {
+                await().atMost(Duration.ofSeconds(60)).until(() -> late.newest().equals(epoch));
+                await().until(() -> late.hasServed(1));
+                await().until(() -> late.recordedStore().equals(Optional.of(store)));
+                assertThat(late.join(site("c", 3)).number()).isEqualTo(epoch.number() + 1);
+            }
         }
     }
 

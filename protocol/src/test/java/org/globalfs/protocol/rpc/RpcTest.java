@@ -331,16 +331,12 @@ class RpcTest {
         try (RpcServer server = serve(RpcTest::echo);
                 Socket asker = new Socket()) {
             asker.bind(null);
+            assertAnswers(server);
             try (NoMoreFiles _ = new NoMoreFiles()) {
                 asker.connect(new InetSocketAddress(HOST, server.port()));
                 await().atMost(Duration.ofSeconds(20)).until(() -> !told.list.isEmpty());
             }
-            try (RpcClient client = new RpcClient(HOST, server.port())) {
-                assertThat(
-                                client.call(OracleCalls.LOCATE, request(1, "p"), TIMEOUT_MS)
-                                        .getPlacement())
-                        .isEqualTo("p");
-            }
+            assertAnswers(server);
         } finally {
             logger.detachAppender(told);
         }
@@ -349,5 +345,12 @@ class RpcTest {
                 .singleElement()
                 .asString()
                 .contains("test cannot accept", "Too many open files", "ulimit -n");
+    }
+
+    private static void assertAnswers(RpcServer server) throws Exception {
+        try (RpcClient client = new RpcClient(HOST, server.port())) {
+            assertThat(client.call(OracleCalls.LOCATE, request(1, "p"), TIMEOUT_MS).getPlacement())
+                    .isEqualTo("p");
+        }
     }
 }
