@@ -4,13 +4,18 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.Folders;
@@ -25,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * The folder of a cluster on one machine: marker, configurations, process ids, logs, data, mounts.
  */
 public final class ClusterFolder {
+    private static final String CONFIG = ".yaml";
+    private static final String RUN = ".pid";
+    private static final Pattern NAME_KEY = Pattern.compile("(?m)^name:[ \\t]*[\"']?([^\\s\"'#]+)");
 
     private final Path root;
 
@@ -96,7 +104,7 @@ public final class ClusterFolder {
     }
 
     public Path config(String name) {
-        return root.resolve("config").resolve(name + ".yaml");
+        return root.resolve("config").resolve(name + CONFIG);
     }
 
     public Path configs() {
@@ -112,12 +120,46 @@ public final class ClusterFolder {
     }
 
     public RunFile run(String name) {
-        return new RunFile(root.resolve("run").resolve(name + ".pid"));
+        return new RunFile(root.resolve("run").resolve(name + RUN));
     }
 
-    /** Every server process, ZooKeeper first. */
-    public List<String> servers() {
-        return LocalTopology.servers();
+    /** Every server process, ZooKeeper first, those last that somebody added. */
+    public List<String> servers() throws IOException {
+        List<String> all = new ArrayList<>(LocalTopology.servers());
+        for (String name : names(configs(), CONFIG)) {
+            if (!all.contains(name) && isServer(name)) {
+                all.add(name);
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Whether a file in {@code config} is a server's own: it names itself. A copy of another one's
+     * does not, nor does a mount's.
+     */
+    private boolean isServer(String name) throws IOException {
+        Matcher own = NAME_KEY.matcher(Files.readString(config(name), StandardCharsets.ISO_8859_1));
+        return own.find() && own.group(1).equals(name);
+    }
+
+    /** Processes that have a run file, whatever they are. */
+    List<String> begun() throws IOException {
+        return names(root.resolve("run"), RUN);
+    }
+
+    private static List<String> names(Path folder, String ending) throws IOException {
+        List<String> names = new ArrayList<>();
+        if (Files.isDirectory(folder)) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + ending)) {
+                for (Path file : files) {
+                    String name = String.valueOf(file.getFileName());
+                    names.add(name.substring(0, name.length() - ending.length()));
+                }
+            }
+        }
+        Collections.sort(names);
+        return names;
     }
 
     public List<String> regions() {

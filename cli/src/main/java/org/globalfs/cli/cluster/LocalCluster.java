@@ -5,8 +5,10 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -71,7 +73,7 @@ public final class LocalCluster implements AutoCloseable {
         working.lock();
         try {
             stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS);
-            List<String> servers = processes ? LocalTopology.servers() : List.of(WHOLE);
+            List<String> servers = processes ? folder.servers() : List.of(WHOLE);
             launch(servers);
             if (mounts) {
                 launch(LocalTopology.mounts());
@@ -154,10 +156,11 @@ public final class LocalCluster implements AutoCloseable {
 
     /** Unmounts, then ends every server; returns how many processes ran. */
     public int stop() throws IOException, InterruptedException {
-        int count = stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS);
-        List<String> servers = new ArrayList<>(LocalTopology.servers());
+        Set<String> mounts = new LinkedHashSet<>(LocalTopology.mounts());
+        folder.begun().stream().filter(LocalCluster::isMount).forEach(mounts::add);
+        int count = stopNamed(List.copyOf(mounts), MOUNT_STOP_NS);
+        List<String> servers = new ArrayList<>(allServers());
         servers.remove(LocalTopology.ZOOKEEPER);
-        servers.add(WHOLE);
         count += stopNamed(servers, SERVER_STOP_NS);
         return count + stopNamed(List.of(LocalTopology.ZOOKEEPER), SERVER_STOP_NS);
     }
@@ -207,10 +210,12 @@ public final class LocalCluster implements AutoCloseable {
         folder.releasePorts();
     }
 
-    private static List<String> allServers() {
-        List<String> names = new ArrayList<>(LocalTopology.servers());
+    /** Those whose files are gone, too, as long as they may run. */
+    private List<String> allServers() throws IOException {
+        Set<String> names = new LinkedHashSet<>(folder.servers());
         names.add(WHOLE);
-        return names;
+        folder.begun().stream().filter(name -> !isMount(name)).forEach(names::add);
+        return List.copyOf(names);
     }
 
     private static boolean isMount(String name) {
@@ -230,6 +235,14 @@ public final class LocalCluster implements AutoCloseable {
             }
             why = ", whose servers run as processes of their own";
         } else if (Files.isRegularFile(folder.config(name)) && !name.equals(LocalTopology.POLICY)) {
+            if (!isMount(name) && !folder.servers().contains(name)) {
+                throw new Failure(
+                        ExitCode.CONFIG,
+                        folder.config(name)
+                                + " is not the file of a server '"
+                                + name
+                                + "': its key 'name' has to say the same");
+            }
             if (asMany || isMount(name)) {
                 return;
             }
@@ -237,7 +250,7 @@ public final class LocalCluster implements AutoCloseable {
         }
         List<String> known = new ArrayList<>();
         if (asMany) {
-            known.addAll(LocalTopology.servers());
+            known.addAll(folder.servers());
         }
         if (asOne) {
             known.add(WHOLE);

@@ -62,12 +62,12 @@ final class ClusterOption {
     }
 
     /** The file, or that of a server of the local cluster. */
-    ServerConfig server() throws Failure, ConfigException {
+    ServerConfig server() throws Failure, ConfigException, IOException {
         return isByFile() && config != null ? ConfigFiles.server(config) : ofFolder(folder());
     }
 
     /** The same; it has to name the cluster's regions. */
-    ServerConfig placedServer() throws Failure, ConfigException {
+    ServerConfig placedServer() throws Failure, ConfigException, IOException {
         ServerConfig server = server();
         if (server.topology().regions().isEmpty()) {
             throw new Failure(
@@ -79,7 +79,8 @@ final class ClusterOption {
         return server;
     }
 
-    private static ServerConfig ofFolder(ClusterFolder folder) throws ConfigException, Failure {
+    private static ServerConfig ofFolder(ClusterFolder folder)
+            throws ConfigException, Failure, IOException {
         for (String name : folder.servers()) {
             ServerConfig server = ServerConfig.read(folder.config(name));
             if (server.roles().needsTopology()) {
