@@ -4,7 +4,9 @@ import java.net.BindException;
 import java.nio.file.AccessDeniedException;
 import java.util.HashSet;
 import java.util.Set;
+import org.globalfs.multicast.log.LogException;
 import org.globalfs.protocol.BindFailure;
+import org.globalfs.protocol.ForeignFolderException;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ConfigException;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,9 @@ public final class Failure extends Exception {
                         case BindException e when BindFailure.isDenied(e) -> ExitCode.CONFIG;
                         case BindException e -> ExitCode.PORT_BUSY;
                         case AccessDeniedException e -> ExitCode.CONFIG;
+                        case ForeignFolderException e -> ExitCode.CONFIG;
+                        case LogException e when e.reason() == LogException.Reason.REFUSED ->
+                                ExitCode.CONFIG;
                         default -> ExitCode.OK;
                     };
             if (code != ExitCode.OK) {
@@ -67,7 +72,10 @@ public final class Failure extends Exception {
 
     private static String text(Throwable thrown) {
         @Nullable String message = thrown.getMessage();
-        boolean expected = thrown instanceof Failure || thrown instanceof ConfigException;
+        boolean expected =
+                thrown instanceof Failure
+                        || thrown instanceof ConfigException
+                        || thrown instanceof ForeignFolderException;
         if (message == null || message.isBlank()) {
             return thrown.getClass().getSimpleName();
         }

@@ -18,7 +18,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.util.stream.Stream;
 import org.globalfs.cli.command.GlobalFsCommand;
+import org.globalfs.datastore.node.DataFolder;
+import org.globalfs.multicast.log.LogException;
+import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.discovery.EmbeddedZooKeeper;
+import org.globalfs.replica.state.store.StateException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -178,6 +182,32 @@ class CommandErrorsTest {
         Files.writeString(folder.resolve("data/cluster"), "cluster: demo\nserver: us-west-b\n");
         assertThat(server(config("demo", "127.0.0.1:1", 1)).error)
                 .contains("belongs to server 'us-west-b', not to 'us-west-a'");
+    }
+
+    @Test
+    void aFolderOfAnotherStorageNode() throws IOException {
+        try (EmbeddedZooKeeper zookeeper =
+                EmbeddedZooKeeper.start(folder.resolve("zk"), "127.0.0.1", 0, e -> {})) {
+            String config = config("demo", zookeeper.connectString(), FreePorts.one());
+            Path other = folder.resolve("other");
+            DataFolder.open(other, "demo", "else").close();
+            Ended ended =
+                    server(config.replace("      port", "      data: " + other + "\n      port"));
+            assertThat(ended.code).as(ended.error).isEqualTo(ExitCode.CONFIG);
+            assertThat(ended.error).contains(other + " belongs to node else, not ");
+        }
+    }
+
+    @Test
+    void aStateOrLogOfAnother() {
+        String what = "/x/p1 holds partition 2, not 1";
+        assertThat(Failure.codeOf(new IOException(StateException.foreign(what))))
+                .isEqualTo(ExitCode.CONFIG);
+        assertThat(Failure.describe(StateException.foreign(what))).startsWith(what);
+        assertThat(Failure.codeOf(new LogException(LogException.Reason.REFUSED, "no")))
+                .isEqualTo(ExitCode.CONFIG);
+        assertThat(Failure.codeOf(new LogException(LogException.Reason.IO, "no")))
+                .isEqualTo(ExitCode.FAILED);
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.ForeignFolderException;
 import org.jspecify.annotations.Nullable;
 
 /** A storage node's folder: says whose it is, and keeps a second process out. */
@@ -83,7 +84,7 @@ public final class DataFolder implements AutoCloseable {
             throws IOException {
         String found = fields.get(key);
         if (!wanted.equals(found)) {
-            throw new IOException(
+            throw new ForeignFolderException(
                     identity.getParent()
                             + " belongs to "
                             + key

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.ForeignFolderException;
 
 /** A replica's data folder, marked with whose it is so that no other replica ever continues it. */
 final class ReplicaFolder {
@@ -33,7 +34,7 @@ final class ReplicaFolder {
         Path mark = folder.resolve(MARK);
         if (!Files.exists(mark)) {
             if (Files.exists(folder.resolve("p0"))) {
-                throw new IOException(
+                throw new ForeignFolderException(
                         folder
                                 + " holds a replica's state but no "
                                 + MARK
@@ -44,14 +45,14 @@ final class ReplicaFolder {
         }
         String found = Files.readString(mark, StandardCharsets.UTF_8);
         if (!found.startsWith(FORMAT + "\n")) {
-            throw new IOException(
+            throw new ForeignFolderException(
                     mark
                             + ": unknown format '"
                             + found.lines().findFirst().orElse("")
                             + "': the folder was written by another version of GlobalFS");
         }
         if (!found.equals(wanted)) {
-            throw new IOException(
+            throw new ForeignFolderException(
                     "data folder "
                             + folder
                             + " belongs to another replica ("

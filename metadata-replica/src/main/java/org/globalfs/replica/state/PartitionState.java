@@ -91,7 +91,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
             List<Sessions.Lease> leases,
             int sessions) {}
 
-    private PartitionState(int partition, Store store) {
+    private PartitionState(Path folder, int partition, Store store) {
         this.partition = partition;
         this.store = store;
         overlay = new Overlay(store);
@@ -104,8 +104,14 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
             counters = Counters.decode(system);
         }
         if (counters.partition != partition) {
-            throw new StateException(
-                    "the folder holds partition " + counters.partition + ", not " + partition);
+            throw StateException.foreign(
+                    folder
+                            + " holds partition "
+                            + counters.partition
+                            + ", not "
+                            + partition
+                            + ": put this partition's folder back, or remove it while all other"
+                            + " replicas of its region run");
         }
         membership = storedMembership();
         machine = new Machine(overlay, counters);
@@ -119,7 +125,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
     public static PartitionState open(Path folder, int partition, StateOptions options) {
         Store store = Store.open(folder, options);
         try {
-            return new PartitionState(partition, store);
+            return new PartitionState(folder, partition, store);
         } catch (RuntimeException e) {
             store.close();
             throw e;

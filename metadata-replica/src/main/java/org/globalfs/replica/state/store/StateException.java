@@ -1,5 +1,6 @@
 package org.globalfs.replica.state.store;
 
+import org.globalfs.protocol.ForeignFolderException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,11 @@ public final class StateException extends RuntimeException {
 
     static StateException damaged(String message, @Nullable Throwable cause) {
         return new StateException(message, cause, true);
+    }
+
+    /** The store is not this partition's. */
+    public static StateException foreign(String message) {
+        return new StateException(message, new ForeignFolderException(message), false);
     }
 
     /** The store's files are not what was written: another replica's state has to replace them. */
