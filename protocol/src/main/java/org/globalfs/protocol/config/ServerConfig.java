@@ -73,6 +73,7 @@ public record ServerConfig(
         if (placed) {
             checkPlace(yaml, topology, region, datacenter, roles);
             blocks.check(yaml, roles, topology);
+            OwnPlaces.check(yaml, roles, topology);
         }
         return new ServerConfig(
                 name,

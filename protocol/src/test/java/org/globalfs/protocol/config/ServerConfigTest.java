@@ -150,6 +150,10 @@ class ServerConfigTest {
                 "id: s2 | id: s1 | roles.storage[1].id: 's1' is another storage node's",
                 "partition: 3 | partition: 1 | topology[1].partition: 1 is another region's",
                 "127.0.0.1:7202 | 127.0.0.1:7201 | topology[0].replicas[1].rpc: 127.0.0.1:7201 is used twice",
+                "port: 7301 | port: 7201 | roles.oracle.port: 7201 is the port of the address 'rpc' of replica 1 too",
+                "port: 7402 | port: 7301 | roles.storage[1].port: 7301 is the port of roles.oracle.port too",
+                "port: 7451 | port: 7101 | roles.cache.port: 7101 is the port of the address 'ring' of replica 1 too",
+                "/srv/s2 | data/us-west-a/storage/s1 | roles.storage[1].data: ",
                 "127.0.0.1:7202 | localhost | topology[0].replicas[1].rpc: 'localhost' is not HOST:PORT",
                 "durability: disk | bind: 0.0.0.0 | advertise: others cannot reach 0.0.0.0",
             })
