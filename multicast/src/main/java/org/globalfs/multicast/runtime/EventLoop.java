@@ -43,10 +43,12 @@ final class EventLoop implements Runnable, MessageReceiver {
     private volatile boolean closing;
     private long nowNs;
     private long newestTimestamp;
+    private final ClockWatch clockWatch;
 
     EventLoop(int node, MulticastLog log, FatalStop stop) {
         this.log = log;
         this.stop = stop;
+        this.clockWatch = new ClockWatch(node);
         this.catchUpReader =
                 new CatchUpReader(
                         node,
@@ -193,6 +195,7 @@ final class EventLoop implements Runnable, MessageReceiver {
 
     private void round() {
         long wallMs = System.currentTimeMillis();
+        clockWatch.look(newestTimestamp, wallMs, nowNs);
         boolean sync = false;
         for (Ring ring : rings) {
             if (!ring.touched) {
