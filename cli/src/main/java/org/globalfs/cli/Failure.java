@@ -9,6 +9,7 @@ import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.ForeignFolderException;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ConfigException;
+import org.globalfs.replica.state.store.StateException;
 import org.jspecify.annotations.Nullable;
 
 /** A command's end with an exit code and one line for the user. */
@@ -43,6 +44,7 @@ public final class Failure extends Exception {
                         case BindException e -> ExitCode.PORT_BUSY;
                         case AccessDeniedException e -> ExitCode.CONFIG;
                         case ForeignFolderException e -> ExitCode.CONFIG;
+                        case StateException e when isDenied(e.getMessage()) -> ExitCode.CONFIG;
                         case LogException e when e.reason() == LogException.Reason.REFUSED ->
                                 ExitCode.CONFIG;
                         default -> ExitCode.OK;
@@ -64,10 +66,34 @@ public final class Failure extends Exception {
         if (cause != null && cause.getMessage() != null && !message.contains(cause.getMessage())) {
             message += ": " + text(cause);
         }
+        if (isDenied(thrown) && !message.contains("let user ")) {
+            String what = message.contains("Permission denied") ? "" : "permission denied: ";
+            message += ": " + what + letUser();
+        }
         if (OpenFiles.areUsedUp(thrown) && !message.contains("ulimit")) {
             message += ". " + OpenFiles.remedy();
         }
         return message;
+    }
+
+    /** The state's files are RocksDB's, which tells it by the system's text alone. */
+    private static boolean isDenied(Throwable thrown) {
+        Set<Throwable> met = new HashSet<>();
+        for (Throwable t = thrown; t != null && met.add(t); t = t.getCause()) {
+            if (t instanceof AccessDeniedException denied && denied.getReason() == null
+                    || t instanceof StateException && isDenied(t.getMessage())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isDenied(@Nullable String message) {
+        return message != null && message.contains("Permission denied");
+    }
+
+    private static String letUser() {
+        return "let user '" + System.getProperty("user.name") + "' use it";
     }
 
     private static String text(Throwable thrown) {
@@ -80,8 +106,7 @@ public final class Failure extends Exception {
             return thrown.getClass().getSimpleName();
         }
         if (thrown instanceof AccessDeniedException denied && denied.getReason() == null) {
-            String user = System.getProperty("user.name");
-            return message + ": permission denied: let user '" + user + "' use it";
+            return message + ": permission denied: " + letUser();
         }
         return expected || thrown.getClass().getName().startsWith("java.io.IOException")
                 ? message

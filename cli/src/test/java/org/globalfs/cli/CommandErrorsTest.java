@@ -81,6 +81,14 @@ class CommandErrorsTest {
                                 + System.getProperty("user.name")
                                 + "' use it");
         assertThat(Failure.codeOf(new IOException("replica 1", denied))).isEqualTo(ExitCode.CONFIG);
+        String mend = "let user '" + System.getProperty("user.name") + "' use it";
+        LogException log = new LogException(LogException.Reason.IO, "cannot open the log", denied);
+        assertThat(Failure.describe(log)).endsWith(": permission denied: " + mend);
+        StateException state = new StateException("cannot open: /x/p1/LOG: Permission denied");
+        assertThat(Failure.describe(new IOException("replica 1", state)))
+                .contains("/x/p1/LOG: Permission denied")
+                .endsWith(": " + mend);
+        assertThat(Failure.codeOf(state)).isEqualTo(ExitCode.CONFIG);
     }
 
     @Test

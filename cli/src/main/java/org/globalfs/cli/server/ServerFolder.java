@@ -13,6 +13,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -70,7 +71,8 @@ final class ServerFolder implements AutoCloseable {
         String why =
                 cause instanceof AccessDeniedException
                         ? "user '" + System.getProperty("user.name") + "' may not use it"
-                        : String.valueOf(cause.getReason());
+                        : Objects.requireNonNullElse(
+                                cause.getReason(), cause.getClass().getSimpleName());
         return new Failure(
                 ExitCode.CONFIG,
                 "data folder "
