@@ -71,7 +71,10 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     private final ConcurrentSkipListMap<Integer, Epoch> epochs = new ConcurrentSkipListMap<>();
     private final Map<String, PersistentNode> announced = new HashMap<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
-    private final Set<Integer> served = ConcurrentHashMap.newKeySet();
+
+    /** Replicas that are known here to have served, by their ids. */
+    private final Set<String> served = ConcurrentHashMap.newKeySet();
+
     private volatile @Nullable RecordedStore store;
 
     private ZooKeeperDiscovery(CuratorFramework client, String cluster) {
@@ -232,7 +235,8 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     public void recordServing(int replica) throws IOException {
         try {
             client.create().orSetData().creatingParentsIfNeeded().forPath(replicaPath(replica));
-            served.add(replica);
+            served.add(Integer.toString(replica));
+            served.addAll(client.getChildren().forPath(root + "/replicas"));
         } catch (Exception e) {
             throw failed("recording replica " + replica, e);
         }
@@ -288,6 +292,10 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     }
 
     private String replicaPath(int replica) {
+        return servedPath(Integer.toString(replica));
+    }
+
+    private String servedPath(String replica) {
         return root + "/replicas/" + replica;
     }
 
@@ -357,22 +365,28 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             }
         }
         try {
-            Epoch known = newest();
-            if (known.number() > newestStored().number()) {
-                create(known);
-                LOG.error(
-                        "ZooKeeper has come back without placement epoch {}, which is put back: has it"
-                                + " lost its data?",
-                        known.number());
-            }
-            for (int replica : served) {
-                recordServing(replica);
+            putBack(newest());
+            for (String replica : served) {
+                client.create().orSetData().creatingParentsIfNeeded().forPath(servedPath(replica));
             }
             putBack(store);
-        } catch (KeeperException.NodeExistsException e) {
-            LOG.debug("another process put it back first", e);
         } catch (Exception e) {
             LOG.warn("what ZooKeeper may have lost could not be put back: {}", e.toString());
+        }
+    }
+
+    private void putBack(Epoch known) throws Exception {
+        if (known.number() <= newestStored().number()) {
+            return;
+        }
+        try {
+            create(known);
+            LOG.error(
+                    "ZooKeeper has come back without placement epoch {}, which is put back: has it"
+                            + " lost its data?",
+                    known.number());
+        } catch (KeeperException.NodeExistsException e) {
+            LOG.debug("another process put it back first", e);
         }
     }
 
@@ -439,6 +453,9 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             Member member =
                     Records.member(Role.valueOf(parts[2]), new String(after.getData(), UTF_8));
             seen.put(after.getPath(), new Seen(member, after.getStat().getCzxid()));
+            if (member.role() == Role.REPLICA) {
+                served.add(member.id());
+            }
             changed();
         } catch (IOException | IllegalArgumentException e) {
             LOG.warn("ignoring {} in ZooKeeper: {}", after.getPath(), e.getMessage());

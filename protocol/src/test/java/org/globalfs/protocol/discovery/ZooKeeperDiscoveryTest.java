@@ -118,6 +118,11 @@ class ZooKeeperDiscoveryTest {
             server.join(site("a", 1));
             server.join(site("b", 2));
             Epoch epoch = server.change(newest -> newest.drain("a"));
+            try (ZooKeeperDiscovery gone = connect()) {
+                gone.recordServing(2);
+                gone.register(member("3", 1003));
+                await().until(() -> server.members(Role.REPLICA).size() == 2);
+            }
             server.recordServing(1);
             assertThat(server.recordStore(Optional.empty(), store)).isTrue();
             await().until(() -> mount.newest().equals(epoch));
@@ -127,7 +132,10 @@ class ZooKeeperDiscoveryTest {
                     EmbeddedZooKeeper.start(folder.resolve("empty"), "127.0.0.1", port, e -> {});
             try (ZooKeeperDiscovery late = connect()) {
                 await().atMost(Duration.ofSeconds(60)).until(() -> late.newest().equals(epoch));
-                await().until(() -> late.hasServed(1));
+                for (int replica = 1; replica <= 3; replica++) {
+                    int id = replica;
+                    await().until(() -> late.hasServed(id));
+                }
                 await().until(() -> late.recordedStore().equals(Optional.of(store)));
                 assertThat(late.join(site("c", 3)).number()).isEqualTo(epoch.number() + 1);
             }

@@ -333,7 +333,8 @@ class RpcTest {
             asker.bind(null);
             assertAnswers(server);
             try (NoMoreFiles _ = new NoMoreFiles()) {
-                asker.connect(new InetSocketAddress(HOST, server.port()));
+                asker.connect(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
                 await().atMost(Duration.ofSeconds(20)).until(() -> !told.list.isEmpty());
             }
             assertAnswers(server);
