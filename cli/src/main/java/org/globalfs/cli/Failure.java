@@ -4,8 +4,10 @@ import java.net.BindException;
 import java.nio.file.AccessDeniedException;
 import java.util.HashSet;
 import java.util.Set;
+import org.apache.zookeeper.KeeperException;
 import org.globalfs.multicast.log.LogException;
 import org.globalfs.protocol.BindFailure;
+import org.globalfs.protocol.FolderInUseException;
 import org.globalfs.protocol.ForeignFolderException;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ConfigException;
@@ -44,6 +46,8 @@ public final class Failure extends Exception {
                         case BindException e -> ExitCode.PORT_BUSY;
                         case AccessDeniedException e -> ExitCode.CONFIG;
                         case ForeignFolderException e -> ExitCode.CONFIG;
+                        case FolderInUseException e -> ExitCode.ALREADY_RUNNING;
+                        case KeeperException e -> ExitCode.ZOOKEEPER;
                         case StateException e when isDenied(e.getMessage()) -> ExitCode.CONFIG;
                         case LogException e when e.reason() == LogException.Reason.REFUSED ->
                                 ExitCode.CONFIG;
@@ -101,7 +105,8 @@ public final class Failure extends Exception {
         boolean expected =
                 thrown instanceof Failure
                         || thrown instanceof ConfigException
-                        || thrown instanceof ForeignFolderException;
+                        || thrown instanceof ForeignFolderException
+                        || thrown instanceof FolderInUseException;
         if (message == null || message.isBlank()) {
             return thrown.getClass().getSimpleName();
         }

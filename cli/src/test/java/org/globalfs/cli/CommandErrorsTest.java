@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException;
 import org.globalfs.cli.command.GlobalFsCommand;
 import org.globalfs.datastore.node.DataFolder;
 import org.globalfs.multicast.log.LogException;
@@ -204,6 +205,26 @@ class CommandErrorsTest {
             assertThat(ended.code).as(ended.error).isEqualTo(ExitCode.CONFIG);
             assertThat(ended.error).contains(other + " belongs to node else, not ");
         }
+    }
+
+    @Test
+    void aFolderThatAnotherStorageNodeHas() throws IOException {
+        try (EmbeddedZooKeeper zookeeper =
+                        EmbeddedZooKeeper.start(folder.resolve("zk"), "127.0.0.1", 0, e -> {});
+                DataFolder _ = DataFolder.open(folder.resolve("other"), "demo", "else")) {
+            String config = config("demo", zookeeper.connectString(), FreePorts.one());
+            String data = "      data: " + folder.resolve("other") + "\n      port";
+            Ended ended = server(config.replace("      port", data));
+            assertThat(ended.code).as(ended.error).isEqualTo(ExitCode.ALREADY_RUNNING);
+            assertThat(ended.error).contains(folder.resolve("other") + " is in use by another ");
+        }
+    }
+
+    @Test
+    void aZooKeeperThatGoesAwayMeanwhile() {
+        Exception lost = new KeeperException.ConnectionLossException();
+        assertThat(Failure.codeOf(new IOException("recording replica 1", lost)))
+                .isEqualTo(ExitCode.ZOOKEEPER);
     }
 
     @Test

@@ -150,8 +150,7 @@ public final class RingOperator {
         String ring = "ring " + request.getRing() + ": ";
         while (true) {
             RingChangeReply reply = ask(request);
-            String detail =
-                    reply == null ? "no coordinator answers; " + trouble : reply.getDetail();
+            String detail = reply == null ? "no coordinator answers" + trouble : reply.getDetail();
             if (reply != null) {
                 switch (reply.getResult()) {
                     case UNCHANGED -> {
@@ -196,6 +195,7 @@ public final class RingOperator {
 
     /** The coordinator's answer, or null. */
     private @Nullable RingChangeReply ask(RingChangeRequest request) {
+        trouble = "";
         Set<Integer> candidates = new LinkedHashSet<>();
         Set<Integer> asked = new LinkedHashSet<>();
         for (Topology.ReplicaSite site : sites(request.getRing())) {
@@ -224,7 +224,7 @@ public final class RingOperator {
                 }
             } catch (RpcException e) {
                 // Another one may know the coordinator; if none does, this is told.
-                trouble = "replica " + next + ": " + e.getMessage();
+                trouble = "; replica " + next + ": " + e.getMessage();
             }
         }
         return null;

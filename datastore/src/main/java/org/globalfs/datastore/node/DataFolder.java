@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.globalfs.protocol.FolderInUseException;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.ForeignFolderException;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ public final class DataFolder implements AutoCloseable {
                         path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         try {
             if (tryLock(lockFile) == null) {
-                throw new IOException(
+                throw new FolderInUseException(
                         path
                                 + " is in use by another process: stop it, or give this node a folder of its own");
             }
