@@ -3,15 +3,21 @@ package org.globalfs.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class FreePortsTest {
+    private static final int MANY = 300;
+
     @Test
     void givesNoneTwice() throws IOException {
         Set<Integer> given = new HashSet<>();
@@ -20,6 +26,61 @@ class FreePortsTest {
             assertThat(given.add(port)).isTrue();
             assertThat(port).isLessThan(32_768);
         }
+    }
+
+    /** Tests run in several processes at a time. */
+    @Test
+    void otherProcessesGetOthers() throws IOException {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        List<Process> others = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            others.add(
+                    new ProcessBuilder(
+                                    java,
+                                    "-cp",
+                                    System.getProperty("java.class.path"),
+                                    FreePortsTest.class.getName())
+                            .redirectError(ProcessBuilder.Redirect.INHERIT)
+                            .start());
+        }
+        Set<Integer> given = new HashSet<>();
+        try {
+            for (int i = 0; i < MANY; i++) {
+                given.add(FreePorts.one());
+            }
+            for (Process other : others) {
+                BufferedReader ports = other.inputReader();
+                for (int i = 0; i < MANY; i++) {
+                    assertThat(given.add(Integer.parseInt(ports.readLine()))).isTrue();
+                }
+            }
+        } finally {
+            others.forEach(Process::destroyForcibly);
+        }
+        assertThat(given).hasSize(3 * MANY);
+    }
+
+    /** The other process: says which ports it gets, and keeps them until it is ended. */
+    public static void main(String[] arguments) throws IOException {
+        for (int i = 0; i < MANY; i++) {
+            System.out.println(FreePorts.one());
+        }
+        System.out.flush();
+        int _ = System.in.read();
+    }
+
+    @Test
+    void onesThatWereGivenLongAgoComeAgain() throws IOException {
+        int first = FreePorts.one();
+        Set<Integer> later = new HashSet<>();
+        for (int i = 0; i < 500; i++) {
+            assertThat(later.add(FreePorts.one())).isTrue();
+        }
+        assertThat(later).doesNotContain(first);
+        for (int i = 0; i < 200; i++) {
+            later.add(FreePorts.one());
+        }
+        assertThat(later).contains(first);
     }
 
     @Test
