@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Encodes blocks with GlobalFS's coder and with ISA-L in turn, on one thread. */
 final class CoderMember implements BenchMember {
-    /** Beyond any processor's caches. */
-    private static final long COLD_BYTES = 256 << 20;
-
     private static final int TURNS = 4;
 
     private final @Nullable Isal isal;
@@ -41,18 +38,22 @@ final class CoderMember implements BenchMember {
                             Integer.parseInt(words[1]),
                             Integer.parseInt(words[2]),
                             Integer.parseInt(words[3]),
-                            Boolean.parseBoolean(words[4]),
+                            Long.parseLong(words[4]),
                             Double.parseDouble(words[5]));
             default -> throw new BenchFailure("unknown command " + words[0]);
         };
     }
 
-    /** Bytes of content a second: GlobalFS's, and ISA-L's or 0. */
-    private String encode(int k, int m, int blockBytes, boolean cold, double seconds) {
+    /**
+     * Bytes of content a second: GlobalFS's, and ISA-L's or 0.
+     *
+     * @param passedBytes what is gone through before a buffer's turn comes again
+     */
+    private String encode(int k, int m, int blockBytes, long passedBytes, double seconds) {
         ReedSolomon code = ReedSolomon.of(k, m);
         int chunkBytes = code.chunkBytes(blockBytes);
         int bufferBytes = chunkBytes * (k + m);
-        int buffers = cold ? (int) Math.ceilDiv(COLD_BYTES, bufferBytes) : 1;
+        int buffers = Math.max(1, (int) Math.ceilDiv(passedBytes, bufferBytes));
         byte[][] ours = new byte[buffers][bufferBytes];
         SplittableRandom random = new SplittableRandom(k);
         for (byte[] buffer : ours) {
