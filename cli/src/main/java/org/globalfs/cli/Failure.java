@@ -11,7 +11,6 @@ import org.globalfs.protocol.FolderInUseException;
 import org.globalfs.protocol.ForeignFolderException;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ConfigException;
-import org.globalfs.replica.state.store.StateException;
 import org.jspecify.annotations.Nullable;
 
 /** A command's end with an exit code and one line for the user. */
@@ -48,7 +47,6 @@ public final class Failure extends Exception {
                         case ForeignFolderException e -> ExitCode.CONFIG;
                         case FolderInUseException e -> ExitCode.ALREADY_RUNNING;
                         case KeeperException e -> ExitCode.ZOOKEEPER;
-                        case StateException e when isDenied(e.getMessage()) -> ExitCode.CONFIG;
                         case LogException e when e.reason() == LogException.Reason.REFUSED ->
                                 ExitCode.CONFIG;
                         default -> ExitCode.OK;
@@ -80,20 +78,14 @@ public final class Failure extends Exception {
         return message;
     }
 
-    /** The state's files are RocksDB's, which tells it by the system's text alone. */
     private static boolean isDenied(Throwable thrown) {
         Set<Throwable> met = new HashSet<>();
         for (Throwable t = thrown; t != null && met.add(t); t = t.getCause()) {
-            if (t instanceof AccessDeniedException denied && denied.getReason() == null
-                    || t instanceof StateException && isDenied(t.getMessage())) {
+            if (t instanceof AccessDeniedException denied && denied.getReason() == null) {
                 return true;
             }
         }
         return false;
-    }
-
-    private static boolean isDenied(@Nullable String message) {
-        return message != null && message.contains("Permission denied");
     }
 
     private static String letUser() {

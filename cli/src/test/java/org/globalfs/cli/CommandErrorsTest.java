@@ -85,7 +85,10 @@ class CommandErrorsTest {
         String mend = "let user '" + System.getProperty("user.name") + "' use it";
         LogException log = new LogException(LogException.Reason.IO, "cannot open the log", denied);
         assertThat(Failure.describe(log)).endsWith(": permission denied: " + mend);
-        StateException state = new StateException("cannot open: /x/p1/LOG: Permission denied");
+        StateException state =
+                new StateException(
+                        "cannot open /x/p1: /x/p1/LOG: Permission denied",
+                        new AccessDeniedException("/x/p1"));
         assertThat(Failure.describe(new IOException("replica 1", state)))
                 .contains("/x/p1/LOG: Permission denied")
                 .endsWith(": " + mend);

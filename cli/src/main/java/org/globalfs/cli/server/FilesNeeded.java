@@ -34,9 +34,9 @@ final class FilesNeeded {
         if (limit < needed) {
             throw new Failure(
                     ExitCode.CONFIG,
-                    "too few files: with nothing kept yet, "
+                    "too few open files: "
                             + needed
-                            + " are open. "
+                            + " are needed before anything is kept. "
                             + OpenFiles.remedy(limit));
         }
     }

@@ -21,33 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class NamesakesTest {
-    private static final String CONFIG =
-            """
-            cluster: demo
-            zookeeper: 127.0.0.1:1
-            data: data
-            region: us-west
-            datacenter: a
-            roles:
-              replica:
-                id: 1
-              storage:
-                - id: s1
-                  port: 3
-            topology:
-              - region: us-west
-                partition: 1
-                replicas:
-                  - {id: 1, datacenter: a, ring: "127.0.0.1:1", rpc: "127.0.0.1:2"}
-            """;
-
     @TempDir private Path folder;
     private final InMemoryDiscovery discovery = new InMemoryDiscovery();
     private List<ServerConfig> configs = List.of();
 
     @BeforeEach
     void read() throws Exception {
-        Path file = Files.writeString(folder.resolve("server.yaml"), CONFIG);
+        Path file = Files.writeString(folder.resolve("server.yaml"), OneServer.YAML);
         configs = List.of(ServerConfig.read(file));
     }
 

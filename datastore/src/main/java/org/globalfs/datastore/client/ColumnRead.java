@@ -85,7 +85,7 @@ final class ColumnRead {
             // Nothing more is written there.
             keep(piece.chunk, pieces.into(), piece.at + columns.from() - piece.from);
         } else {
-            asked[piece.chunk] = false;
+            asked[piece.chunk] = columns.has(piece.chunk);
         }
     }
 

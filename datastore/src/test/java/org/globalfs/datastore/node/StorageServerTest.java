@@ -212,20 +212,24 @@ class StorageServerTest {
         return java.util.Arrays.copyOf(frame.array(), frame.position());
     }
 
+    /** With half a second for who stops in the middle. */
+    private static StorageServer impatient(ConnectionHandler.Budgets budgets) throws IOException {
+        return new StorageServer(
+                "one",
+                "s2",
+                new HostPort("127.0.0.1", 0),
+                new StorageServer.Limits(60_000, 500),
+                budgets,
+                Thread::new);
+    }
+
     /** All the memory that there is for requests is one client's, which has stopped. */
     @Test
     void whoStopsInTheMiddleOfARequestKeepsOthersWaitingForAWhileOnly() throws Exception {
         ConnectionHandler.Budgets budgets =
                 new ConnectionHandler.Budgets(
                         new TransferBudget(64 << 10), new TransferBudget(1 << 20));
-        try (StorageServer server =
-                new StorageServer(
-                        "one",
-                        "s2",
-                        new HostPort("127.0.0.1", 0),
-                        new StorageServer.Limits(60_000, 500),
-                        budgets,
-                        Thread::new)) {
+        try (StorageServer server = impatient(budgets)) {
             server.start(() ->
                     (header, opcode, meta, payload, replies) ->
                             replies.send(opcode, ChunkStatus.OK, header.request()));
@@ -261,14 +265,7 @@ class StorageServerTest {
         SegmentStore.Options options = new SegmentStore.Options("one", "s2", 1L << 30, 0, 64 << 20);
         try (SegmentStore store =
                         SegmentStore.open(Files.createDirectory(folder.resolve("store")), options);
-                StorageServer server =
-                        new StorageServer(
-                                "one",
-                                "s2",
-                                new HostPort("127.0.0.1", 0),
-                                new StorageServer.Limits(60_000, 500),
-                                budgets,
-                                Thread::new)) {
+                StorageServer server = impatient(budgets)) {
             assertThat(store.keep(key, SHAPE, null, data)).isEqualTo(ChunkStatus.OK);
             server.start(() -> new StorageRequests(store, Upkeep.NONE, "s2"));
             try (Socket stopped =

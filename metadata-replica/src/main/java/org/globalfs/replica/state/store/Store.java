@@ -2,6 +2,7 @@ package org.globalfs.replica.state.store;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -133,15 +134,26 @@ public final class Store implements AutoCloseable {
             }
             return new Store(folder, options);
         } catch (RocksDBException e) {
-            String message =
-                    "cannot open the metadata store " + folder + ": " + e.getMessage() + remedy(e);
-            throw isDamage(e) || isFileMissing(e)
-                    ? StateException.damaged(message, e)
-                    : new StateException(message, e);
+            throw cannotOpen(folder, e);
         } catch (IOException e) {
             throw new StateException(
                     "cannot open the metadata store " + folder + ": " + e.getMessage(), e);
         }
+    }
+
+    static StateException cannotOpen(Path folder, RocksDBException e) {
+        String message =
+                "cannot open the metadata store " + folder + ": " + e.getMessage() + remedy(e);
+        if (isDamage(e) || isFileMissing(e)) {
+            return StateException.damaged(message, e);
+        }
+        // RocksDB tells it by the system's text alone.
+        if (String.valueOf(e.getMessage()).contains("Permission denied")) {
+            AccessDeniedException denied = new AccessDeniedException(folder.toString());
+            denied.initCause(e);
+            return new StateException(message, denied);
+        }
+        return new StateException(message, e);
     }
 
     /** Reads all of a closed store's files; what is wrong with them, empty: nothing. */
