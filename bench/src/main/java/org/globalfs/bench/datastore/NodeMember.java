@@ -12,6 +12,7 @@ import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.CachePolicyKind;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 
@@ -39,7 +40,13 @@ final class NodeMember implements BenchMember {
     private NodeMember(String zookeeper, String region, Start start) throws IOException {
         awaitCoder();
         discovery = Setup.connect(zookeeper);
-        others = new DistributedBlockStore(Setup.CLUSTER, region, discovery, discovery);
+        others =
+                DistributedBlockStore.inBackground(
+                        Setup.CLUSTER,
+                        region,
+                        discovery,
+                        discovery,
+                        BlockStorage.DEFAULT_CACHE_BEYOND_MS);
         node = start.node(discovery, others);
     }
 

@@ -110,7 +110,8 @@ public final class CacheNode implements AutoCloseable {
                                     name,
                                     Long.MAX_VALUE,
                                     options.reserve().on(Disk.of(folder.path())),
-                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES));
+                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES,
+                                    false));
             try {
                 CacheCounters counters = new CacheCounters();
                 CacheKeeper keeper = keeper(options, store, blocks, counters);

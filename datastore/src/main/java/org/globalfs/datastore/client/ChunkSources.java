@@ -98,7 +98,7 @@ final class ChunkSources {
                         from,
                         bytes,
                         chunkBytes,
-                        checked[chunk],
+                        checked[chunk] || lane.isInBackground(),
                         target,
                         at);
         lane.send(exchange, context.directory().address(site));

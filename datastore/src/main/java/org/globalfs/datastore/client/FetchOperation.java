@@ -63,7 +63,7 @@ final class FetchOperation {
                         0,
                         chunkBytes,
                         chunkBytes,
-                        checked.contains(chunk),
+                        checked.contains(chunk) || lane.isInBackground(),
                         bytes,
                         0);
         pending.put(exchange, bytes);

@@ -54,6 +54,11 @@ final class Lane {
         this.selector = Selector.open();
     }
 
+    /** What it asks for is read once: nodes need not keep it in the page cache, as pages would. */
+    boolean isInBackground() {
+        return background;
+    }
+
     long nextRequest() {
         return ++requests;
     }

@@ -108,7 +108,7 @@ final class ChunkMove {
         int length = location == null ? 0 : location.dataBytes();
         ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(length));
         try {
-            ChunkStatus status = store.read(key, 0, length, buffer);
+            ChunkStatus status = store.readOnce(key, 0, length, buffer);
             if (status != ChunkStatus.OK) {
                 LOG.warn("chunk {}, which belongs to another node, is {} here", key, status);
                 return null;

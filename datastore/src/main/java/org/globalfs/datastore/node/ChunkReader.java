@@ -36,7 +36,9 @@ final class ChunkReader {
     }
 
     /** As {@link SegmentStore#read}. */
-    ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into) throws IOException {
+    ChunkStatus read(
+            ChunkKey key, int offset, int length, ByteBuffer into, @Nullable DirectReads direct)
+            throws IOException {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             ChunkLocation location = table.location(key);
             if (location == null) {
@@ -48,7 +50,7 @@ final class ChunkReader {
             String damage = "its bytes are not those that were written";
             try {
                 faults.reading(location.segment().path(), location.offset());
-                if (RecordReader.read(location, key, offset, length, into)) {
+                if (RecordReader.read(location, key, offset, length, into, direct)) {
                     return ChunkStatus.OK;
                 }
             } catch (ClosedChannelException e) {

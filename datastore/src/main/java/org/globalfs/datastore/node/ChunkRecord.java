@@ -62,7 +62,7 @@ record ChunkRecord(
     }
 
     /** The same, written somewhere else. */
-    ChunkRecord at(int otherSegment, int otherOffset) {
+    ChunkRecord at(int otherSegment, int otherOffset, int distance) {
         return new ChunkRecord(
                 live,
                 key,
@@ -70,7 +70,7 @@ record ChunkRecord(
                 home,
                 writtenMs,
                 dataBytes,
-                recordBytes,
+                distance,
                 otherSegment,
                 otherOffset,
                 pageCrcs);
@@ -88,6 +88,7 @@ record ChunkRecord(
         return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
     }
 
+    /** The least distance to the next record. */
     static int recordBytes(int homeBytes, int dataBytes) {
         return align(headerBytes(homeBytes, dataBytes) + dataBytes);
     }

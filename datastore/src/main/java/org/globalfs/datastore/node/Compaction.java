@@ -139,7 +139,7 @@ public final class Compaction implements AutoCloseable {
     private boolean copy(ChunkKey key, ChunkLocation location) throws IOException {
         ByteBuffer data = BufferPool.take(SegmentStore.readRoom(location.dataBytes()));
         try {
-            ChunkStatus status = store.read(key, 0, location.dataBytes(), data);
+            ChunkStatus status = store.readOnce(key, 0, location.dataBytes(), data);
             ChunkRecord header = status == ChunkStatus.OK ? store.header(key) : null;
             if (header == null) {
                 return true; // damaged: it is written anew elsewhere first; or gone

@@ -15,17 +15,26 @@ final class RecordReader {
 
     /** Room that {@link #read} needs for a range of this length. */
     static int room(int length) {
-        return ChunkRecord.MAX_HEADER_BYTES + length + 2 * ChunkRecord.PAGE_BYTES;
+        return ChunkRecord.MAX_HEADER_BYTES
+                + length
+                + 2 * ChunkRecord.PAGE_BYTES
+                + 3 * SegmentFile.BLOCK_BYTES;
     }
 
     /**
      * A range of a chunk, then between position and limit of `into`.
      *
+     * @param direct how to read what nobody reads again soon; null: through the page cache
      * @return false: what stands there is not the chunk's record, or damaged
      * @throws ClosedChannelException the segment is gone
      */
     static boolean read(
-            ChunkLocation location, ChunkKey key, int offset, int length, ByteBuffer into)
+            ChunkLocation location,
+            ChunkKey key,
+            int offset,
+            int length,
+            ByteBuffer into,
+            @Nullable DirectReads direct)
             throws IOException {
         int headerBytes =
                 ChunkRecord.headerBytes(
@@ -36,19 +45,19 @@ final class RecordReader {
                 Math.min(
                         location.dataBytes(),
                         ChunkPages.count(offset + length) * ChunkRecord.PAGE_BYTES);
+        int bytes = Math.max(0, to - from);
         into.clear();
-        into.limit(from == 0 ? headerBytes + Math.max(0, to) : headerBytes);
-        location.segment().read(into, location.offset());
-        if (from > 0) {
-            into.limit(headerBytes + to - from);
-            location.segment().read(into, (long) location.offset() + headerBytes + from);
-        }
+        int headerAt =
+                direct != null && direct.take(bytes, into)
+                        ? readBlocks(location, headerBytes, from, bytes, into, direct)
+                        : read(location, headerBytes, from, bytes, into);
+        int dataAt = into.limit() - bytes;
         if (into.hasRemaining()) {
             return false; // the file ends before the record does
         }
         into.flip();
         ChunkRecord.Parsed parsed =
-                ChunkRecord.parse(into, 0, location.segment().number(), location.offset());
+                ChunkRecord.parse(into, headerAt, location.segment().number(), location.offset());
         if (!(parsed instanceof ChunkRecord.Parsed.Valid(ChunkRecord record))
                 || !record.live()
                 || !record.key().equals(key)) {
@@ -56,16 +65,57 @@ final class RecordReader {
         }
         CRC32C crc = new CRC32C();
         for (int page = firstPage, at = from; at < to; page++, at += ChunkRecord.PAGE_BYTES) {
-            int bytes = Math.min(ChunkRecord.PAGE_BYTES, to - at);
             crc.reset();
-            crc.update(into.slice(headerBytes + at - from, bytes));
+            crc.update(into.slice(dataAt + at - from, Math.min(ChunkRecord.PAGE_BYTES, to - at)));
             if ((int) crc.getValue() != record.pageCrcs()[page]) {
                 return false;
             }
         }
-        into.position(headerBytes + offset - from);
-        into.limit(headerBytes + offset - from + length);
+        into.position(dataAt + offset - from);
+        into.limit(dataAt + offset - from + length);
         return true;
+    }
+
+    /**
+     * The header, and so many of the chunk's bytes behind it, which then end where the limit is.
+     *
+     * @return where the header is
+     */
+    private static int read(
+            ChunkLocation location, int headerBytes, int from, int bytes, ByteBuffer into)
+            throws IOException {
+        into.limit(from == 0 ? headerBytes + bytes : headerBytes);
+        location.segment().read(into, location.offset());
+        if (from > 0) {
+            into.limit(headerBytes + bytes);
+            location.segment().read(into, (long) location.offset() + headerBytes + from);
+        }
+        return 0;
+    }
+
+    /** The same, in whole blocks; only a header that is far from the bytes is read as ever. */
+    private static int readBlocks(
+            ChunkLocation location,
+            int headerBytes,
+            int from,
+            int bytes,
+            ByteBuffer into,
+            DirectReads direct)
+            throws IOException {
+        int begin = location.offset() + (from == 0 ? 0 : headerBytes + from);
+        int end = location.offset() + headerBytes + from + bytes;
+        int firstBlock = begin & -SegmentFile.BLOCK_BYTES;
+        int lastEnd = (end + SegmentFile.BLOCK_BYTES - 1) & -SegmentFile.BLOCK_BYTES;
+        int base = 0;
+        if (from > 0) {
+            location.segment().read(into.limit(headerBytes), location.offset());
+            base = SegmentFile.BLOCK_BYTES;
+        }
+        into.limit(base + lastEnd - firstBlock).position(base);
+        direct.read(location.segment(), into, firstBlock);
+        int endAt = base + end - firstBlock;
+        into.limit(endAt).position(Math.min(into.position(), endAt));
+        return from == 0 ? begin - firstBlock : 0;
     }
 
     /** The header of a chunk's record; null when it is gone or damaged. */

@@ -54,6 +54,10 @@ public final class Replies {
         background = true;
     }
 
+    boolean isInBackground() {
+        return background;
+    }
+
     /** Waits until answers of so many bytes may be made; to be closed once they are sent. */
     public Room room(int bytes) throws IOException {
         return budget.take(bytes, background);

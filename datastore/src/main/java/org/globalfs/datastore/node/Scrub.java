@@ -167,7 +167,7 @@ final class Scrub implements AutoCloseable {
     private ChunkStatus read(ChunkKey key, int bytes) throws IOException {
         ByteBuffer buffer = BufferPool.take(SegmentStore.readRoom(bytes));
         try {
-            return store.read(key, 0, bytes, buffer);
+            return store.readOnce(key, 0, bytes, buffer);
         } finally {
             BufferPool.give(buffer);
         }

@@ -6,6 +6,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32C;
 import org.globalfs.datastore.node.FaultPoints.Step;
+import org.globalfs.protocol.DirectIo;
 import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +39,8 @@ final class SegmentFile {
 
     private static final int STAMP_BYTES = 12;
 
-    private static final int BLOCK_BYTES = 4096;
+    /** Of a disk, or several of them. */
+    static final int BLOCK_BYTES = 4096;
 
     /**
      * A dead run's space is given back in pieces of at least this: each piece costs the disk a
@@ -249,7 +252,8 @@ final class SegmentFile {
     }
 
     /** Writes a record at the tail and moves the tail behind it. Under the append lock. */
-    void append(ByteBuffer header, ByteBuffer data, int recordBytes) throws IOException {
+    void append(ByteBuffer header, ByteBuffer data, int recordBytes, DirectAppends direct)
+            throws IOException {
         checkOpen();
         Invariant.check(!sealed, "append to sealed segment %d", number);
         if (ending) {
@@ -257,11 +261,42 @@ final class SegmentFile {
         }
         int at = tail;
         int headerBytes = header.remaining();
-        writeFully(channel, header, at);
-        faults.reached(Step.RECORD_BEGUN, path);
-        writeFully(channel, data, at + headerBytes);
+        if (!direct.write(this, header, data, recordBytes)) {
+            writeFully(header, at);
+            begun();
+            writeFully(data, at + headerBytes);
+        }
         tail = at + recordBytes;
         faults.reached(Step.RECORD_WRITTEN, path);
+    }
+
+    /** A record's header stands in the file, not all of its chunk does. */
+    void begun() {
+        faults.reached(Step.RECORD_BEGUN, path);
+    }
+
+    /** Through the page cache. */
+    void writeFully(ByteBuffer bytes, long offset) throws IOException {
+        writeFully(channel, bytes, offset);
+    }
+
+    /**
+     * Opens it once more, past the page cache.
+     *
+     * @throws UnsupportedOperationException its file system has larger blocks, or this Java no such
+     *     way
+     * @throws IOException its file system does not take it, or for any other reason
+     */
+    synchronized FileChannel openDirect(OpenOption mode) throws IOException {
+        checkOpen();
+        OpenOption direct =
+                DirectIo.option()
+                        .orElseThrow(() -> new UnsupportedOperationException("no such option"));
+        long diskBlockBytes = Files.getFileStore(path).getBlockSize();
+        if (BLOCK_BYTES % diskBlockBytes != 0) {
+            throw new UnsupportedOperationException("blocks of " + diskBlockBytes + " bytes");
+        }
+        return FileChannel.open(path, mode, direct);
     }
 
     /** Fills `into` from `offset` on, as far as the file goes. */

@@ -47,6 +47,7 @@ final class SegmentFolder {
     private final FaultPoints faults;
     private final AtomicLong usedBytes = new AtomicLong();
     private final NavigableMap<Integer, SegmentFile> segments = new ConcurrentSkipListMap<>();
+    private final DirectAppends direct;
     private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
     private @Nullable SegmentFile active;
     private int nextSegment = 1;
@@ -64,6 +65,7 @@ final class SegmentFolder {
         this.disk = disk;
         this.groupSync = groupSync;
         this.faults = faults;
+        this.direct = new DirectAppends(options.pastPageCache());
     }
 
     /** A segment that was found at the start, where nothing else runs; unsealed ones in order. */
@@ -94,16 +96,24 @@ final class SegmentFolder {
     }
 
     /**
-     * The segment that takes a record of this size, begun if need be; null: no space. Append lock
-     * held.
+     * Where a record goes.
+     *
+     * @param recordBytes distance to the next one
+     */
+    record Room(SegmentFile segment, int offset, int recordBytes) {}
+
+    /**
+     * Where a record of at least this size goes, in a segment begun if need be; null: no space.
+     * Append lock held.
      *
      * @param frees it is a copy of one that goes then: may take the reserve, and more than the
      *     capacity meanwhile, so that a full node can be rid of its garbage
      */
-    @Nullable SegmentFile roomFor(int recordBytes, boolean frees) throws IOException {
+    @Nullable Room roomFor(int leastBytes, boolean frees) throws IOException {
         if (closed) {
             throw new ClosedChannelException(); // the folder may be another's by now
         }
+        int recordBytes = direct.mostBytes(leastBytes);
         if (!frees && usedBytes.get() + recordBytes > options.capacityBytes()) {
             return null;
         }
@@ -126,12 +136,15 @@ final class SegmentFolder {
             segments.put(segment.number(), segment);
             active = segment;
         }
-        int end = segment.tail() + recordBytes;
-        return hasRoom(segment, end, frees) ? segment : null;
+        int offset = segment.tail();
+        return hasRoom(segment, offset + recordBytes, frees)
+                ? new Room(segment, offset, direct.recordBytes(leastBytes, offset))
+                : null;
     }
 
     private void sealActive(SegmentFile segment) throws IOException {
         try {
+            direct.close();
             segment.seal(options.cluster(), options.node());
         } catch (IOException e) {
             throw failed(e);
@@ -170,7 +183,7 @@ final class SegmentFolder {
         SegmentFile segment = Objects.requireNonNull(active);
         recordHeader.clear();
         record.write(recordHeader);
-        segment.append(recordHeader.flip(), data, record.recordBytes());
+        segment.append(recordHeader.flip(), data, record.recordBytes(), direct);
         usedBytes.addAndGet(record.recordBytes());
     }
 
@@ -404,6 +417,7 @@ final class SegmentFolder {
     }
 
     private void closeAll() throws IOException {
+        direct.close();
         for (SegmentFile segment : segments.values()) {
             segment.close();
         }

@@ -40,9 +40,16 @@ public final class SegmentStore implements AutoCloseable {
      *
      * @param capacityBytes disk space that chunks may take
      * @param reservedBytes free space of the disk that is left to others
+     * @param pastPageCache what nobody wants again soon is not kept in the page cache: large chunks
+     *     that are written, as who wrote them has them, and all that is read once
      */
     public record Options(
-            String cluster, String node, long capacityBytes, long reservedBytes, int segmentBytes) {
+            String cluster,
+            String node,
+            long capacityBytes,
+            long reservedBytes,
+            int segmentBytes,
+            boolean pastPageCache) {
         public static final int DEFAULT_SEGMENT_BYTES = 64 << 20;
         static final int ALLOCATION_STEP = 8 << 20;
 
@@ -73,6 +80,7 @@ public final class SegmentStore implements AutoCloseable {
     private final RecordEnds ends;
     private final IndexUpkeep upkeep;
     private final ChunkReader reader;
+    private final DirectReads directReads;
     private int lookedThrough;
 
     private volatile long misplaced;
@@ -105,6 +113,7 @@ public final class SegmentStore implements AutoCloseable {
                         faults,
                         indexLock);
         reader = new ChunkReader(table, groupSync, indexLock, faults);
+        directReads = new DirectReads(options.pastPageCache);
     }
 
     /** Opens the store, scanning what is there. */
@@ -207,18 +216,20 @@ public final class SegmentStore implements AutoCloseable {
     private Written append(ChunkKey key, ChunkShape shape, @Nullable String home, ByteBuffer data)
             throws IOException {
         int[] pageCrcs = ChunkPages.checksums(data);
-        int recordBytes = ChunkRecord.recordBytes(ChunkRecord.homeBytes(home), data.remaining());
+        int leastBytes = ChunkRecord.recordBytes(ChunkRecord.homeBytes(home), data.remaining());
         files.appendLock.lock();
         try {
             index.checkTakesChanges();
             boolean frees = table.corrupt().contains(key); // the damaged one goes
-            SegmentFile segment = files.roomFor(recordBytes, frees);
-            if (segment == null) {
+            SegmentFolder.Room room = files.roomFor(leastBytes, frees);
+            if (room == null) {
                 return new Written(ChunkStatus.NO_SPACE, 0);
             }
+            SegmentFile segment = room.segment();
+            int recordBytes = room.recordBytes();
             ChunkLocation location =
                     new ChunkLocation(
-                            segment, segment.tail(), recordBytes, data.remaining(), shape, home);
+                            segment, room.offset(), recordBytes, data.remaining(), shape, home);
             ChunkRecord record =
                     new ChunkRecord(
                             true,
@@ -229,7 +240,7 @@ public final class SegmentStore implements AutoCloseable {
                             data.remaining(),
                             recordBytes,
                             segment.number(),
-                            segment.tail(),
+                            room.offset(),
                             pageCrcs);
             files.append(record, data);
             long ticket = enter(key, location);
@@ -297,7 +308,12 @@ public final class SegmentStore implements AutoCloseable {
      */
     public ChunkStatus read(ChunkKey key, int offset, int length, ByteBuffer into)
             throws IOException {
-        return reader.read(key, offset, length, into);
+        return reader.read(key, offset, length, into, null);
+    }
+
+    /** As {@link #read}, for who reads much, and each chunk once: others lose nothing by it. */
+    ChunkStatus readOnce(ChunkKey key, int offset, int length, ByteBuffer into) throws IOException {
+        return reader.read(key, offset, length, into, directReads);
     }
 
     /**
@@ -444,7 +460,7 @@ public final class SegmentStore implements AutoCloseable {
         files.reclaim(killAll(keys), false);
     }
 
-    /** Disk space that a chunk takes. */
+    /** Disk space that a chunk takes at least. */
     public static int recordBytes(int dataBytes) {
         return ChunkRecord.recordBytes(0, dataBytes);
     }
@@ -502,21 +518,25 @@ public final class SegmentStore implements AutoCloseable {
         files.appendLock.lock();
         try {
             index.checkTakesChanges();
-            SegmentFile segment = files.roomFor(from.recordBytes(), true);
-            if (segment == null) {
+            int leastBytes =
+                    ChunkRecord.recordBytes(ChunkRecord.homeBytes(from.home()), from.dataBytes());
+            SegmentFolder.Room room = files.roomFor(leastBytes, true);
+            if (room == null) {
                 return false;
             }
+            SegmentFile segment = room.segment();
             indexLock.lock();
             try {
                 if (!from.equals(table.location(key))) {
                     return true; // deleted, or written anew, meanwhile
                 }
-                ChunkRecord record = original.at(segment.number(), segment.tail());
+                ChunkRecord record =
+                        original.at(segment.number(), room.offset(), room.recordBytes());
                 ChunkLocation to =
                         new ChunkLocation(
                                 segment,
-                                segment.tail(),
-                                from.recordBytes(),
+                                room.offset(),
+                                room.recordBytes(),
                                 from.dataBytes(),
                                 from.shape(),
                                 from.home());

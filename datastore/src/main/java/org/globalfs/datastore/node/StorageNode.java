@@ -219,7 +219,8 @@ public final class StorageNode implements AutoCloseable {
                                             ? Long.MAX_VALUE
                                             : options.capacityBytes,
                                     options.reserve.on(disk),
-                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES),
+                                    SegmentStore.Options.DEFAULT_SEGMENT_BYTES,
+                                    true),
                             disk,
                             faults);
             try {

@@ -175,7 +175,10 @@ final class StorageRequests implements Requests {
         try {
             ChunkStatus status;
             try {
-                status = store.read(key, offset, length, data);
+                status =
+                        replies.isInBackground()
+                                ? store.readOnce(key, offset, length, data)
+                                : store.read(key, offset, length, data);
             } catch (IOException e) {
                 throw new StoreFailure(e);
             }

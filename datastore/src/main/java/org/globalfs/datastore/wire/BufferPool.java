@@ -3,12 +3,16 @@ package org.globalfs.datastore.wire;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.globalfs.protocol.DirectIo;
 
 /**
  * Direct buffers for transfers, shared by the process: allocating and clearing one costs more than
  * filling it.
  */
 public final class BufferPool {
+    /** So that a disk can fill them past the page cache. */
+    private static final int ALIGNMENT = 4096;
+
     private static final int[] SIZES = {64 << 10, 256 << 10, 1280 << 10, 4608 << 10, 9 << 20};
     private static final int[] KEPT = {64, 32, 32, 8, 4};
     private static final Shelf[] SHELVES = new Shelf[SIZES.length];
@@ -34,13 +38,13 @@ public final class BufferPool {
             if (bytes <= shelf.size) {
                 ByteBuffer buffer = shelf.free.poll();
                 if (buffer == null) {
-                    return ByteBuffer.allocateDirect(shelf.size);
+                    return DirectIo.buffer(shelf.size, ALIGNMENT);
                 }
                 shelf.count.decrementAndGet();
                 return buffer.clear();
             }
         }
-        return ByteBuffer.allocateDirect(bytes);
+        return DirectIo.buffer(bytes, ALIGNMENT);
     }
 
     /** The capacity of what {@link #take} gives. */

@@ -36,7 +36,8 @@ class ChunkFetcherTest {
         try (SegmentStore store =
                         SegmentStore.open(
                                 folder,
-                                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20));
+                                new SegmentStore.Options(
+                                        "c", "n", Long.MAX_VALUE, 0, 8 << 20, true));
                 blocks;
                 ChunkFetcher fetcher =
                         new ChunkFetcher(

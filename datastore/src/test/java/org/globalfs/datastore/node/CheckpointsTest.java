@@ -19,7 +19,7 @@ class CheckpointsTest {
     @Test
     void aSegmentThatTheIndexDidNotTakeIsStillToBeTaken() throws IOException {
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 1 << 20);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 1 << 20, true);
         DiskWatch disk = new DiskWatch("test", folder, Disk.of(folder), 0);
         GroupSync groupSync = new GroupSync();
         SegmentFolder files = new SegmentFolder(folder, options, disk, groupSync, FaultPoints.NONE);

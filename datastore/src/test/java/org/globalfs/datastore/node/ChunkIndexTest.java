@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ChunkIndexTest {
     private static final ChunkShape SHAPE = new ChunkShape(1000, 1, 4, 2, 7);
     private static final SegmentStore.Options OPTIONS =
-            new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 192 << 10);
+            new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 192 << 10, true);
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 

@@ -44,7 +44,8 @@ class ChunkMoveTest {
             Path data = Files.createDirectory(folder.resolve(node));
             SegmentStore store =
                     SegmentStore.open(
-                            data, new SegmentStore.Options("c", node, Long.MAX_VALUE, 0, 8 << 20));
+                            data,
+                            new SegmentStore.Options("c", node, Long.MAX_VALUE, 0, 8 << 20, true));
             stores.add(store);
             StorageServer server = new StorageServer("c", node, new HostPort("127.0.0.1", 0));
             server.start(() -> new StorageRequests(store, Upkeep.NONE, node));

@@ -51,7 +51,8 @@ class CompactionTest {
             throws IOException {
         return SegmentStore.open(
                 folder,
-                new SegmentStore.Options("c", "n", capacityBytes, reservedBytes, SEGMENT_BYTES),
+                new SegmentStore.Options(
+                        "c", "n", capacityBytes, reservedBytes, SEGMENT_BYTES, true),
                 disk,
                 faults);
     }

@@ -85,6 +85,12 @@ final class CrashImages implements FaultPoints {
         }
     }
 
+    /** Its thread would change files while they are looked at. */
+    @Override
+    public void preparing(Path path) throws IOException {
+        throw new IOException("No space left on device");
+    }
+
     private synchronized void note(Step step, Path path) throws IOException {
         seen.add(step);
         switch (step) {

@@ -40,7 +40,7 @@ class DescriptorsTest {
     @Test
     void aStoreThatMayOpenNoMoreFilesHasNotFailed() throws IOException {
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true);
         try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), faults)) {
             byte[] bytes = new byte[200_000];
             List<ChunkKey> there = new ArrayList<>();

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Whoever meets a failed sync, nothing that it may have lost is acknowledged afterwards. */
 @Timeout(60)
 class FailedSyncTest {
+    private static final DirectAppends CACHED = new DirectAppends(false);
     private static final ChunkShape SHAPE = AckedChunks.SHAPE;
     private static final int SEGMENT_BYTES = 1 << 20;
 
@@ -41,7 +42,7 @@ class FailedSyncTest {
     private SegmentStore open() throws IOException {
         return SegmentStore.open(
                 folder,
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES),
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true),
                 Disk.of(folder),
                 disk);
     }
@@ -181,10 +182,10 @@ class FailedSyncTest {
     void nothingIsAppendedBehindAnEndThatMayBeWritten() throws IOException {
         SegmentFile file = SegmentFile.create(folder, 1, "c", "n", disk);
         ByteBuffer record = ByteBuffer.allocate(64);
-        file.append(record.slice(0, 32), record.slice(32, 32), 64);
+        file.append(record.slice(0, 32), record.slice(32, 32), 64, CACHED);
         disk.failAfter(1); // it is cut before
         assertThatThrownBy(() -> file.seal("c", "n")).isInstanceOf(IOException.class);
-        assertThatThrownBy(() -> file.append(record.slice(0, 32), record.slice(32, 32), 64))
+        assertThatThrownBy(() -> file.append(record.slice(0, 32), record.slice(32, 32), 64, CACHED))
                 .hasMessageContaining("takes no more records");
         assertThat(syncs(file)).isFalse();
         file.close();

@@ -114,7 +114,7 @@ class FullDiskIndexTest {
     void aStoreGoesOnToo() throws Exception {
         Path data = Files.createDirectory(folder.resolve("data"));
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 4 << 20);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 4 << 20, true);
         AckedChunks chunks = new AckedChunks();
         ChunkKey refused;
         try (SegmentStore store = SegmentStore.open(data, options)) {
@@ -155,7 +155,7 @@ class FullDiskIndexTest {
     void aCopyThatIsRefusedIsUndone() throws Exception {
         Path data = Files.createDirectory(folder.resolve("data"));
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 4 << 20);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 4 << 20, true);
         AckedChunks chunks = new AckedChunks();
         try (SegmentStore store = SegmentStore.open(data, options)) {
             chunks.put(store, Map.of(key(1), new byte[1_000], key(2), new byte[1_000]));

@@ -116,7 +116,7 @@ class HandoffReturnTest {
         Path data = Files.createDirectory(folder.resolve(node));
         return SegmentStore.open(
                 data,
-                new SegmentStore.Options("c", node, Long.MAX_VALUE, 0, 8 << 20),
+                new SegmentStore.Options("c", node, Long.MAX_VALUE, 0, 8 << 20, true),
                 Disk.of(data),
                 faults);
     }

@@ -45,7 +45,8 @@ class MoveCrashTest {
             SegmentStore store =
                     SegmentStore.open(
                             data,
-                            new SegmentStore.Options("c", name, Long.MAX_VALUE, 0, SEGMENT_BYTES),
+                            new SegmentStore.Options(
+                                    "c", name, Long.MAX_VALUE, 0, SEGMENT_BYTES, true),
                             Disk.of(data),
                             faults);
             StorageServer server = new StorageServer("c", name, new HostPort("127.0.0.1", 0));

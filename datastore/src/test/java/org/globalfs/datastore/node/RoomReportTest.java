@@ -54,7 +54,7 @@ class RoomReportTest {
     @Test
     void tellsWhatIsLeftWhenThatBecomesAnother() throws IOException {
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true);
         try (SegmentStore store = SegmentStore.open(folder, options, disk, FaultPoints.NONE);
                 RoomReport report = new RoomReport(store, "n", discovery, RoomReportTest::member)) {
             assertThat(told()).isEqualTo(1_000_000_000);

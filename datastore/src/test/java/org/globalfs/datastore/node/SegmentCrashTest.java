@@ -30,8 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A store is stopped at every step of what it does, on a real disk, and opened again. */
 @Timeout(300)
 class SegmentCrashTest {
-    private static final SegmentStore.Options OPTIONS =
-            new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 192 << 10);
+    private static final DirectAppends CACHED = new DirectAppends(false);
     private static final Set<Step> STEPS_OF_A_STORE =
             Set.of(
                     Step.SEGMENT_BORN,
@@ -58,10 +57,15 @@ class SegmentCrashTest {
     private static final int CRASHED_AGAIN = 4;
 
     @TempDir Path folder;
+    private SegmentStore.Options options = ofSegments(192 << 10);
     private final long seed = System.nanoTime();
     private final Random random = new Random(seed);
     private final AckedChunks chunks = new AckedChunks();
     private int images;
+
+    private static SegmentStore.Options ofSegments(int bytes) {
+        return new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, bytes, true);
+    }
 
     private Map<ChunkKey, byte[]> some(int count, int mostBytes) {
         Map<ChunkKey, byte[]> some = new LinkedHashMap<>();
@@ -81,7 +85,7 @@ class SegmentCrashTest {
     void whateverWasAcknowledgedHoldsAtEveryStep() throws IOException {
         Path data = Files.createDirectory(folder.resolve("data"));
         CrashImages disk = new CrashImages(data, random);
-        try (SegmentStore store = SegmentStore.open(data, OPTIONS, Disk.of(data), disk);
+        try (SegmentStore store = SegmentStore.open(data, options, Disk.of(data), disk);
                 Compaction compaction = new Compaction(store, "n")) {
             disk.watch(step -> {
                 crashAt(disk, step);
@@ -110,6 +114,39 @@ class SegmentCrashTest {
             compaction.compact();
         }
         assertThat(disk.seen()).containsAll(STEPS_OF_A_STORE);
+    }
+
+    /** They go past the page cache, beside small ones that do not. */
+    @Test
+    void whateverWasAcknowledgedHoldsBesideLargeChunks() throws IOException {
+        options = ofSegments(1_000 << 10);
+        Path data = Files.createDirectory(folder.resolve("data"));
+        CrashImages disk = new CrashImages(data, random);
+        try (SegmentStore store = SegmentStore.open(data, options, Disk.of(data), disk);
+                Compaction compaction = new Compaction(store, "n")) {
+            disk.watch(step -> crashAt(disk, step));
+            chunks.put(store, some(2, 6_000));
+            chunks.put(store, large(2));
+            chunks.put(store, some(1, 6_000));
+            chunks.put(store, large(1));
+            writeDamagedAnew(store, data);
+            chunks.put(store, some(1, 70_000));
+            chunks.delete(store, someOf(chunks.live(), 3));
+            chunks.put(store, large(1));
+            compaction.compact();
+            chunks.check(store);
+        }
+    }
+
+    private Map<ChunkKey, byte[]> large(int count) {
+        Map<ChunkKey, byte[]> large = new LinkedHashMap<>();
+        some(count, 200_000)
+                .forEach((key, bytes) -> {
+                    byte[] longer = new byte[262_000 + bytes.length];
+                    random.nextBytes(longer);
+                    large.put(key, longer);
+                });
+        return large;
     }
 
     private void writeDamagedAnew(SegmentStore store, Path data) throws IOException {
@@ -143,7 +180,7 @@ class SegmentCrashTest {
     private void reopen(Path image, CrashImages disk) throws IOException {
         AckedChunks expected = chunks.copy();
         Map<ChunkKey, ChunkLocation> listed;
-        try (SegmentStore store = SegmentStore.open(image, OPTIONS, Disk.of(image), disk)) {
+        try (SegmentStore store = SegmentStore.open(image, options, Disk.of(image), disk)) {
             expected.check(store);
             if (images % CRASHED_AGAIN == 0) {
                 expected.delete(store, someOf(expected.live(), 2));
@@ -153,7 +190,7 @@ class SegmentCrashTest {
             assertAccountsForEveryByte(store, image);
             listed = list(store);
         }
-        try (SegmentStore store = SegmentStore.open(image, OPTIONS);
+        try (SegmentStore store = SegmentStore.open(image, options);
                 Compaction compaction = new Compaction(store, "n")) {
             assertSame(list(store), listed);
             if (images % EMPTIED != 0) {
@@ -167,9 +204,9 @@ class SegmentCrashTest {
             compaction.compact();
             assertThat(store.statistics().usedBytes())
                     .as("what an empty store takes")
-                    .isLessThan(OPTIONS.segmentBytes() / 4);
+                    .isLessThan(options.segmentBytes() / 4);
         }
-        try (SegmentStore store = SegmentStore.open(image, OPTIONS)) {
+        try (SegmentStore store = SegmentStore.open(image, options)) {
             assertThat(store.count()).isZero();
         }
     }
@@ -178,7 +215,7 @@ class SegmentCrashTest {
     private void crashAgain(AckedChunks expected, CrashImages disk) throws IOException {
         for (Crash crash : Crash.values()) {
             Path again = disk.write(folder.resolve("again"), crash);
-            try (SegmentStore store = SegmentStore.open(again, OPTIONS)) {
+            try (SegmentStore store = SegmentStore.open(again, options)) {
                 expected.check(store);
             } catch (AssertionError e) {
                 throw new AssertionError("then " + crash, e);
@@ -199,7 +236,7 @@ class SegmentCrashTest {
         for (Path file : segments(image)) {
             Files.copy(file, copy.resolve(file.getFileName()));
         }
-        try (SegmentStore store = SegmentStore.open(copy, OPTIONS)) {
+        try (SegmentStore store = SegmentStore.open(copy, options)) {
             return list(store);
         } finally {
             Folders.delete(copy);
@@ -244,7 +281,7 @@ class SegmentCrashTest {
         SegmentFile file = SegmentFile.create(folder, 1, "c", "n", FaultPoints.NONE);
         ByteBuffer zeros = ByteBuffer.allocate(length);
         for (int i = 0; i < 4; i++) {
-            file.append(zeros.slice(0, 64), zeros.slice(64, length - 64), length);
+            file.append(zeros.slice(0, 64), zeros.slice(64, length - 64), length, CACHED);
         }
         int first = SegmentFile.HEADER_BYTES;
         file.kill(first, length);
@@ -261,7 +298,7 @@ class SegmentCrashTest {
     /** Between a chunk's durable end and the hole in its place the node may have died. */
     @Test
     void spaceThatACrashKeptComesBackAtTheStart() throws IOException {
-        try (SegmentStore store = SegmentStore.open(folder, OPTIONS)) {
+        try (SegmentStore store = SegmentStore.open(folder, options)) {
             chunks.put(store, some(1, 10));
             byte[] large = new byte[150_000];
             random.nextBytes(large);
@@ -272,7 +309,7 @@ class SegmentCrashTest {
         }
         Folders.delete(folder.resolve(SegmentStore.INDEX)); // it is of before
         assertThat(diskBytes()).isGreaterThan(150_000);
-        try (SegmentStore store = SegmentStore.open(folder, OPTIONS)) {
+        try (SegmentStore store = SegmentStore.open(folder, options)) {
             assertThat(store.count()).isEqualTo(1);
             assertThat(diskBytes()).isLessThan(30_000);
             assertThat(store.statistics().usedBytes()).isLessThan(30_000);
@@ -301,7 +338,7 @@ class SegmentCrashTest {
     void aRecordTornBeforeALaterOneIsWrittenAgain() throws IOException {
         List<Map.Entry<ChunkKey, byte[]>> put;
         ChunkLocation torn;
-        try (SegmentStore store = SegmentStore.open(folder, OPTIONS)) {
+        try (SegmentStore store = SegmentStore.open(folder, options)) {
             chunks.put(store, some(3, 20_000));
             put = new ArrayList<>(some(2, 20_000).entrySet());
             for (Map.Entry<ChunkKey, byte[]> chunk : put) {
@@ -314,7 +351,7 @@ class SegmentCrashTest {
             channel.write(ByteBuffer.allocate(64), torn.offset() + torn.recordBytes() - 64L - 64L);
         }
         ChunkKey key = put.getFirst().getKey();
-        try (SegmentStore store = SegmentStore.open(folder, OPTIONS)) {
+        try (SegmentStore store = SegmentStore.open(folder, options)) {
             assertThat(store.has(key)).isFalse();
             chunks.put(store, Map.of(key, put.getFirst().getValue()));
             chunks.check(store);

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class SegmentFileTest {
+    private static final DirectAppends CACHED = new DirectAppends(false);
     @TempDir Path folder;
     private SegmentFile file;
 
@@ -52,7 +53,7 @@ class SegmentFileTest {
     @Test
     void aRecordThatCouldNotBeKilledDoesNotCountAsDead() throws IOException {
         ByteBuffer record = ByteBuffer.allocate(128);
-        file.append(record.slice(0, 64), record.slice(64, 64), 128);
+        file.append(record.slice(0, 64), record.slice(64, 64), 128, CACHED);
         file.close();
         assertThatThrownBy(() -> file.kill(SegmentFile.HEADER_BYTES, 128))
                 .isInstanceOf(IOException.class);
@@ -65,7 +66,7 @@ class SegmentFileTest {
     void aClosedFileTouchesItsDescriptorNoMore() throws IOException {
         int length = 128 << 10;
         ByteBuffer record = ByteBuffer.allocate(length);
-        file.append(record.slice(0, 64), record.slice(64, length - 64), length);
+        file.append(record.slice(0, 64), record.slice(64, length - 64), length, CACHED);
         file.kill(SegmentFile.HEADER_BYTES, length);
         file.sync();
         file.close();
@@ -73,7 +74,7 @@ class SegmentFileTest {
         file.punchFound();
         assertThatThrownBy(() -> file.reserve(2 * length, 0))
                 .isInstanceOf(ClosedChannelException.class);
-        assertThatThrownBy(() -> file.append(record, record, 2 * length))
+        assertThatThrownBy(() -> file.append(record, record, 2 * length, CACHED))
                 .isInstanceOf(ClosedChannelException.class);
     }
 

@@ -36,7 +36,7 @@ class SegmentFolderTest {
                     }
                 };
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20, true);
         ChunkShape shape = new ChunkShape(4_000, 1, 4, 2, 1);
         try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), full)) {
             AtomicInteger chunks = new AtomicInteger();
@@ -59,7 +59,7 @@ class SegmentFolderTest {
         SegmentFolder files =
                 new SegmentFolder(
                         folder,
-                        new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 1 << 20),
+                        new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 1 << 20, true),
                         new DiskWatch("test", folder, Disk.of(folder), 0),
                         new GroupSync(),
                         FaultPoints.NONE);

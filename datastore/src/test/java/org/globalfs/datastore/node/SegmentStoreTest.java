@@ -47,7 +47,7 @@ class SegmentStoreTest {
 
     private SegmentStore open(long capacityBytes) throws IOException {
         return SegmentStore.open(
-                folder, new SegmentStore.Options("c", "n", capacityBytes, 0, SEGMENT_BYTES));
+                folder, new SegmentStore.Options("c", "n", capacityBytes, 0, SEGMENT_BYTES, true));
     }
 
     private byte[] bytes(int length) {
@@ -353,7 +353,12 @@ class SegmentStoreTest {
                 SegmentStore.open(
                         folder,
                         new SegmentStore.Options(
-                                "c", "n", Long.MAX_VALUE, Long.MAX_VALUE / 2, SEGMENT_BYTES))) {
+                                "c",
+                                "n",
+                                Long.MAX_VALUE,
+                                Long.MAX_VALUE / 2,
+                                SEGMENT_BYTES,
+                                true))) {
             assertThat(put(store, key(), null, bytes(100))).isEqualTo(ChunkStatus.NO_SPACE);
             assertThat(store.statistics().capacityBytes()).isZero();
         }
@@ -368,7 +373,8 @@ class SegmentStoreTest {
         try (SegmentStore store =
                 SegmentStore.open(
                         folder,
-                        new SegmentStore.Options("c", "n", Long.MAX_VALUE, reserve, SEGMENT_BYTES),
+                        new SegmentStore.Options(
+                                "c", "n", Long.MAX_VALUE, reserve, SEGMENT_BYTES, true),
                         disk,
                         FaultPoints.NONE)) {
             List<ChunkKey> keys = new ArrayList<>();
@@ -452,7 +458,8 @@ class SegmentStoreTest {
         assertThatThrownBy(() ->
                         SegmentStore.open(
                                 folder,
-                                new SegmentStore.Options("c2", "n", 1 << 30, 0, SEGMENT_BYTES)))
+                                new SegmentStore.Options(
+                                        "c2", "n", 1 << 30, 0, SEGMENT_BYTES, true)))
                 .hasMessageContaining("belongs to node n of cluster c");
     }
 
@@ -460,7 +467,8 @@ class SegmentStoreTest {
     void aHundredThousandChunksOpenFast() throws IOException {
         try (SegmentStore store =
                 SegmentStore.open(
-                        folder, new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 64 << 20))) {
+                        folder,
+                        new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 64 << 20, true))) {
             ByteBuffer data = ByteBuffer.allocateDirect(1000);
             long ticket = 0;
             for (int i = 0; i < 100_000; i++) {
@@ -471,7 +479,8 @@ class SegmentStoreTest {
         long start = System.nanoTime();
         try (SegmentStore store =
                 SegmentStore.open(
-                        folder, new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 64 << 20))) {
+                        folder,
+                        new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 64 << 20, true))) {
             assertThat(store.statistics().chunks()).isEqualTo(100_000);
         }
         assertThat((System.nanoTime() - start) / 1_000_000_000.0).isLessThan(10);
@@ -520,7 +529,7 @@ class SegmentStoreTest {
                 SegmentStore.open(
                         folder,
                         new SegmentStore.Options(
-                                "quickstart", "us-west-a-1", 1 << 30, 0, SEGMENT_BYTES))) {
+                                "quickstart", "us-west-a-1", 1 << 30, 0, SEGMENT_BYTES, true))) {
             ChunkKey key = new ChunkKey(0x0123456789abcdefL, 0xfedcba9876543210L, 5);
             assertThat(get(store, key, 0, 100)).isEqualTo(content);
             assertThat(store.location(key).home()).isEqualTo("us-west-b-2");
@@ -546,7 +555,7 @@ class SegmentStoreTest {
 
     private SegmentStore open(BadSectors bad) throws IOException {
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true);
         return SegmentStore.open(folder, options, Disk.of(folder), bad);
     }
 
@@ -657,7 +666,7 @@ class SegmentStoreTest {
     private SegmentStore reopened(FaultPoints bad) throws IOException {
         return SegmentStore.open(
                 copy(),
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES),
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true),
                 Disk.of(copy()),
                 bad);
     }
@@ -744,7 +753,7 @@ class SegmentStoreTest {
                     }
                 };
         SegmentStore.Options options =
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES);
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true);
         try (SegmentStore store = SegmentStore.open(folder, options, Disk.of(folder), faults)) {
             opened.set(store);
             ChunkKey key = key();

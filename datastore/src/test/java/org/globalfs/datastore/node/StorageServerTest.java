@@ -162,7 +162,7 @@ class StorageServerTest {
     @Test
     void aClosedServerHasLeftItsPort() throws IOException {
         SegmentStore.Options options =
-                new SegmentStore.Options("one", "s2", Long.MAX_VALUE, 0, 1 << 20);
+                new SegmentStore.Options("one", "s2", Long.MAX_VALUE, 0, 1 << 20, true);
         Path other = Files.createDirectory(folder.resolve("other"));
         try (SegmentStore store = SegmentStore.open(other, options)) {
             HostPort bind = new HostPort("127.0.0.1", 0);
@@ -262,7 +262,8 @@ class StorageServerTest {
         ConnectionHandler.Budgets budgets =
                 new ConnectionHandler.Budgets(
                         new TransferBudget(64 << 10), new TransferBudget(32 << 20));
-        SegmentStore.Options options = new SegmentStore.Options("one", "s2", 1L << 30, 0, 64 << 20);
+        SegmentStore.Options options =
+                new SegmentStore.Options("one", "s2", 1L << 30, 0, 64 << 20, true);
         try (SegmentStore store =
                         SegmentStore.open(Files.createDirectory(folder.resolve("store")), options);
                 StorageServer server = impatient(budgets)) {

@@ -34,7 +34,8 @@ class UpkeepFailureTest {
     void open() throws IOException {
         store =
                 SegmentStore.open(
-                        folder, new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20));
+                        folder,
+                        new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20, true));
         for (int i = 0; i < 10; i++) {
             assertThat(store.put(new ChunkKey(1, i, 0), SHAPE, new byte[1_000]))
                     .isEqualTo(ChunkStatus.OK);

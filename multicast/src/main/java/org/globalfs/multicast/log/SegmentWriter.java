@@ -6,9 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.OpenOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Objects;
+import org.globalfs.protocol.DirectIo;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,9 +28,6 @@ final class SegmentWriter implements Closeable {
     private static final int BUFFER_BYTES = 1 << 20;
     private static final int CACHED_ONLY = 1;
     private static final byte[] ZEROS = new byte[SegmentHeader.BYTES];
-
-    /** Of jdk.unsupported, whose names javac warns of; null: this Java has none. */
-    private static final @Nullable OpenOption DIRECT = direct();
 
     private final boolean durable;
 
@@ -65,21 +61,6 @@ final class SegmentWriter implements Closeable {
         begin(first);
     }
 
-    private static @Nullable OpenOption direct() {
-        try {
-            Object[] options =
-                    Class.forName("com.sun.nio.file.ExtendedOpenOption").getEnumConstants();
-            for (Object option : options) {
-                if (option instanceof OpenOption direct && option.toString().equals("DIRECT")) {
-                    return direct;
-                }
-            }
-        } catch (ClassNotFoundException e) {
-            log.debug("writing through the page cache: {}", e.toString());
-        }
-        return null;
-    }
-
     /** The block size for writes past the page cache to this file; 1: they do not work. */
     private static int tryDirect(Segment segment) throws IOException {
         long size = Files.getFileStore(segment.file).getBlockSize();
@@ -88,7 +69,7 @@ final class SegmentWriter implements Closeable {
             return CACHED_ONLY;
         }
         int blockBytes = (int) size;
-        if (DIRECT == null || segment.end + blockBytes > segment.header.capacity()) {
+        if (DirectIo.option().isEmpty() || segment.end + blockBytes > segment.header.capacity()) {
             return CACHED_ONLY;
         }
         try (FileChannel channel = openDirect(segment)) {
@@ -109,7 +90,7 @@ final class SegmentWriter implements Closeable {
                 segment.file,
                 StandardOpenOption.WRITE,
                 StandardOpenOption.DSYNC,
-                Objects.requireNonNull(DIRECT));
+                DirectIo.option().orElseThrow());
     }
 
     private ByteBuffer allocate(int bytes) {
@@ -117,11 +98,7 @@ final class SegmentWriter implements Closeable {
     }
 
     private static ByteBuffer allocate(int bytes, int alignment) {
-        return ByteBuffer.allocateDirect(bytes + alignment - 1)
-                .alignedSlice(alignment)
-                .limit(bytes)
-                .slice()
-                .order(ByteOrder.LITTLE_ENDIAN);
+        return DirectIo.buffer(bytes, alignment).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /**
