@@ -16,6 +16,7 @@ import org.globalfs.datastore.cache.policy.CachePolicy;
 import org.globalfs.datastore.cache.policy.ChunkLayout;
 import org.globalfs.datastore.cache.policy.RegionLatencies;
 import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.client.FetchedChunk;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.node.ChunkLocation;
@@ -45,7 +46,7 @@ final class CacheKeeper implements AutoCloseable {
     private static final long TURN_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long CLOSE_MS = 10_000;
 
-    /** A chunk that cannot be got is as far away as this. */
+    /** A chunk whose node does not answer is as far away as this. */
     static final double AWAY_MS = 5_000;
 
     private final String name;
@@ -77,7 +78,7 @@ final class CacheKeeper implements AutoCloseable {
 
     private record Asked(CachedRequest request) implements Event {}
 
-    private record Came(ChunkFetcher.Order order, List<FetchedChunk> chunks, List<Integer> kept)
+    private record Came(ChunkFetcher.Order order, Fetched fetched, List<Integer> kept)
             implements Event {}
 
     /**
@@ -144,9 +145,9 @@ final class CacheKeeper implements AutoCloseable {
         }
     }
 
-    private void came(ChunkFetcher.Order order, List<FetchedChunk> chunks, List<Integer> kept) {
+    private void came(ChunkFetcher.Order order, Fetched fetched, List<Integer> kept) {
         try {
-            events.put(new Came(order, chunks, kept));
+            events.put(new Came(order, fetched, kept));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -164,8 +165,12 @@ final class CacheKeeper implements AutoCloseable {
                 if (event != null) {
                     handle(event);
                 } else if (System.nanoTime() - periodEndNs >= 0) {
-                    endPeriod();
-                    periodEndNs = System.nanoTime() + periodNs;
+                    try {
+                        endPeriod();
+                    } finally {
+                        // A disk that fails does so each time: the next period is not now.
+                        periodEndNs = System.nanoTime() + periodNs;
+                    }
                 }
             } catch (InterruptedException e) {
                 return;
@@ -180,8 +185,8 @@ final class CacheKeeper implements AutoCloseable {
     private void handle(Event event) throws IOException {
         switch (event) {
             case Asked(CachedRequest request) -> handle(request);
-            case Came(ChunkFetcher.Order order, List<FetchedChunk> chunks, List<Integer> kept) ->
-                    handle(order, chunks, kept);
+            case Came(ChunkFetcher.Order order, Fetched fetched, List<Integer> kept) ->
+                    handle(order, fetched, kept);
         }
     }
 
@@ -254,16 +259,16 @@ final class CacheKeeper implements AutoCloseable {
         return taken;
     }
 
-    private void handle(ChunkFetcher.Order order, List<FetchedChunk> chunks, List<Integer> kept)
+    private void handle(ChunkFetcher.Order order, Fetched fetched, List<Integer> kept)
             throws IOException {
-        long missing = order.probed() | order.wanted();
-        for (FetchedChunk chunk : chunks) {
-            missing &= ~(1L << chunk.index());
+        for (FetchedChunk chunk : fetched.chunks()) {
             latencies.observe(chunk.region(), chunk.tookNs() / 1e6);
             counters.fetchedBytes.add(chunk.bytes().length);
         }
-        for (int chunk = 0; missing >>> chunk != 0; chunk++) {
-            if ((missing >>> chunk & 1) == 1) {
+        // A node that answers and has no such chunk, as of a deleted block, is not away.
+        long away = fetched.unanswered();
+        for (int chunk = 0; away >>> chunk != 0; chunk++) {
+            if ((away >>> chunk & 1) == 1) {
                 latencies.observe(order.layout().regions().get(chunk), AWAY_MS);
             }
         }
@@ -297,6 +302,7 @@ final class CacheKeeper implements AutoCloseable {
     }
 
     private void endPeriod() throws IOException {
+        fetcher.tryAgain();
         policy.endPeriod();
         BlockRef measured = sample;
         sample = null;

@@ -8,6 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.cache.policy.ChunkLayout;
 import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.client.FetchedChunk;
 import org.globalfs.datastore.node.Pace;
 import org.globalfs.datastore.node.SegmentStore;
@@ -40,6 +41,9 @@ final class ChunkFetcher implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final String name;
 
+    /** The store took a chunk no more: none is got for it until it is tried again. */
+    private volatile boolean refused;
+
     /**
      * What is to be got of a block.
      *
@@ -51,10 +55,9 @@ final class ChunkFetcher implements AutoCloseable {
     /** Told of every order, once it is done. */
     interface Told {
         /**
-         * @param chunks that came
-         * @param kept the indexes of those that are in the store now
+         * @param kept the indexes of the chunks that are in the store now
          */
-        void done(Order order, List<FetchedChunk> chunks, List<Integer> kept);
+        void done(Order order, Fetched fetched, List<Integer> kept);
     }
 
     ChunkFetcher(
@@ -83,6 +86,11 @@ final class ChunkFetcher implements AutoCloseable {
         return orders.offer(order);
     }
 
+    /** The store may have room again. */
+    void tryAgain() {
+        refused = false;
+    }
+
     private void run() {
         try {
             while (!shutdown.begun()) {
@@ -97,15 +105,15 @@ final class ChunkFetcher implements AutoCloseable {
     }
 
     private void carryOut(Order order) {
-        List<FetchedChunk> chunks = List.of();
+        Fetched fetched = Fetched.NOTHING;
         List<Integer> kept = new ArrayList<>();
         try {
-            long all = order.wanted | order.probed;
-            if (!pace.spend((long) Long.bitCount(all) * order.layout.chunkBytes())) {
+            long all = order.probed | (refused ? 0 : order.wanted);
+            if (all == 0 || !pace.spend((long) Long.bitCount(all) * order.layout.chunkBytes())) {
                 return;
             }
-            chunks = blocks.fetch(order.ref, all);
-            for (FetchedChunk chunk : chunks) {
+            fetched = blocks.fetch(order.ref, all);
+            for (FetchedChunk chunk : fetched.chunks()) {
                 if ((order.wanted >>> chunk.index() & 1) == 1 && keep(order.ref, chunk)) {
                     kept.add(chunk.index());
                 }
@@ -115,7 +123,7 @@ final class ChunkFetcher implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.error("{}: block not cached", name, e);
         } finally {
-            told.done(order, chunks, kept);
+            told.done(order, fetched, kept);
         }
     }
 
@@ -127,15 +135,23 @@ final class ChunkFetcher implements AutoCloseable {
                         ref.getDataChunks(),
                         ref.getParityChunks(),
                         ref.getEpoch());
-        ChunkStatus status =
-                store.put(
-                        new ChunkKey(ref.getIdHigh(), ref.getIdLow(), chunk.index()),
-                        shape,
-                        chunk.bytes());
-        if (status != ChunkStatus.OK) {
-            LOG.debug("{}: chunk not cached: {}", name, status);
+        boolean kept = false;
+        try {
+            ChunkStatus status =
+                    store.put(
+                            new ChunkKey(ref.getIdHigh(), ref.getIdLow(), chunk.index()),
+                            shape,
+                            chunk.bytes());
+            kept = status == ChunkStatus.OK;
+            if (!kept) {
+                LOG.debug("{}: chunk not cached: {}", name, status);
+            }
+        } finally {
+            if (!kept) {
+                refused = true;
+            }
         }
-        return status == ChunkStatus.OK;
+        return kept;
     }
 
     /** Waits for what is under way, which nodes that are silent make last. */

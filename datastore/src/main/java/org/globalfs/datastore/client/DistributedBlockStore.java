@@ -413,7 +413,7 @@ public final class DistributedBlockStore implements BlockStore {
      *
      * @param chunks a bit by chunk index
      */
-    public List<FetchedChunk> fetch(BlockRef ref, long chunks) throws IOException {
+    public Fetched fetch(BlockRef ref, long chunks) throws IOException {
         long deadline = System.nanoTime() + context.options().requestTimeoutNs();
         List<StorageSite> homes = homes(ref);
         Lane lane = lanes.take(deadline);

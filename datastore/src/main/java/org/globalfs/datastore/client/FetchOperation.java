@@ -23,6 +23,7 @@ final class FetchOperation {
     private final long deadlineNs;
     private final Map<Exchange, byte[]> pending = new HashMap<>();
     private final List<FetchedChunk> fetched = new ArrayList<>();
+    private long unanswered;
     private final Set<Integer> stale = new HashSet<>();
     private final Set<Integer> checked = new HashSet<>();
 
@@ -45,8 +46,12 @@ final class FetchOperation {
                 ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks())
                         .chunkBytes(ref.getLength());
         for (int chunk = 0; chunk < homes.size(); chunk++) {
-            if ((chunks >>> chunk & 1) == 1
-                    && !context.detector().isSuspect(homes.get(chunk).id())) {
+            if ((chunks >>> chunk & 1) == 0) {
+                continue;
+            }
+            if (context.detector().isSuspect(homes.get(chunk).id())) {
+                unanswered |= 1L << chunk;
+            } else {
                 ask(chunk);
             }
         }
@@ -70,7 +75,7 @@ final class FetchOperation {
         lane.send(exchange, context.directory().address(homes.get(chunk)));
     }
 
-    List<FetchedChunk> run() throws IOException {
+    Fetched run() throws IOException {
         while (!pending.isEmpty()) {
             Exchange exchange;
             while ((exchange = lane.poll()) != null) {
@@ -87,20 +92,22 @@ final class FetchOperation {
             }
             if (System.nanoTime() - deadlineNs >= 0) {
                 for (Exchange late : pending.keySet()) {
+                    unanswered |= 1L << late.tag;
                     context.detector().slow(late.node, "no answer to a fetch in time");
                     lane.drop(late.node, new SocketTimeoutException("timed out"));
                 }
-                return fetched;
+                return new Fetched(fetched, unanswered);
             }
             if (!pending.isEmpty()) {
                 lane.await(deadlineNs);
             }
         }
-        return fetched;
+        return new Fetched(fetched, unanswered);
     }
 
     private void finished(Exchange exchange, byte[] bytes) {
         if (exchange.status() == null) {
+            unanswered |= 1L << exchange.tag;
             context.detector().unreachable(exchange.node, String.valueOf(exchange.failure()));
             return;
         }

@@ -45,7 +45,7 @@ class ChunkFetcherTest {
                                 store,
                                 blocks,
                                 Long.MAX_VALUE,
-                                (order, chunks, kept) -> told.incrementAndGet())) {
+                                (order, fetched, kept) -> told.incrementAndGet())) {
             fetcher.start();
             // No code has so many chunks.
             BlockRef impossible = new BlockRef(1, 2, 1_000, 1, (byte) -1, (byte) -1, 0);

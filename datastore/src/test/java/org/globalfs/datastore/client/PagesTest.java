@@ -175,7 +175,7 @@ class PagesTest {
             await().atMost(60, TimeUnit.SECONDS).until(() -> !store.isSuspect(home));
             assertThat(store.get(ref, 0, content.length).array()).isEqualTo(content);
             assertThat(asked).hasPositiveValue();
-            assertThat(store.fetch(ref, 1 << 1).getFirst().bytes())
+            assertThat(store.fetch(ref, 1 << 1).chunks().getFirst().bytes())
                     .isEqualTo(Arrays.copyOfRange(content, CHUNK, 2 * CHUNK));
         }
     }
