@@ -115,7 +115,7 @@ final class CacheRead {
     /** It is not waited for any more; what comes later is of use all the same. */
     void late() {
         int most = width() * code.dataChunks();
-        if (context.cacheTimes().late(most, System.nanoTime() - startNs)) {
+        if (context.cacheTimes().late(node, most, System.nanoTime() - startNs)) {
             context.detector().slow(node, "no answer in time, again");
         }
     }
@@ -148,7 +148,7 @@ final class CacheRead {
                 chunks = have;
             }
         }
-        context.cacheTimes().answered(exchange.replyBytes(), System.nanoTime() - startNs);
+        context.cacheTimes().answered(node, exchange.replyBytes(), System.nanoTime() - startNs);
         return true;
     }
 

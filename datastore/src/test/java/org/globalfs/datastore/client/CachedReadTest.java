@@ -243,6 +243,41 @@ class CachedReadTest {
     }
 
     @Test
+    void oneThatIsSilentIsFoundOutBesideOneThatAnswers() throws IOException {
+        startCache(0, WHOLE, 1L << 30);
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            cluster.discovery.register(
+                    new Member(
+                            Role.CACHE,
+                            "c2",
+                            "west",
+                            1,
+                            "a",
+                            new HostPort("127.0.0.1", silent.getLocalPort()),
+                            Map.of()));
+            BlockRef ofTheFirst = putFor("cache/c1", "cache/c2");
+            BlockRef ofTheSilent = putFor("cache/c2", "cache/c1");
+            for (int i = 0; i < 6; i++) {
+                store.get(ofTheSilent, 0, ofTheSilent.getLength());
+                store.get(ofTheFirst, 0, ofTheFirst.getLength());
+            }
+            assertThat(store.isSuspect("cache/c2")).isTrue();
+        }
+    }
+
+    /** A block that one of two caches keeps. */
+    private BlockRef putFor(String its, String other) throws IOException {
+        while (true) {
+            BlockRef ref = store.put(GLOBAL, ByteBuffer.allocate(300_001));
+            long high = ref.getIdHigh();
+            long low = ref.getIdLow();
+            if (CacheNodes.draw(its, high, low) > CacheNodes.draw(other, high, low)) {
+                return ref;
+            }
+        }
+    }
+
+    @Test
     void damageIsNeverServedAndGoesAway() throws IOException {
         startCache(0, WHOLE, 1L << 30);
         Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
