@@ -26,6 +26,9 @@ final class BucketScrub implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BucketScrub.class);
     private static final long LATER_NS = TimeUnit.MINUTES.toNanos(5);
 
+    /** Each time whole buckets are listed. */
+    private static final int MEASURED_A_PERIOD = 16;
+
     /** What stood still for longer does not catch up. */
     private static final long MOST_CREDITED_NS = TimeUnit.MINUTES.toNanos(1);
 
@@ -42,6 +45,7 @@ final class BucketScrub implements AutoCloseable {
     private String began = "";
     private boolean wrapped;
     private double slowBytesPerSecond;
+    private long measuredNs;
     private double creditBytes;
     private long creditedNs = System.nanoTime();
     private long slowFromNs = creditedNs;
@@ -167,6 +171,9 @@ final class BucketScrub implements AutoCloseable {
         }
         if (slow == null) {
             beginSlowly();
+        } else if (nowNs - measuredNs
+                >= TimeUnit.MILLISECONDS.toNanos(options.scrubPeriodMs()) / MEASURED_A_PERIOD) {
+            measure();
         }
         creditBytes = Math.min(slowBytesPerSecond, creditBytes + seconds * slowBytesPerSecond);
         ReadPass pass = slow;
@@ -192,9 +199,17 @@ final class BucketScrub implements AutoCloseable {
         return slow != null;
     }
 
-    private void beginSlowly() throws BlockStoreException {
+    /**
+     * What has to be read a second: of all that is there by now, also if it was little at first.
+     */
+    private void measure() throws BlockStoreException {
         double needed = bytes() * 1e3 / options.scrubPeriodMs();
         slowBytesPerSecond = Math.clamp(needed, 1.0, (double) options.scrubBytesPerSecond());
+        measuredNs = System.nanoTime();
+    }
+
+    private void beginSlowly() throws BlockStoreException {
+        measure();
         began = String.format("%04x", ThreadLocalRandom.current().nextInt(1 << 16));
         wrapped = false;
         slow = reading(new BlockWalk(buckets, region, began, null));
