@@ -203,7 +203,12 @@ final class BlockMender {
                 for (; next < looks.length && found + transfers.underWay() < wanted; next++) {
                     int chunk = next;
                     if ((which >> chunk & 1) == 1 && looks[chunk] == null) {
-                        transfers.start(chunk, () -> buckets.look(ref, chunk));
+                        Bucket bucket = buckets.ofOrNull(ref, chunk);
+                        if (bucket == null) {
+                            looks[chunk] = buckets.look(ref, chunk);
+                        } else {
+                            transfers.start(chunk, bucket, () -> buckets.look(ref, chunk));
+                        }
                     }
                 }
                 if (transfers.underWay() == 0) {

@@ -8,6 +8,7 @@ import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.globalfs.datastore.client.BlockStoreException;
@@ -67,6 +68,7 @@ final class Bucket implements AutoCloseable {
 
     private final S3Bucket place;
     private final S3BlockStore.Options options;
+    private final Semaphore permits;
     private @Nullable S3Client client;
     private boolean closed;
     private volatile long suspectUntilNs = System.nanoTime();
@@ -74,6 +76,12 @@ final class Bucket implements AutoCloseable {
     Bucket(S3Bucket place, S3BlockStore.Options options) {
         this.place = place;
         this.options = options;
+        permits = new Semaphore(options.transfers());
+    }
+
+    /** For requests that operations wait for. */
+    Semaphore permits() {
+        return permits;
     }
 
     /** Returns once S3 has said that it keeps the object. */

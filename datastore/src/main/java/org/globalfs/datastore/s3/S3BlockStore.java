@@ -50,7 +50,7 @@ public final class S3BlockStore implements BlockStore {
      * @param requestTimeoutMs a connection that is silent for so long is given up
      * @param deadlineMs an operation takes at most this
      * @param attempts how often a request is sent before it fails
-     * @param transfers requests at once
+     * @param transfers requests to one bucket at once
      */
     public record Options(long requestTimeoutMs, long deadlineMs, int attempts, int transfers) {
         public static Options defaults() {
@@ -74,7 +74,7 @@ public final class S3BlockStore implements BlockStore {
     public S3BlockStore(
             String cluster, RecordedStore recorded, BlockStorage storage, Options options) {
         this.options = options;
-        threads = new Transfers.Threads(options.transfers());
+        threads = new Transfers.Threads();
         buckets = new Buckets(cluster, recorded, storage, options);
     }
 
@@ -102,7 +102,7 @@ public final class S3BlockStore implements BlockStore {
                 new BlockRef(
                         id.high(), id.low(), length, region, (byte) 1, (byte) 0, buckets.size());
         try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
-            transfers.start(0, () -> put(bucket, Piece.of(ref, 0), bytes, 0));
+            transfers.start(0, bucket, () -> put(bucket, Piece.of(ref, 0), bytes, 0));
             var outcome = transfers.next(deadline);
             if (outcome == null) {
                 throw late("writing", bucket);
@@ -146,7 +146,9 @@ public final class S3BlockStore implements BlockStore {
                 int chunk = c;
                 Bucket bucket = buckets.of(ref, chunk);
                 transfers.start(
-                        chunk, () -> put(bucket, Piece.of(ref, chunk), chunks, chunk * chunkBytes));
+                        chunk,
+                        bucket,
+                        () -> put(bucket, Piece.of(ref, chunk), chunks, chunk * chunkBytes));
             }
             awaitEnough(transfers, ref, deadline);
         } catch (IOException e) {
@@ -233,7 +235,8 @@ public final class S3BlockStore implements BlockStore {
         try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
             if (ref.getParityChunks() == 0) {
                 Bucket bucket = buckets.of(ref.getRegion());
-                transfers.start(0, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
+                transfers.start(
+                        0, bucket, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
                 var outcome = transfers.next(deadline);
                 if (outcome == null) {
                     throw late("reading", bucket);
@@ -267,8 +270,11 @@ public final class S3BlockStore implements BlockStore {
                         ref.getLength(),
                         chunk -> {
                             Piece piece = Piece.of(ref, chunk);
-                            return buckets.read(
-                                    buckets.of(ref, chunk), piece, 0, piece.payloadBytes());
+                            Bucket bucket = buckets.of(ref, chunk);
+                            transfers.start(
+                                    chunk,
+                                    bucket,
+                                    () -> buckets.read(bucket, piece, 0, piece.payloadBytes()));
                         });
         boolean suspect =
                 buckets.all().subList(0, ref.getEpoch()).stream().anyMatch(Bucket::isSuspect);
@@ -375,7 +381,8 @@ public final class S3BlockStore implements BlockStore {
                             keys.subList(from, Math.min(keys.size(), from + Bucket.MOST_KEYS));
                     Map<String, BlockRef> batch = new HashMap<>(each.getValue());
                     batch.keySet().retainAll(Set.copyOf(some));
-                    transfers.start(batches.size(), () -> each.getKey().delete(some));
+                    transfers.start(
+                            batches.size(), each.getKey(), () -> each.getKey().delete(some));
                     batches.add(batch);
                 }
             }

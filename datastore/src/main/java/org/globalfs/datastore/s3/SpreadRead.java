@@ -21,9 +21,9 @@ final class SpreadRead {
     private final Fetch fetch;
     private int whole;
 
-    /** Reads one chunk, verified. */
+    /** Begins to read one chunk, verified; its tag is its index. */
     interface Fetch {
-        byte[] chunk(int index) throws IOException;
+        void start(int chunk) throws IOException;
     }
 
     @SuppressWarnings("NullAway") // an array of chunks that are not there yet
@@ -46,7 +46,7 @@ final class SpreadRead {
         int first = offset / chunkBytes;
         int last = (offset + length - 1) / chunkBytes;
         for (int c = first; c <= last; c++) {
-            start(transfers, c);
+            fetch.start(c);
         }
         boolean others = false;
         while (!has(first, last) && whole < code.dataChunks()) {
@@ -67,17 +67,13 @@ final class SpreadRead {
             }
             for (int c = 0; c < code.chunks() && !others; c++) {
                 if (c < first || c > last) {
-                    start(transfers, c);
+                    fetch.start(c);
                 }
             }
             others = true;
         }
         rebuild(first, last);
         copy(offset, into, at, length);
-    }
-
-    private void start(Transfers<byte[]> transfers, int chunk) throws IOException {
-        transfers.start(chunk, () -> fetch.chunk(chunk));
     }
 
     /** What was found out on the way although the range could be read. */

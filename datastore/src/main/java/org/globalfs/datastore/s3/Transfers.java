@@ -10,7 +10,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
@@ -22,15 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Transfers<T> implements AutoCloseable {
 
-    /** What the operations of one store share: a thread a request, and how many may work. */
+    /** What the operations of one store share: a thread a request. */
     static final class Threads implements AutoCloseable {
         private final ExecutorService executor =
                 Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("s3-", 0).factory());
-        private final Semaphore permits;
-
-        Threads(int atOnce) {
-            permits = new Semaphore(atOnce);
-        }
 
         @Override
         public void close() {
@@ -55,21 +49,25 @@ final class Transfers<T> implements AutoCloseable {
         this.threads = threads;
     }
 
-    void start(int tag, Call<T> call) throws BlockStoreException {
+    /**
+     * @param bucket that it goes to, which waits if there are too many already: one that does not
+     *     answer keeps no others waiting
+     */
+    void start(int tag, Bucket bucket, Call<T> call) throws BlockStoreException {
         try {
-            started.add(threads.executor.submit(() -> done.add(run(tag, call))));
+            started.add(threads.executor.submit(() -> done.add(run(tag, bucket, call))));
         } catch (RejectedExecutionException e) {
             throw closed(e);
         }
     }
 
-    private Outcome<T> run(int tag, Call<T> call) {
+    private Outcome<T> run(int tag, Bucket bucket, Call<T> call) {
         try {
-            threads.permits.acquire();
+            bucket.permits().acquire();
             try {
                 return new Outcome<>(tag, call.run(), null);
             } finally {
-                threads.permits.release();
+                bucket.permits().release();
             }
         } catch (BlockStoreException e) {
             return new Outcome<>(tag, null, e);

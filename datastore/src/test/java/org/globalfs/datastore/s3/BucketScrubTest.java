@@ -53,7 +53,7 @@ final class BucketScrubTest {
             }
             put(store, 300_000);
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
+                    .atMost(Duration.ofSeconds(60))
                     .until(() -> {
                         for (BucketScrub scrub : scrubs) {
                             var _ = scrub.turn();

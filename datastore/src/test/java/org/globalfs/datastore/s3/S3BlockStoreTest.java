@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -405,6 +406,39 @@ class S3BlockStoreTest {
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .as("20 reads, one wait")
                     .isLessThan(Duration.ofSeconds(15));
+        }
+    }
+
+    @Test
+    void aHungRegionLeavesRoomForRequestsToOthers() throws Exception {
+        try (S3Server hung = new S3Server(Files.createDirectory(folder.resolve("stuck")), name(1));
+                S3BlockStore store =
+                        open(
+                                server.endpoint(),
+                                hung.endpoint(),
+                                2,
+                                new S3BlockStore.Options(60_000, 20_000, 1, 4));
+                ExecutorService threads = Executors.newFixedThreadPool(8)) {
+            byte[] content = S3Cluster.bytes(1_000, 1);
+            BlockRef near = store.put(1, ByteBuffer.wrap(content));
+            BlockRef far = store.put(2, ByteBuffer.wrap(content));
+            hung.signal("STOP");
+            CountDownLatch begun = new CountDownLatch(8);
+            for (int i = 0; i < 8; i++) {
+                var _ =
+                        threads.submit(() -> {
+                            begun.countDown();
+                            return store.get(far, 0, 1_000);
+                        });
+            }
+            begun.await();
+            long start = System.nanoTime();
+            for (int i = 0; i < 20; i++) {
+                assertThat(store.get(near, 0, 1_000).array()).isEqualTo(content);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .isLessThan(Duration.ofSeconds(10));
+            hung.signal("CONT");
         }
     }
 
