@@ -232,7 +232,7 @@ public final class ClusterFolder {
     private void create(int basePort) throws IOException, Failure {
         byte[] id = new byte[4];
         ThreadLocalRandom.current().nextBytes(id);
-        int base = basePort > 0 ? basePort : freePorts().first();
+        int base = basePort > 0 ? own(basePort) : freePorts().first();
         Folders.create(root);
         String text =
                 "cluster: local-" + HexFormat.of().formatHex(id) + "\nbasePort: " + base + "\n";
@@ -277,6 +277,27 @@ public final class ClusterFolder {
         if (!Files.exists(config(name))) {
             Folders.write(config(name), text);
         }
+    }
+
+    private static int own(int basePort) throws Failure {
+        OutgoingPorts outgoing = OutgoingPorts.ofThisMachine();
+        int last = basePort + LocalTopology.PORTS - 1;
+        if (outgoing.among(basePort, LocalTopology.PORTS).isPresent()) {
+            throw new Failure(
+                    ExitCode.USAGE,
+                    String.format(
+                            "--base-port %d: the kernel gives ports from %d to %d to outgoing"
+                                    + " connections, which may then have one that a server is to"
+                                    + " listen on: choose one below %d, leave it out, or keep them"
+                                    + " free with: sysctl net.ipv4.ip_local_reserved_ports=%d-%d",
+                            basePort,
+                            outgoing.first(),
+                            outgoing.last(),
+                            outgoing.first() - LocalTopology.PORTS + 1,
+                            basePort,
+                            last));
+        }
+        return basePort;
     }
 
     private FreePorts.Block freePorts() throws Failure {

@@ -2,6 +2,7 @@ package org.globalfs.cli.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -93,6 +94,21 @@ class ClusterFolderTest {
                 .hasMessageContaining("leave --base-port out");
         assertThat(ClusterFolder.openOrCreate(data, 12_000).cluster()).isEqualTo(cluster);
         assertThat(ClusterFolder.openOrCreate(data, 0).cluster()).isEqualTo(cluster);
+    }
+
+    @Test
+    void takesNoPortsThatOutgoingConnectionsMayHave() {
+        OutgoingPorts outgoing = OutgoingPorts.ofThisMachine();
+        assumeTrue(Files.exists(Path.of("/proc/sys/net/ipv4/ip_local_port_range")));
+        Path data = temporary.resolve("data");
+        for (int base : List.of(outgoing.first() - LocalTopology.PORTS + 1, outgoing.first())) {
+            assertThatThrownBy(() -> ClusterFolder.openOrCreate(data, base))
+                    .isInstanceOfSatisfying(
+                            Failure.class, f -> assertThat(f.code()).isEqualTo(ExitCode.USAGE))
+                    .hasMessageContaining("--base-port " + base)
+                    .hasMessageContaining("ip_local_reserved_ports=" + base + "-");
+            assertThat(data).doesNotExist();
+        }
     }
 
     /** Another cluster that is made meanwhile gets others, see FreePorts. */
