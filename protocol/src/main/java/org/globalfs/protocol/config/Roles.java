@@ -66,6 +66,9 @@ public record Roles(
             long scrubBytesPerSecond,
             long repairGraceMs,
             long repairBytesPerSecond) {
+        /** One segment: a node with less is full as soon as it has chunks of a few blocks. */
+        static final long LEAST_CAPACITY_BYTES = 64L << 20;
+
         public static final long DEFAULT_REPAIR_GRACE_MS = 600_000;
         public static final long DEFAULT_REPAIR_BYTES_PER_SECOND = 64L << 20;
         public static final long DEFAULT_SCRUB_PERIOD_MS = 7 * 24 * 3_600_000L;

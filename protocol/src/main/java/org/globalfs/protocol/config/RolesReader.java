@@ -99,7 +99,7 @@ final class RolesReader {
                             id,
                             port,
                             folder,
-                            node.sizeBytes("capacity", DEFAULT_CAPACITY_BYTES),
+                            capacity(node),
                             reserve(node, StorageRole.DEFAULT_RESERVE),
                             node.durationMs("scrubPeriod", StorageRole.DEFAULT_SCRUB_PERIOD_MS),
                             node.sizeBytes(
@@ -111,6 +111,19 @@ final class RolesReader {
             node.finish();
         }
         return storage;
+    }
+
+    private static long capacity(Yaml node) throws ConfigException {
+        long bytes = node.sizeBytes("capacity", DEFAULT_CAPACITY_BYTES);
+        if (bytes < StorageRole.LEAST_CAPACITY_BYTES) {
+            throw node.error(
+                    "capacity",
+                    "is "
+                            + bytes
+                            + " bytes, and a storage node needs 64MiB at least: give more, with"
+                            + " its unit, such as 500GiB");
+        }
+        return bytes;
     }
 
     private static CacheRole cache(Yaml yaml, Path data) throws ConfigException {

@@ -142,6 +142,8 @@ class ServerConfigTest {
                 "port: 7301 | port: [1] | roles.oracle.port: must be a single value",
                 "port: 7301 | prot: 7301 | roles.oracle.port: is missing",
                 "capacity: 2GiB | capacity: 2 gigs | roles.storage[1].capacity: '2 gigs' is not a size",
+                "capacity: 2GiB | capacity: 5 | roles.storage[1].capacity: is 5 bytes, and a storage node needs 64MiB",
+                "capacity: 2GiB | capacity: 63MiB | roles.storage[1].capacity: is 66060288 bytes",
                 "reserve: 300MiB | reserve: 5% | roles.replica.reserve: '5%' is not a size",
                 "period: 20s | period: 0s | roles.cache.period: is 0: give more, or remove the role",
                 "capacity: 10GiB | capacity: 0 | roles.cache.capacity: is 0",
