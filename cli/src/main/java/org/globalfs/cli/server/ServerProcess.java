@@ -170,6 +170,7 @@ public final class ServerProcess implements AutoCloseable {
             }
         }
         startAtOnce(storage);
+        StorageNode.warnOfShortages();
         List<Callable<AutoCloseable>> replicas = new ArrayList<>();
         List<Callable<AutoCloseable>> oracles = new ArrayList<>();
         for (ServerConfig config : configs) {

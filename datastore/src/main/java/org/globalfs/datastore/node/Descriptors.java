@@ -50,9 +50,7 @@ final class Descriptors {
         }
     }
 
-    /** Warns if the process may not open as many files as it will need when its nodes are full. */
-    static Claim claim(String node, Path data, long capacityBytes, int segmentBytes)
-            throws IOException {
+    static Claim claim(Path data, long capacityBytes) throws IOException {
         Claim claim = new Claim(Files.getFileStore(data), capacityBytes);
         Use use = new Use(capacityBytes, claim.disk.getTotalSpace());
         synchronized (USES) {
@@ -61,11 +59,15 @@ final class Descriptors {
                     use,
                     (a, b) -> new Use(a.capacityBytes + b.capacityBytes, b.totalBytes));
         }
+        return claim;
+    }
+
+    /** Warns if the process may not open as many files as it will need when its nodes are full. */
+    static void warnOfShortage(int segmentBytes) {
         String shortage = shortage(wantedByAll(segmentBytes) + OTHERS, OpenFiles.limit());
         if (shortage != null) {
-            LOG.warn("storage node {}: {}", node, shortage);
+            LOG.warn("{}", shortage);
         }
-        return claim;
     }
 
     private static long wantedByAll(int segmentBytes) {

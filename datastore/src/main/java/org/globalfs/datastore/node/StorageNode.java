@@ -167,11 +167,7 @@ public final class StorageNode implements AutoCloseable {
                             discovery,
                             room -> node.member(room, incarnation));
             node.descriptors =
-                    Descriptors.claim(
-                            options.id,
-                            node.folder.path(),
-                            node.statistics().capacityBytes(),
-                            SegmentStore.Options.DEFAULT_SEGMENT_BYTES);
+                    Descriptors.claim(node.folder.path(), node.statistics().capacityBytes());
             node.compaction.start();
             node.handoffs.start();
             node.scrub.start();
@@ -182,6 +178,11 @@ public final class StorageNode implements AutoCloseable {
             node.close();
             throw e;
         }
+    }
+
+    /** Once all nodes of the process have started: what each needs adds up. */
+    public static void warnOfShortages() {
+        Descriptors.warnOfShortage(SegmentStore.Options.DEFAULT_SEGMENT_BYTES);
     }
 
     private Member member(StorageRoom room, String incarnation) {
