@@ -69,7 +69,9 @@ final class Repair implements AutoCloseable {
         this.epochs = epochs;
         this.options = options;
         this.peers = peers;
-        scope = new RepairPass.Scope(store, self, epochs, options, source, peers, shutdown);
+        scope =
+                new RepairPass.Scope(
+                        store, self, epochs, options, source, peers, new RepairNews(), shutdown);
         thread =
                 Thread.ofPlatform()
                         .daemon()

@@ -64,6 +64,7 @@ final class RepairPass implements AutoCloseable {
             RepairOptions options,
             ChunkSource source,
             Peers peers,
+            RepairNews news,
             Shutdown shutdown) {}
 
     RepairPass(Scope scope, Epoch epoch, Peers.View view, RepairTally tally) {
@@ -129,7 +130,8 @@ final class RepairPass implements AutoCloseable {
         long toRebuild = tally.of(Count.TO_REBUILD);
         long unmade = tally.of(Count.UNMADE);
         store.leftToRepair(toMove, toRebuild);
-        if (moved > 0 || rebuilt > 0 || toMove > 0 || toRebuild > 0) {
+        boolean isNews = scope.news.of(toMove, toRebuild, unmade, System.nanoTime());
+        if (moved > 0 || rebuilt > 0 || isNews && toMove + toRebuild > 0) {
             LOG.info(
                     "{}: {} chunks moved to where epoch {} has them, {} made anew; left: {} and {}",
                     self,
@@ -139,7 +141,7 @@ final class RepairPass implements AutoCloseable {
                     toMove,
                     toRebuild);
         }
-        if (unmade > 0) {
+        if (isNews && unmade > 0) {
             LOG.warn(
                     "{}: {} blocks have too few chunks on nodes that are there: deleted while one was away, or lost",
                     self,
