@@ -24,6 +24,7 @@ import org.globalfs.client.meta.Patience;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.SetAttributesOp;
@@ -196,10 +197,11 @@ public final class WriteBack implements AutoCloseable {
                 }
                 last = patience.over();
                 LOG.warn(
-                        "storing a block of inode {} failed, again in {} ms: {}",
+                        "storing a block of inode {} failed, again in {} ms: {}{}",
                         ino,
                         pauseMs,
-                        e.getMessage());
+                        e.getMessage(),
+                        OpenFiles.areUsedUp(e) ? ". " + OpenFiles.remedy() : "");
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
                 pauseMs = Math.min(pauseMs * 2, 2_000);
             } catch (RuntimeException | Error e) {
