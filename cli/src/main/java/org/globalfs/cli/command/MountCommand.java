@@ -14,10 +14,12 @@ import org.globalfs.cli.Failure;
 import org.globalfs.cli.Logging;
 import org.globalfs.cli.client.Connection;
 import org.globalfs.cli.cluster.BackgroundMount;
+import org.globalfs.cli.server.FilesNeeded;
 import org.globalfs.client.control.ControlSocket;
 import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.fuse.MountException;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
@@ -89,6 +91,7 @@ final class MountCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ClientConfig client = ConfigFiles.client(config);
         MountFlags wanted = MountFlags.of(client, flags(), trace);
+        FilesNeeded.checkMount(OpenFiles.limit());
         if (!background) {
             checkMemory(client.mount().cacheBytes(), Runtime.getRuntime().maxMemory());
         }

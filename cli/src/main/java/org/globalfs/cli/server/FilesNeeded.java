@@ -11,13 +11,16 @@ import org.globalfs.protocol.config.ServerConfig;
  * How many files and connections a process has open before it keeps anything: with fewer it could
  * start, if at all, only to end soon.
  */
-final class FilesNeeded {
+public final class FilesNeeded {
     /** The program, logs, ZooKeeper, and some clients. */
     private static final long PROCESS = 100;
 
     private static final long REPLICA = 64;
     private static final long STORAGE = 12;
     private static final long CACHE = 12;
+
+    /** With some programs that write, to storage nodes of its region. */
+    private static final long MOUNT = 128;
 
     private FilesNeeded() {}
 
@@ -31,12 +34,27 @@ final class FilesNeeded {
                                 .map(ServerConfig::roles)
                                 .mapToLong(FilesNeeded::of)
                                 .sum();
+        check(needed, "before anything is kept", limit);
+    }
+
+    /**
+     * For a mount.
+     *
+     * @param limit what the process may have
+     */
+    public static void checkMount(long limit) throws Failure {
+        check(MOUNT, "for what a few programs do at once", limit);
+    }
+
+    private static void check(long needed, String what, long limit) throws Failure {
         if (limit < needed) {
             throw new Failure(
                     ExitCode.CONFIG,
                     "too few open files: "
                             + needed
-                            + " are needed before anything is kept. "
+                            + " are needed "
+                            + what
+                            + ". "
                             + OpenFiles.remedy(limit));
         }
     }

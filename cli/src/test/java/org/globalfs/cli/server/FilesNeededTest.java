@@ -30,4 +30,14 @@ final class FilesNeededTest {
                 .hasMessageContaining("LimitNOFILE=65536")
                 .satisfies(e -> assertThat(Failure.codeOf(e)).isEqualTo(ExitCode.CONFIG));
     }
+
+    @Test
+    void aMountThatCouldNotServeAFewProgramsIsNotBegun() throws Exception {
+        FilesNeeded.checkMount(128);
+        assertThatThrownBy(() -> FilesNeeded.checkMount(127))
+                .isInstanceOf(Failure.class)
+                .hasMessageContaining("128 are needed")
+                .hasMessageContaining("ulimit -n 65536")
+                .satisfies(e -> assertThat(Failure.codeOf(e)).isEqualTo(ExitCode.CONFIG));
+    }
 }
