@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It takes whole disk blocks. Large records end with one, padded with zeros, so that the next
  * can begin with one. What of a record stands in a block with the one before it goes through the
- * page cache; no block is written both ways. Everything under the store's append lock.
+ * page cache, as do headers that end a record later; the kernel keeps both ways in step. Everything
+ * under the store's append lock.
  */
 final class DirectAppends implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectAppends.class);
