@@ -2,14 +2,10 @@ package org.globalfs.datastore.node;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.StandardOpenOption;
 import org.globalfs.protocol.DirectIo;
-import org.globalfs.protocol.OpenFiles;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Brings large records into their segment past the page cache: nobody reads them soon, and pages
@@ -21,8 +17,6 @@ import org.slf4j.LoggerFactory;
  * under the store's append lock.
  */
 final class DirectAppends implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(DirectAppends.class);
-
     /** Records from this size on. */
     private static final int LEAST_BYTES = 256 << 10;
 
@@ -33,21 +27,18 @@ final class DirectAppends implements AutoCloseable {
 
     private static final byte[] ZEROS = new byte[BLOCK_BYTES];
 
-    private boolean isPossible;
+    private final DirectFiles files;
     private @Nullable ByteBuffer buffer;
     private @Nullable SegmentFile segment;
     private @Nullable FileChannel channel;
 
-    /**
-     * @param wanted false: all records go through the page cache
-     */
-    DirectAppends(boolean wanted) {
-        isPossible = wanted;
+    DirectAppends(DirectFiles files) {
+        this.files = files;
     }
 
     /** The distance from a record to the next. */
     int recordBytes(int leastBytes, int offset) {
-        if (!isPossible || leastBytes < LEAST_BYTES) {
+        if (!files.arePossible() || leastBytes < LEAST_BYTES) {
             return leastBytes;
         }
         return align(offset + leastBytes) - offset;
@@ -55,7 +46,9 @@ final class DirectAppends implements AutoCloseable {
 
     /** What {@link #recordBytes} can be at most, wherever the record begins. */
     int mostBytes(int leastBytes) {
-        return isPossible && leastBytes >= LEAST_BYTES ? leastBytes + BLOCK_BYTES : leastBytes;
+        return files.arePossible() && leastBytes >= LEAST_BYTES
+                ? leastBytes + BLOCK_BYTES
+                : leastBytes;
     }
 
     private static int align(int bytes) {
@@ -69,7 +62,7 @@ final class DirectAppends implements AutoCloseable {
     boolean write(SegmentFile to, ByteBuffer header, ByteBuffer data, int recordBytes)
             throws IOException {
         int at = to.tail();
-        if (!isPossible
+        if (!files.arePossible()
                 || recordBytes < LEAST_BYTES
                 || align(at + recordBytes) > at + recordBytes) {
             return false;
@@ -91,14 +84,30 @@ final class DirectAppends implements AutoCloseable {
         while (from < end) {
             fill(block.clear().limit(Math.min(block.capacity(), end - from)), parts);
             block.flip();
-            while (block.hasRemaining()) {
-                from += past.write(block, from);
-            }
+            int bytes = block.remaining();
+            write(to, past, block, from);
+            from += bytes;
             if (from < end) {
                 to.begun();
             }
         }
         return true;
+    }
+
+    private void write(SegmentFile to, FileChannel past, ByteBuffer block, long offset)
+            throws IOException {
+        long at = offset;
+        try {
+            to.goesDirect();
+            while (block.hasRemaining()) {
+                at += past.write(block, at);
+            }
+        } catch (IOException e) {
+            if (!files.isRefusal(to, e)) {
+                throw e;
+            }
+            to.writeFully(block, at);
+        }
     }
 
     /** Up to the limit; what the parts do not fill is padding. */
@@ -125,20 +134,10 @@ final class DirectAppends implements AutoCloseable {
 
     /** Null: not to this file system, or not now. */
     private @Nullable FileChannel channel(SegmentFile to) throws IOException {
-        if (segment == to) {
-            return channel;
-        }
-        close();
-        try {
-            channel = to.openDirect(StandardOpenOption.WRITE);
-            segment = to;
-        } catch (ClosedChannelException e) {
-            throw e;
-        } catch (IOException | UnsupportedOperationException e) {
-            if (!OpenFiles.areUsedUp(e)) {
-                isPossible = false;
-                LOG.info("{}: all is written through the page cache: {}", to.path(), e.toString());
-            }
+        if (segment != to) {
+            close();
+            channel = files.open(to, StandardOpenOption.WRITE);
+            segment = channel == null ? null : to;
         }
         return channel;
     }

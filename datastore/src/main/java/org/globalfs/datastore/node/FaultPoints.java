@@ -71,6 +71,13 @@ public interface FaultPoints {
     default void preparing(Path path) throws IOException {}
 
     /**
+     * A segment file is about to be written or read past the page cache.
+     *
+     * @throws IOException what a file system would say that does not take it, or the disk
+     */
+    default void goingDirect(Path path) throws IOException {}
+
+    /**
      * A file is about to be synced: a disk that fails does so here.
      *
      * @throws IOException as the sync would

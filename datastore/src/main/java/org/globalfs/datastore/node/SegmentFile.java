@@ -280,6 +280,11 @@ final class SegmentFile {
         writeFully(channel, bytes, offset);
     }
 
+    /** It is about to be written or read past the page cache. */
+    void goesDirect() throws IOException {
+        faults.goingDirect(path);
+    }
+
     /**
      * Opens it once more, past the page cache.
      *

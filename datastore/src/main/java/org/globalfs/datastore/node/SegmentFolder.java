@@ -47,6 +47,7 @@ final class SegmentFolder {
     private final FaultPoints faults;
     private final AtomicLong usedBytes = new AtomicLong();
     private final NavigableMap<Integer, SegmentFile> segments = new ConcurrentSkipListMap<>();
+    private final DirectFiles directFiles;
     private final DirectAppends direct;
     private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
     private @Nullable SegmentFile active;
@@ -65,7 +66,8 @@ final class SegmentFolder {
         this.disk = disk;
         this.groupSync = groupSync;
         this.faults = faults;
-        this.direct = new DirectAppends(options.pastPageCache());
+        this.directFiles = new DirectFiles(options.pastPageCache());
+        this.direct = new DirectAppends(directFiles);
     }
 
     /** A segment that was found at the start, where nothing else runs; unsealed ones in order. */
@@ -176,6 +178,11 @@ final class SegmentFolder {
                         end,
                         Math.clamp(
                                 free / SegmentStore.Options.ALLOCATION_PART, 0, Math.max(step, 0)));
+    }
+
+    /** For what nobody reads again soon. */
+    DirectReads directReads() {
+        return new DirectReads(directFiles);
     }
 
     /** Writes a record where the active segment ends. Append lock held. */
@@ -417,9 +424,10 @@ final class SegmentFolder {
     }
 
     private void closeAll() throws IOException {
-        direct.close();
-        for (SegmentFile segment : segments.values()) {
-            segment.close();
+        try (direct) {
+            for (SegmentFile segment : segments.values()) {
+                segment.close();
+            }
         }
     }
 }

@@ -113,7 +113,7 @@ public final class SegmentStore implements AutoCloseable {
                         faults,
                         indexLock);
         reader = new ChunkReader(table, groupSync, indexLock, faults);
-        directReads = new DirectReads(options.pastPageCache);
+        directReads = files.directReads();
     }
 
     /** Opens the store, scanning what is there. */

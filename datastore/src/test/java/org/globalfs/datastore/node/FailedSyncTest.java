@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Whoever meets a failed sync, nothing that it may have lost is acknowledged afterwards. */
 @Timeout(60)
 class FailedSyncTest {
-    private static final DirectAppends CACHED = new DirectAppends(false);
+    private static final DirectAppends CACHED = new DirectAppends(new DirectFiles(false));
     private static final ChunkShape SHAPE = AckedChunks.SHAPE;
     private static final int SEGMENT_BYTES = 1 << 20;
 

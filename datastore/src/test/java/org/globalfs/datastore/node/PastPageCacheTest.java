@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -20,6 +21,7 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.DirectIo;
+import org.globalfs.protocol.Disk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,15 +32,30 @@ class PastPageCacheTest {
     private static final ChunkShape SHAPE = new ChunkShape(4 << 20, 1, 4, 2, 1);
     private static final int LARGE = 1 << 20;
 
+    private static final Disk ROOMY =
+            new Disk() {
+                @Override
+                public long freeBytes() {
+                    return 1 << 30;
+                }
+
+                @Override
+                public long sizeBytes() {
+                    return 1 << 30;
+                }
+            };
+
     @TempDir Path folder;
     private final long seed = System.nanoTime();
     private final Random random = new Random(seed);
     private final Map<ChunkKey, byte[]> chunks = new LinkedHashMap<>();
 
+    private static SegmentStore.Options options(boolean pastPageCache) {
+        return new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20, pastPageCache);
+    }
+
     private SegmentStore open(boolean pastPageCache) throws IOException {
-        return SegmentStore.open(
-                folder,
-                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20, pastPageCache));
+        return SegmentStore.open(folder, options(pastPageCache));
     }
 
     private ChunkKey put(SegmentStore store, int length) throws IOException {
@@ -134,6 +151,64 @@ class PastPageCacheTest {
         }
     }
 
+    /** As some do that open a file so: no disk has failed, and no chunk is damaged. */
+    @Test
+    void aFileSystemThatRefusesItIsWrittenAndReadThroughThePageCache() throws IOException {
+        try (SegmentStore store = open(true)) {
+            put(store, LARGE);
+        }
+        try (SegmentStore store =
+                SegmentStore.open(folder, options(true), Disk.of(folder), new Refusing())) {
+            assertHolds(store); // refused when it is read
+            put(store, LARGE);
+            assertHolds(store);
+        }
+        try (SegmentStore store =
+                SegmentStore.open(folder, options(true), Disk.of(folder), new Refusing())) {
+            put(store, 100);
+            put(store, LARGE); // refused when it is written
+            put(store, LARGE);
+            assertHolds(store);
+            assertThat(store.statistics().writable()).isTrue();
+            assertThat(store.statistics().corruptChunks()).isZero();
+        }
+        try (SegmentStore store = open(true)) {
+            assertHolds(store);
+        }
+    }
+
+    private static final class Refusing implements FaultPoints {
+        @Override
+        public void reached(Step step, Path path) {}
+
+        @Override
+        public void goingDirect(Path path) throws IOException {
+            throw new IOException("Invalid argument");
+        }
+    }
+
+    /** Ramfs does not open a file so; nor does it say how much room it has. */
+    @Test
+    void aFileSystemWithoutItIsWrittenAndReadThroughThePageCache() throws Exception {
+        assumeTrue(System.getProperty("user.name", "").equals("root"), "only root mounts");
+        run("mount", "-t", "ramfs", "none", folder.toString());
+        try {
+            Path probe = Files.createFile(folder.resolve("probe"));
+            assertThatThrownBy(() -> FileChannel.open(probe, DirectIo.option().orElseThrow()))
+                    .isInstanceOf(IOException.class);
+            for (int i = 0; i < 2; i++) {
+                try (SegmentStore store =
+                        SegmentStore.open(folder, options(true), ROOMY, FaultPoints.NONE)) {
+                    put(store, 100);
+                    put(store, LARGE);
+                    assertHolds(store);
+                }
+            }
+        } finally {
+            run("umount", folder.toString());
+        }
+    }
+
     private boolean tellsOfThePageCache() {
         Path probe = folder.resolve("probe");
         try {
@@ -160,15 +235,16 @@ class PastPageCacheTest {
     }
 
     private static long cachedBytes(Path file) throws IOException, InterruptedException {
-        Process fincore =
-                new ProcessBuilder("fincore", "-b", "-n", "-o", "RES", file.toString())
-                        .redirectErrorStream(true)
-                        .start();
+        return Long.parseLong(run("fincore", "-b", "-n", "-o", "RES", file.toString()));
+    }
+
+    private static String run(String... line) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
         String said =
-                new String(fincore.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        if (fincore.waitFor() != 0) {
-            throw new IOException(said);
+                new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        if (process.waitFor() != 0) {
+            throw new IOException(String.join(" ", line) + ": " + said);
         }
-        return Long.parseLong(said);
+        return said;
     }
 }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A store is stopped at every step of what it does, on a real disk, and opened again. */
 @Timeout(300)
 class SegmentCrashTest {
-    private static final DirectAppends CACHED = new DirectAppends(false);
+    private static final DirectAppends CACHED = new DirectAppends(new DirectFiles(false));
     private static final Set<Step> STEPS_OF_A_STORE =
             Set.of(
                     Step.SEGMENT_BORN,

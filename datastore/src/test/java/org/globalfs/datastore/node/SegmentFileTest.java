@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class SegmentFileTest {
-    private static final DirectAppends CACHED = new DirectAppends(false);
+    private static final DirectAppends CACHED = new DirectAppends(new DirectFiles(false));
     @TempDir Path folder;
     private SegmentFile file;
 
