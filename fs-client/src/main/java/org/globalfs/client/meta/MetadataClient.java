@@ -421,6 +421,11 @@ public final class MetadataClient {
 
         abstract R call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException;
 
+        /** How long one call may take. */
+        long timeoutMs(Retry retry) {
+            return retry.timeoutMs();
+        }
+
         abstract Status status(R reply);
 
         abstract int coordinator(R reply);
@@ -445,13 +450,14 @@ public final class MetadataClient {
                     target = routes.first(partition);
                     continue;
                 }
+                long timeoutMs = timeoutMs(retry);
                 long sentNs = System.nanoTime();
                 R reply;
                 try {
                     MetadataClient.this.attempts.increment();
-                    long timeoutMs = retry.timeoutMs();
                     reply = call(target, timeoutMs, retry.waitMs(timeoutMs));
                 } catch (NoReplyException e) {
+                    retry.took(sentNs, timeoutMs * 1_000_000);
                     target = afterFailure(target, e, retry);
                     continue;
                 }
@@ -607,7 +613,7 @@ public final class MetadataClient {
 
     private final class WaitAttempts extends ReadAttempts {
         /** A live replica answers so long after its own wait at the latest. */
-        private static final int MARGIN_MS = 2_000;
+        private static final long MARGIN_MS = 2_000;
 
         private final int replicaWaitMs;
 
@@ -617,9 +623,14 @@ public final class MetadataClient {
         }
 
         @Override
+        long timeoutMs(Retry retry) {
+            return replicaWaitMs + MARGIN_MS;
+        }
+
+        @Override
         ReadReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
             request.setWaitMs(replicaWaitMs);
-            return calls.read(replica, request, replicaWaitMs + MARGIN_MS);
+            return calls.read(replica, request, timeoutMs);
         }
     }
 
@@ -641,6 +652,11 @@ public final class MetadataClient {
         }
 
         @Override
+        long timeoutMs(Retry retry) {
+            return TIMEOUT_MS;
+        }
+
+        @Override
         RecallReply call(Replica replica, long timeoutMs, int waitMs) throws NoReplyException {
             long known = replica.id() == grantor ? acknowledged : 0;
             RecallRequest request = new RecallRequest(session.id(), partition, known);
@@ -648,7 +664,7 @@ public final class MetadataClient {
             if (!settled.unsettled().isEmpty()) {
                 request.setUnsettled(settled.unsettled());
             }
-            return calls.recalls(replica, request, TIMEOUT_MS);
+            return calls.recalls(replica, request, timeoutMs);
         }
 
         @Override

@@ -17,8 +17,12 @@ final class Retry {
     /** A live replica that cannot answer says so this much before the caller gives up on it. */
     static final long ANSWER_MARGIN_MS = 150;
 
+    /** A machine under load is late by less: what takes so much longer was not running. */
+    private static final long STOPPED_NS = 1_000_000_000;
+
     private final Patience patience;
     private long pauseNs = FIRST_PAUSE_NS;
+    private long stoppedNs;
     private long timeoutMs = FIRST_TIMEOUT_MS;
 
     Retry(Patience patience) {
@@ -27,7 +31,7 @@ final class Retry {
 
     /** Time-out of the next attempt. */
     long timeoutMs() {
-        return Math.clamp(patience.leftNs() / 1_000_000, 1, timeoutMs);
+        return Math.clamp(leftNs() / 1_000_000, 1, timeoutMs);
     }
 
     /** How long the replica itself may try in that time. */
@@ -44,11 +48,29 @@ final class Retry {
     /** Waits a moment, longer each time. */
     void pause() {
         long jittered = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs / 2 + 1);
-        LockSupport.parkNanos(Math.clamp(patience.leftNs(), 1, jittered));
+        long beginNs = System.nanoTime();
+        LockSupport.parkNanos(Math.clamp(leftNs(), 1, jittered));
+        took(beginNs, jittered);
         pauseNs = Math.min(pauseNs * 2, LONGEST_PAUSE_NS);
     }
 
+    /**
+     * What began then should have taken so long at most. While this process is stopped, no attempt
+     * can succeed: that time is not counted, or an operation that was under way would be given up
+     * when the process goes on.
+     */
+    void took(long beginNs, long atMostNs) {
+        long beyondNs = System.nanoTime() - beginNs - atMostNs;
+        if (beyondNs > STOPPED_NS) {
+            stoppedNs += beyondNs;
+        }
+    }
+
+    private long leftNs() {
+        return patience.leftNs() + stoppedNs;
+    }
+
     boolean over() {
-        return patience.over() || Thread.currentThread().isInterrupted();
+        return patience.cancelled() || leftNs() <= 0 || Thread.currentThread().isInterrupted();
     }
 }

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.protocol.Errno;
@@ -86,33 +88,15 @@ class MetadataClientTest {
     void aPollDoesNotStayWithACoordinatorThatIsSilent() {
         homeDirectory();
         AtomicLong waitedMs = new AtomicLong();
-        ReplicaCalls all = cluster.calls();
         ReplicaCalls calls =
-                new ReplicaCalls() {
-                    @Override
-                    public UpdateReply update(Replica replica, UpdateRequest request, long ms)
-                            throws NoReplyException {
-                        return all.update(replica, request, ms);
-                    }
-
-                    @Override
-                    public ReadReply read(Replica replica, ReadRequest request, long ms)
-                            throws NoReplyException {
-                        return all.read(replica, request, ms);
-                    }
-
+                new PassedOn(cluster.calls()) {
                     @Override
                     public RecallReply recalls(Replica replica, RecallRequest request, long ms)
                             throws NoReplyException {
                         if (cluster.silent.contains(replica.id())) {
                             waitedMs.addAndGet(ms);
                         }
-                        return all.recalls(replica, request, ms);
-                    }
-
-                    @Override
-                    public void close() {
-                        all.close();
+                        return super.recalls(replica, request, ms);
                     }
                 };
         client = new MetadataClient(Session.begin(), calls, cluster, 1, "region1", "dc1");
@@ -124,6 +108,61 @@ class MetadataClientTest {
         assertThat(answer).isNotNull();
         assertThat(answer.replica()).isEqualTo(2);
         assertThat(waitedMs.get()).isBetween(1L, 3_000L);
+    }
+
+    /** Its time was over when it could go on. */
+    @Test
+    void anUpdateOfAProcessThatWasStoppedIsNotGivenUp() {
+        AtomicInteger tries = new AtomicInteger();
+        ReplicaCalls calls =
+                new PassedOn(cluster.calls()) {
+                    @Override
+                    public UpdateReply update(Replica replica, UpdateRequest request, long ms)
+                            throws NoReplyException {
+                        if (tries.incrementAndGet() == 1) {
+                            LockSupport.parkNanos((ms + 4_200) * 1_000_000);
+                            throw new NoReplyException(NoReplyException.Kind.SILENT, "stopped");
+                        }
+                        return super.update(replica, request, ms);
+                    }
+                };
+        client = new MetadataClient(Session.begin(), calls, cluster, 1, "region1", "dc1");
+        Patience patience = Patience.of(Duration.ofSeconds(4));
+        Answer<UpdateReply> answer = client.update(0, ROOT, create(1, "home", DIRECTORY), patience);
+        assertThat(answer.answered()).isTrue();
+        assertThat(answer.reply().getErrno()).isZero();
+        assertThat(patience.over()).isTrue();
+    }
+
+    private static class PassedOn implements ReplicaCalls {
+        private final ReplicaCalls to;
+
+        PassedOn(ReplicaCalls to) {
+            this.to = to;
+        }
+
+        @Override
+        public UpdateReply update(Replica replica, UpdateRequest request, long ms)
+                throws NoReplyException {
+            return to.update(replica, request, ms);
+        }
+
+        @Override
+        public ReadReply read(Replica replica, ReadRequest request, long ms)
+                throws NoReplyException {
+            return to.read(replica, request, ms);
+        }
+
+        @Override
+        public RecallReply recalls(Replica replica, RecallRequest request, long ms)
+                throws NoReplyException {
+            return to.recalls(replica, request, ms);
+        }
+
+        @Override
+        public void close() {
+            to.close();
+        }
     }
 
     /** Its calls find the coordinator. */
