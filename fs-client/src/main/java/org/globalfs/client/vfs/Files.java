@@ -139,7 +139,10 @@ final class Files {
                             : open.content.read(start, page, new ReadAhead(), patience);
         } catch (ContentException e) {
             // Attributes are to be had without content; who reads it is told.
-            LOG.info("the end of inode {} is unreadable", open.content.ino(), e);
+            // A process that was killed does not wait for it.
+            if (!patience.cancelled()) {
+                LOG.info("the end of inode {} is unreadable: {}", open.content.ino(), e.errno(), e);
+            }
             return true;
         }
         if (page.hasRemaining() || !doubt.lengthen(size, page.get(page.limit() - 1))) {
