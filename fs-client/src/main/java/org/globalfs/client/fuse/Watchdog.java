@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.Standstill;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,9 +73,12 @@ final class Watchdog implements Runnable {
                 Math.max(
                         TimeUnit.MILLISECONDS.toNanos(5), Math.min(LONGEST_TICK_NS, timeoutNs / 4));
         try {
+            long beginNs = System.nanoTime();
             while (!ended.await(tickNs, TimeUnit.NANOSECONDS)) {
+                long stoodStillNs = Standstill.during(beginNs, tickNs);
+                beginNs = System.nanoTime();
                 try {
-                    checkDeadlines();
+                    checkDeadlines(stoodStillNs);
                     checkInterrupted();
                 } catch (RuntimeException | Error e) {
                     log.error("the watchdog of a mount met a failure", e);
@@ -85,13 +89,19 @@ final class Watchdog implements Runnable {
         }
     }
 
-    private void checkDeadlines() {
+    /**
+     * @param stoodStillNs for so long this process did not run
+     */
+    private void checkDeadlines(long stoodStillNs) {
         WorkerPool watched = pool;
         if (watched == null) {
             return;
         }
         for (Worker worker : watched.workers()) {
             long unique = worker.pending();
+            if (unique != 0 && stoodStillNs > 0) {
+                worker.caller().stoodStill(stoodStillNs);
+            }
             if (unique != 0 && System.nanoTime() - worker.caller().deadlineNs() > 0) {
                 String what = worker.describe();
                 if (answerFor(watched, worker, unique, Errno.EIO)) {

@@ -20,6 +20,7 @@ import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.Standstill;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -244,10 +245,13 @@ final class Calls {
     private <T> Outcome<T> await(Task<T> task, Opcode opcode)
             throws InterruptedException, ExecutionException {
         while (true) {
-            long leftNs = Math.max(0, task.caller.deadlineNs() - System.nanoTime());
+            long beginNs = System.nanoTime();
+            long leftNs = Math.max(0, task.caller.deadlineNs() - beginNs);
+            long tickNs = Math.min(TICK_NS, leftNs);
             try {
-                return task.outcome.get(Math.min(TICK_NS, leftNs), TimeUnit.NANOSECONDS);
+                return task.outcome.get(tickNs, TimeUnit.NANOSECONDS);
             } catch (TimeoutException stillAtWork) {
+                task.caller.stoodStill(Standstill.during(beginNs, tickNs));
                 giveUpIfDue(task, opcode);
             }
         }

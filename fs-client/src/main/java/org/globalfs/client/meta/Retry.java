@@ -2,6 +2,7 @@ package org.globalfs.client.meta;
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import org.globalfs.protocol.Standstill;
 
 /**
  * The pauses and time-outs of one operation's attempts: short at first, longer while it does not
@@ -16,9 +17,6 @@ final class Retry {
 
     /** A live replica that cannot answer says so this much before the caller gives up on it. */
     static final long ANSWER_MARGIN_MS = 150;
-
-    /** A machine under load is late by less: what takes so much longer was not running. */
-    private static final long STOPPED_NS = 1_000_000_000;
 
     private final Patience patience;
     private long pauseNs = FIRST_PAUSE_NS;
@@ -60,10 +58,7 @@ final class Retry {
      * when the process goes on.
      */
     void took(long beginNs, long atMostNs) {
-        long beyondNs = System.nanoTime() - beginNs - atMostNs;
-        if (beyondNs > STOPPED_NS) {
-            stoppedNs += beyondNs;
-        }
+        stoppedNs += Standstill.during(beginNs, atMostNs);
     }
 
     private long leftNs() {

@@ -74,6 +74,11 @@ public final class Caller {
         }
     }
 
+    /** For so long nothing could be done for it. */
+    public synchronized void stoodStill(long ns) {
+        deadlineNs += ns;
+    }
+
     /** The process was killed, or has been answered with an error already. */
     public boolean cancelled() {
         return cancelled;

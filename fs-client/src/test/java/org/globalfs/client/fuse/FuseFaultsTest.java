@@ -89,6 +89,22 @@ class FuseFaultsTest {
     }
 
     @Test
+    void theTimeInWhichTheMountWasStoppedIsNotCounted() throws Exception {
+        try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "6000"))) {
+            String output =
+                    mount.shell(
+                            60,
+                            """
+                            (stat long 2>&1 | sed 's/.*: //') & sleep 0.7
+                            kill -STOP %1$d; sleep 6; kill -CONT %1$d; wait
+                            """
+                                    .formatted(mount.process().pid()));
+            assertThat(output).isEqualTo("No such file or directory\n");
+            assertThat(mount.counts()).containsEntry("TIMEOUTS", 0L);
+        }
+    }
+
+    @Test
     void aKilledProcessDoesNotWait() throws Exception {
         try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             String output =

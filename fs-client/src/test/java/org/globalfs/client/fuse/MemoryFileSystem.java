@@ -165,6 +165,11 @@ class MemoryFileSystem implements FileSystem {
         if (text.equals("hang")) {
             hang();
         }
+        if (text.equals("long")) {
+            for (int i = 0; i < 20; i++) {
+                LockSupport.parkNanos(100_000_000L);
+            }
+        }
         if (text.equals("steps")) {
             steps(caller);
         }
