@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -70,6 +71,8 @@ final class JavaLauncher {
         }
         command.addAll(arguments);
         Files.createDirectories(parent(log));
+        // The builder would take a log that cannot be written for a program that cannot be run.
+        Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
         return new ProcessBuilder(command)
                 .directory(parent(log).toFile())
                 .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))

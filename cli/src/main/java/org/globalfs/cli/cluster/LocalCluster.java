@@ -316,7 +316,14 @@ public final class LocalCluster implements AutoCloseable {
             Mounts.unmount(mountpoint, true);
         }
         Files.createDirectories(mountpoint);
-        return List.of("mount", "--config", config, RunFile.OPTION, run, mountpoint.toString());
+        return List.of(
+                "mount",
+                "--claim-root", // whoever runs the cluster is the only one who uses it at first
+                "--config",
+                config,
+                RunFile.OPTION,
+                run,
+                mountpoint.toString());
     }
 
     private int stopNamed(List<String> names, long patienceNs)

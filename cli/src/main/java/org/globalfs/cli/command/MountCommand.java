@@ -18,6 +18,8 @@ import org.globalfs.cli.server.FilesNeeded;
 import org.globalfs.client.control.ControlSocket;
 import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.fuse.MountException;
+import org.globalfs.client.vfs.FileSystem;
+import org.globalfs.client.vfs.RootClaim;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.config.ClientConfig;
@@ -76,6 +78,13 @@ final class MountCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description = "With --background: where that process logs to.")
     private @Nullable Path log;
+
+    @Option(
+            names = "--claim-root",
+            description =
+                    "The root of a new tree, in which nobody has made anything yet, becomes this"
+                            + " user's instead of root's.")
+    private boolean claimRoot;
 
     @Option(names = "--verbose", description = "Log more.")
     private boolean verbose;
@@ -165,6 +174,9 @@ final class MountCommand implements Callable<Integer> {
         if (trace) {
             arguments.add("--trace");
         }
+        if (claimRoot) {
+            arguments.add("--claim-root");
+        }
         if (verbose) {
             arguments.add("--verbose");
         }
@@ -175,13 +187,19 @@ final class MountCommand implements Callable<Integer> {
         Logging.serving(verbose);
         LostThreads.endTheProcess();
         runFile.begin();
-        try (Connection connection = Connection.open(client);
-                Mount mount =
-                        wanted.binding()
-                                .mount(
-                                        connection.client().fileSystem(),
-                                        mountpoint,
-                                        wanted.options())) {
+        try (Connection connection = Connection.open(client)) {
+            if (claimRoot) {
+                RootClaim.claim(connection.client().fileSystem());
+            }
+            serve(client, connection, wanted);
+        }
+        runFile.end();
+    }
+
+    private void serve(ClientConfig client, Connection connection, MountFlags wanted)
+            throws Exception {
+        FileSystem tree = connection.client().fileSystem();
+        try (Mount mount = wanted.binding().mount(tree, mountpoint, wanted.options())) {
             connection.discovery().register(member(client, connection.client().session(), mount));
             ControlSocket control = control(mount, connection);
             runFile.ready();
@@ -190,7 +208,6 @@ final class MountCommand implements Callable<Integer> {
                 control.close();
             }
         }
-        runFile.end();
     }
 
     /** Without it the mount serves all the same: only nobody can ask what it does. */

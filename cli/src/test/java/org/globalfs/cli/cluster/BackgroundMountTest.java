@@ -50,6 +50,17 @@ class BackgroundMountTest {
     }
 
     @Test
+    void aLogThatCannotBeWrittenIsNamedAndNotAProgram() throws Exception {
+        Path log = Files.createDirectory(folder.resolve("log"));
+        RunFile run = new RunFile(folder.resolve("mine.pid"));
+        assertThatThrownBy(() ->
+                        BackgroundMount.start(
+                                folder, ClientConfig.DEFAULT_MOUNT, log, run, noConfig()))
+                .hasMessage(log + ": Is a directory");
+        assertThat(run.path()).doesNotExist();
+    }
+
+    @Test
     void theRunFileOfAProcessThatLivesIsLeftAlone() throws Exception {
         RunFile run = new RunFile(folder.resolve("mine.pid"));
         Process other =
