@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -225,8 +226,9 @@ final class ChunkIndex implements AutoCloseable {
         try {
             return new ChunkIndex(folder);
         } catch (RocksDBException e) {
-            if (OpenFiles.areUsedUp(e)) {
-                throw cannotOpen(folder, e);
+            IOException hindrance = hindrance(folder, e);
+            if (hindrance != null) {
+                throw hindrance;
             }
             LOG.warn("{} cannot be read, and is made anew: {}", folder, e.getMessage());
             Folders.delete(folder);
@@ -239,9 +241,26 @@ final class ChunkIndex implements AutoCloseable {
         }
     }
 
+    /** What keeps this process from an index that may be as good as ever; null: it is damaged. */
+    static @Nullable IOException hindrance(Path folder, RocksDBException e) {
+        if (OpenFiles.areUsedUp(e)) {
+            return cannotOpen(folder, e);
+        }
+        // RocksDB tells it by the system's text alone.
+        if (String.valueOf(e.getMessage()).contains("Permission denied")) {
+            AccessDeniedException denied = new AccessDeniedException(folder.toString());
+            denied.initCause(e);
+            return cannotOpen(folder, e.getMessage(), denied);
+        }
+        return null;
+    }
+
     private static IOException cannotOpen(Path folder, RocksDBException cause) {
-        return new IOException(
-                "cannot open the index " + folder + ": " + cause.getMessage(), cause);
+        return cannotOpen(folder, cause.getMessage(), cause);
+    }
+
+    private static IOException cannotOpen(Path folder, @Nullable String why, Exception cause) {
+        return new IOException("cannot open the index " + folder + ": " + why, cause);
     }
 
     /** Whether an index that was in use turned out to be damaged; it is made anew when opened. */

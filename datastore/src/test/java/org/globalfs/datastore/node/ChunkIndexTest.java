@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import org.globalfs.protocol.NoMoreFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
 
 @Timeout(120)
 class ChunkIndexTest {
@@ -97,6 +99,21 @@ class ChunkIndexTest {
             return Map.of();
         }
         return found;
+    }
+
+    @Test
+    void anIndexThatThisProcessMayNotOpenIsNotTakenForDamaged() {
+        Path index = Path.of("/x/index");
+        String file = "While open a file for random read: /x/index/000008.sst: ";
+        assertThat(ChunkIndex.hindrance(index, new RocksDBException(file + "Permission denied")))
+                .hasMessageContaining("000008.sst")
+                .cause()
+                .isInstanceOf(AccessDeniedException.class)
+                .hasMessage("/x/index");
+        assertThat(ChunkIndex.hindrance(index, new RocksDBException(file + "Too many open files")))
+                .hasMessageContaining("cannot open the index /x/index");
+        assertThat(ChunkIndex.hindrance(index, new RocksDBException(file + "Input/output error")))
+                .isNull();
     }
 
     @Test
