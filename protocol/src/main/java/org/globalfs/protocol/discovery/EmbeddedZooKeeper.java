@@ -3,8 +3,12 @@ package org.globalfs.protocol.discovery;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.function.Consumer;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -72,6 +76,7 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
         System.setProperty("zookeeper.sasl.client", "false");
         System.setProperty("zookeeper.4lw.commands.whitelist", "srvr,mntr");
         Files.createDirectories(folder);
+        checkAccess(folder);
         FileTxnSnapLog log = new FileTxnSnapLog(folder.toFile(), folder.toFile());
         ZooKeeperServer server = new Server(folder, log, onFatal);
         NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
@@ -89,6 +94,33 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
         }
         return new EmbeddedZooKeeper(
                 connections, server, log, new HostPort(bind, connections.getLocalPort()));
+    }
+
+    /** ZooKeeper takes a snapshot that it may not read for none, and then calls its log broken. */
+    private static void checkAccess(Path folder) throws IOException {
+        Files.walkFileTree(
+                folder,
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult preVisitDirectory(Path each, BasicFileAttributes read)
+                            throws IOException {
+                        return check(each, Files.isWritable(each));
+                    }
+
+                    @Override
+                    public FileVisitResult visitFile(Path each, BasicFileAttributes read)
+                            throws IOException {
+                        return check(each, Files.isReadable(each));
+                    }
+
+                    private static FileVisitResult check(Path each, boolean usable)
+                            throws AccessDeniedException {
+                        if (!usable) {
+                            throw new AccessDeniedException(each.toString());
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+                });
     }
 
     public HostPort address() {
