@@ -43,13 +43,29 @@ public final class NativeLibrary {
         if (loaded) {
             return;
         }
-        Path unpacked = Files.createTempDirectory("globalfs-native-");
+        loadUnpacked(Path.of(System.getProperty("java.io.tmpdir")));
+        loaded = true;
+    }
+
+    static void loadUnpacked(Path temporary) throws IOException {
         try {
-            NativeLibraryLoader.getInstance().loadLibrary(unpacked.toString());
-            RocksDB.loadLibrary();
-            loaded = true;
-        } finally {
-            delete(unpacked);
+            Path unpacked = Files.createTempDirectory(temporary, "globalfs-native-");
+            try {
+                NativeLibraryLoader.getInstance().loadLibrary(unpacked.toString());
+                RocksDB.loadLibrary();
+            } finally {
+                delete(unpacked);
+            }
+        } catch (IOException | UnsatisfiedLinkError e) {
+            // A folder that is mounted noexec, full or read-only, or is not there.
+            throw new IOException(
+                    "RocksDB's library cannot be unpacked in "
+                            + temporary
+                            + " and used there ("
+                            + e
+                            + "): mend that, or name another folder with"
+                            + " GLOBALFS_JVM_FLAGS=-Djava.io.tmpdir=FOLDER",
+                    e);
         }
     }
 

@@ -2,6 +2,7 @@ package org.globalfs.datastore.rocksdb;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,6 +26,15 @@ final class NativeLibraryTest {
                         .filter(line -> line.contains("librocksdbjni"))
                         .toList();
         assertThat(mapped).isNotEmpty().allMatch(line -> line.endsWith(" (deleted)"));
+    }
+
+    @Test
+    void aTemporaryFolderThatCannotBeUsedIsNamedWithTheMend(@TempDir Path folder) {
+        Path missing = folder.resolve("missing");
+        assertThatThrownBy(() -> NativeLibrary.loadUnpacked(missing))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("unpacked in " + missing + " ")
+                .hasMessageContaining("-Djava.io.tmpdir=");
     }
 
     @Test
