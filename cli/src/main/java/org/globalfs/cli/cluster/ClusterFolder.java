@@ -7,6 +7,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -76,13 +77,16 @@ public final class ClusterFolder {
         }
         ClusterFolder folder = new ClusterFolder(given.toAbsolutePath().normalize());
         if (!Files.exists(folder.marker())) {
-            if (Files.exists(folder.root) && !Files.isDirectory(folder.root)) {
-                throw new Failure(ExitCode.CONFIG, given + " is not a folder: choose another");
+            // A symbolic link to nothing is none either.
+            if (Files.exists(folder.root, LinkOption.NOFOLLOW_LINKS)
+                    && !Files.isDirectory(folder.root)) {
+                throw new Failure(
+                        ExitCode.CONFIG, folder.root + " is not a folder: choose another");
             }
             if (Files.isDirectory(folder.root) && !folder.isEmpty()) {
                 throw new Failure(
                         ExitCode.CONFIG,
-                        given
+                        folder.root
                                 + " holds something else than a GlobalFS cluster: choose an empty or new folder");
             }
             folder.create(basePort);

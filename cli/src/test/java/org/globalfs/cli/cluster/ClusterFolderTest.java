@@ -33,6 +33,18 @@ class ClusterFolderTest {
     @TempDir Path temporary;
 
     @Test
+    void whatIsNoFolderIsNamed() throws Exception {
+        Path link = Files.createSymbolicLink(temporary.resolve("link"), Path.of("nothing"));
+        assertThatThrownBy(() -> ClusterFolder.openOrCreate(link, 12_000))
+                .isInstanceOf(Failure.class)
+                .hasMessage(link + " is not a folder: choose another");
+        Path here = Path.of("").toAbsolutePath();
+        assertThatThrownBy(() -> ClusterFolder.openOrCreate(Path.of(""), 12_000))
+                .isInstanceOf(Failure.class)
+                .hasMessageStartingWith(here + " holds something else");
+    }
+
+    @Test
     void writesConfigurationsThatTheServersTake() throws Exception {
         ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 12_000);
         Set<HostPort> addresses = new HashSet<>();
