@@ -36,10 +36,13 @@ public final class RootClaim {
      * Does nothing for root, and nothing where anybody has made or changed anything in the root.
      */
     static void claim(FileSystem tree, int uid, int gid) throws FsException {
+        if (uid == 0) {
+            return;
+        }
         Caller root = Caller.of(0, 0, new int[0], System.nanoTime() + PATIENCE_NS);
         Stat now = tree.getAttributes(root, FileSystem.ROOT, FileSystem.NO_HANDLE).stat();
         // A new root's times are 0 until its first change.
-        if (uid == 0 || now.uid() != 0 || now.ctimeNs() != 0) {
+        if (now.uid() != 0 || now.ctimeNs() != 0) {
             return;
         }
         int owner = SetAttributes.UID | SetAttributes.GID;
