@@ -37,6 +37,7 @@ final class Connection {
     /** Something was queued since the last flush. */
     boolean unflushed;
 
+    final long sinceNs;
     long lastReceivedNs;
     long lastSentNs;
 
@@ -58,6 +59,7 @@ final class Connection {
         this.frames = frames;
         this.out = out;
         this.dialled = dialled;
+        this.sinceNs = nowNs;
         this.lastReceivedNs = nowNs;
         this.lastSentNs = nowNs;
         channel.configureBlocking(false);
@@ -96,7 +98,7 @@ final class Connection {
     private void handOn(FrameConsumer consumer) throws WireException {
         int end = in.position();
         in.flip().position(taken);
-        int frameBytes = Frames.frameBytes(in);
+        int frameBytes = Frames.frameBytes(in, maxBodyBytes());
         while (frameBytes > 0 && in.remaining() >= frameBytes) {
             int start = in.position();
             frames.check(in, start, frameBytes);
@@ -106,11 +108,16 @@ final class Connection {
                 return;
             }
             in.limit(end).position(start + frameBytes);
-            frameBytes = Frames.frameBytes(in);
+            frameBytes = Frames.frameBytes(in, maxBodyBytes());
         }
         taken = in.position();
         in.limit(in.capacity()).position(end);
         makeRoom(Math.max(frameBytes, Frames.HEADER_BYTES));
+    }
+
+    /** A stranger must not say for how much room is to be made. */
+    private int maxBodyBytes() {
+        return peer == null ? Frames.GREETING_BYTES : Frames.MAX_BODY_BYTES;
     }
 
     /** For the rest of a frame that began to arrive, or for the next one. */

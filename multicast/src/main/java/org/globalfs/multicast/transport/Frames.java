@@ -14,6 +14,9 @@ final class Frames {
     /** Larger than any message: see {@link org.globalfs.multicast.core.Message.Promise}. */
     static final int MAX_BODY_BYTES = 256 << 20;
 
+    /** Holds a greeting, or why there is none; so much is read of whoever is not greeted yet. */
+    static final int GREETING_BYTES = 70_000;
+
     /** Kinds of body. */
     static final byte HELLO = 1;
 
@@ -39,13 +42,15 @@ final class Frames {
     /**
      * Length of the whole frame at the buffer's position, or -1 while even its header is
      * incomplete.
+     *
+     * @param maxBodyBytes a longer one is refused
      */
-    static int frameBytes(ByteBuffer in) throws WireException {
+    static int frameBytes(ByteBuffer in, int maxBodyBytes) throws WireException {
         if (in.remaining() < HEADER_BYTES) {
             return -1;
         }
         int body = in.getInt(in.position());
-        if (body <= 0 || body > MAX_BODY_BYTES) {
+        if (body <= 0 || body > maxBodyBytes) {
             throw new WireException("a frame of " + body + " bytes");
         }
         return HEADER_BYTES + body;

@@ -40,7 +40,9 @@ public final class Transport {
     private static final long PING_AFTER_NS = 1_000_000_000L;
     private static final long DEAD_AFTER_NS = 10_000_000_000L;
     private static final long UPKEEP_NS = 250_000_000L;
-    private static final int TEXT_FRAME_BYTES = 70_000;
+
+    /** Each has buffers of its own, and whoever is a peer greets at once. */
+    static final int MOST_GREETING = 256;
 
     /** Up to this size a copy for each peer costs less than a piece of its own in each queue. */
     private static final int COPIED_BYTES = 8 << 10;
@@ -190,12 +192,12 @@ public final class Transport {
             } else if (connection != null && nowNs - connection.lastSentNs > PING_AFTER_NS) {
                 queueControl(connection, out -> out.put(Frames.PING));
             }
-            if (peer.dialling != null && nowNs - peer.dialling.lastReceivedNs > DEAD_AFTER_NS) {
+            if (peer.dialling != null && nowNs - peer.dialling.sinceNs > DEAD_AFTER_NS) {
                 drop(peer.dialling, "no answer");
             }
         }
         for (Connection connection : List.copyOf(greeting)) {
-            if (nowNs - connection.lastReceivedNs > DEAD_AFTER_NS) {
+            if (nowNs - connection.sinceNs > DEAD_AFTER_NS) {
                 drop(connection, "no greeting");
             }
         }
@@ -283,7 +285,9 @@ public final class Transport {
     }
 
     private void queueControl(Connection connection, Content content) {
-        ByteBuffer frame = ByteBuffer.allocate(TEXT_FRAME_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer frame =
+                ByteBuffer.allocate(Frames.HEADER_BYTES + Frames.GREETING_BYTES)
+                        .order(ByteOrder.LITTLE_ENDIAN);
         int start = Frames.begin(frame);
         content.put(frame);
         frames.end(frame, start);
@@ -357,6 +361,9 @@ public final class Transport {
             }
             Connection connection =
                     new Connection(channel, selector, frames, newQueue(), null, nowNs);
+            if (greeting.size() == MOST_GREETING) {
+                drop(greeting.getFirst(), "others came that are not greeted either");
+            }
             greeting.add(connection);
             connection.awaitFrames();
         } catch (IOException e) {

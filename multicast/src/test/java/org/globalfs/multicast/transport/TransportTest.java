@@ -225,6 +225,68 @@ class TransportTest {
         assertThat(received2.connections).isEqualTo(1);
     }
 
+    /**
+     * As a scanner's that speaks TLS, whose first bytes read as 32 MiB: a few would be all memory.
+     */
+    @Test
+    void whoIsNotGreetedIsGivenNoRoomForALargeFrame() throws IOException {
+        Transport transport = transport(2, 0, Map.of(), received2);
+        try (Socket socket = new Socket()) {
+            socket.connect(transport.address());
+            socket.getOutputStream().write(new byte[] {0x16, 3, 1, 2, 0, 1, 0, 1, 0});
+            socket.setSoTimeout(1_000);
+            transport.time(System.nanoTime());
+            transport.poll(1_000_000_000);
+            transport.poll(1_000_000_000);
+            assertThat(ended(socket.getInputStream())).isTrue();
+        }
+    }
+
+    @Test
+    void whoComesAndDoesNotGreetMakesRoomForOthers() throws IOException {
+        Transport transport = transport(2, 0, Map.of(), received2);
+        List<Socket> silent = new ArrayList<>();
+        try {
+            for (int i = 0; i <= Transport.MOST_GREETING; i++) {
+                Socket socket = new Socket();
+                silent.add(socket);
+                socket.setSoTimeout(1);
+                socket.connect(transport.address());
+                transport.time(System.nanoTime());
+                transport.poll(1_000_000_000);
+            }
+            InputStream oldest = silent.getFirst().getInputStream();
+            turnUntil(() -> ended(oldest));
+            assertThat(ended(silent.get(1).getInputStream())).isFalse();
+        } finally {
+            for (Socket socket : silent) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void whoSendsAByteNowAndThenAndDoesNotGreetIsGivenUp() throws IOException {
+        Transport transport = transport(2, 0, Map.of(), received2);
+        try (Socket socket = new Socket()) {
+            socket.connect(transport.address());
+            socket.setSoTimeout(1);
+            InputStream in = socket.getInputStream();
+            transport.time(System.nanoTime());
+            transport.poll(1_000_000_000);
+            long acceptedNs = System.nanoTime();
+            turnUntil(() -> System.nanoTime() - acceptedNs > 500_000_000);
+            socket.getOutputStream().write(1);
+            transport.poll(1_000_000_000);
+            transport.time(acceptedNs + TimeUnit.SECONDS.toNanos(9));
+            transport.upkeep();
+            assertThat(ended(in)).isFalse();
+            transport.time(acceptedNs + TimeUnit.MILLISECONDS.toNanos(10_250));
+            transport.upkeep();
+            assertThat(ended(in)).isTrue();
+        }
+    }
+
     private static boolean ended(InputStream in) {
         try {
             return in.read() < 0;
