@@ -10,11 +10,10 @@ import java.net.SocketException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
 import org.apache.thrift.TSerializable;
@@ -26,7 +25,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Serves Thrift calls on one port: a platform thread a connection, requests of a connection
- * answered in order. Meant for tens to hundreds of connections that stay open.
+ * answered in order. Meant for tens to hundreds of connections that stay open; where there are too
+ * many, the one that has been without a call longest makes room.
  */
 public final class RpcServer implements AutoCloseable {
 
@@ -43,14 +43,35 @@ public final class RpcServer implements AutoCloseable {
     private final Map<String, Binding<?, ?>> methods;
     private final int maxFrameBytes;
     private final int maxConnections;
-    private final Map<Wire, Thread> connections = new ConcurrentHashMap<>();
-    private final AtomicInteger accepted = new AtomicInteger();
+    private final Map<Connection, Thread> connections = new ConcurrentHashMap<>();
+    private final ThreadFactory threads;
     private final Thread acceptor;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile boolean closed;
 
     private record Binding<Q extends TSerializable, R extends TSerializable>(
             RpcMethod<Q, R> method, RpcHandler<Q, R> handler) {}
+
+    private static final class Connection {
+        final Wire wire;
+        private volatile long sinceNs = System.nanoTime();
+        private volatile boolean inCall;
+
+        Connection(Wire wire) {
+            this.wire = wire;
+        }
+
+        void enter(boolean call) {
+            // First: who sees it without a call must not see the old time.
+            sinceNs = System.nanoTime();
+            inCall = call;
+        }
+
+        /** How long it has been without a call; -1: one is under way. */
+        long idleNs(long nowNs) {
+            return inCall ? -1 : Math.max(0, nowNs - sinceNs);
+        }
+    }
 
     /** What a server answers to; built before it starts. */
     public static final class Calls {
@@ -79,6 +100,19 @@ public final class RpcServer implements AutoCloseable {
     public static RpcServer start(
             String name, String host, int port, Calls calls, int maxFrameBytes, int maxConnections)
             throws IOException {
+        ThreadFactory threads = Thread.ofPlatform().name(name + "-", 1).daemon().factory();
+        return start(name, host, port, calls, maxFrameBytes, maxConnections, threads);
+    }
+
+    static RpcServer start(
+            String name,
+            String host,
+            int port,
+            Calls calls,
+            int maxFrameBytes,
+            int maxConnections,
+            ThreadFactory threads)
+            throws IOException {
         ServerSocket listener = new ServerSocket();
         try {
             listener.setReuseAddress(true);
@@ -102,7 +136,12 @@ public final class RpcServer implements AutoCloseable {
         }
         RpcServer server =
                 new RpcServer(
-                        name, listener, Map.copyOf(calls.methods), maxFrameBytes, maxConnections);
+                        name,
+                        listener,
+                        Map.copyOf(calls.methods),
+                        maxFrameBytes,
+                        maxConnections,
+                        threads);
         server.acceptor.start();
         return server;
     }
@@ -112,7 +151,9 @@ public final class RpcServer implements AutoCloseable {
             ServerSocket listener,
             Map<String, Binding<?, ?>> methods,
             int maxFrameBytes,
-            int maxConnections) {
+            int maxConnections,
+            ThreadFactory threads) {
+        this.threads = threads;
         this.name = name;
         this.listener = listener;
         this.methods = methods;
@@ -128,18 +169,15 @@ public final class RpcServer implements AutoCloseable {
     private void accept() {
         AcceptTrouble trouble = new AcceptTrouble(LOG, name);
         while (!closed) {
-            Socket socket;
             try {
-                socket = listener.accept();
-            } catch (IOException e) {
+                admit(listener.accept());
+            } catch (IOException | OutOfMemoryError e) {
                 if (!closed) {
-                    // Out of descriptors or memory: connections that end make room.
+                    // Out of descriptors, threads or memory: connections that end make room.
                     trouble.failed(e, System.nanoTime());
                     pauseAfterFailure();
                 }
-                continue;
             }
-            admit(socket);
         }
     }
 
@@ -151,37 +189,68 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    private void admit(Socket socket) {
+    private void admit(Socket socket) throws IOException {
+        if (connections.size() >= maxConnections && !closeIdle()) {
+            LOG.warn(
+                    "{}: connection of {} refused: {} are in use",
+                    name,
+                    socket.getRemoteSocketAddress(),
+                    maxConnections);
+            socket.close();
+            return;
+        }
         try {
-            if (connections.size() >= maxConnections) {
-                LOG.warn(
-                        "{}: connection of {} refused: {} are open",
-                        name,
-                        socket.getRemoteSocketAddress(),
-                        maxConnections);
-                socket.close();
-                return;
-            }
-            Wire wire = new Wire(socket, maxFrameBytes);
-            Thread thread =
-                    Thread.ofPlatform()
-                            .name(name + "-" + accepted.incrementAndGet())
-                            .daemon()
-                            .unstarted(() -> serve(wire));
-            connections.put(wire, thread);
-            thread.start();
-            if (closed) {
-                wire.close();
-            }
-        } catch (IOException e) {
+            serve(socket);
+        } catch (SocketException e) {
+            socket.close();
             LOG.debug("{}: connection lost while it was accepted: {}", name, e.toString());
+        } catch (OutOfMemoryError e) {
+            socket.close();
+            throw e;
         }
     }
 
-    private void serve(Wire wire) {
-        try (wire) {
+    /** Closes the connection that has been without a call longest; false: all are in one. */
+    private boolean closeIdle() {
+        long nowNs = System.nanoTime();
+        Connection idlest = null;
+        long longestNs = -1;
+        for (Connection connection : connections.keySet()) {
+            long forNs = connection.idleNs(nowNs);
+            if (forNs > longestNs) {
+                longestNs = forNs;
+                idlest = connection;
+            }
+        }
+        if (idlest == null) {
+            return false;
+        }
+        connections.remove(idlest);
+        close(idlest);
+        return true;
+    }
+
+    private void serve(Socket socket) throws IOException {
+        Connection connection = new Connection(new Wire(socket, maxFrameBytes));
+        Thread thread = threads.newThread(() -> serve(connection));
+        connections.put(connection, thread);
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            connections.remove(connection);
+            throw e;
+        }
+        if (closed) {
+            close(connection);
+        }
+    }
+
+    private void serve(Connection connection) {
+        try (Wire wire = connection.wire) {
             for (Wire.Incoming call = wire.receive(0); call != null; call = wire.receive(0)) {
+                connection.enter(true);
                 answer(wire, call);
+                connection.enter(false);
             }
         } catch (SocketException e) {
             LOG.debug("{}: connection ended: {}", name, e.toString());
@@ -190,7 +259,15 @@ public final class RpcServer implements AutoCloseable {
                 LOG.warn("{}: connection dropped: {}", name, e.toString());
             }
         } finally {
-            connections.remove(wire);
+            connections.remove(connection);
+        }
+    }
+
+    private void close(Connection connection) {
+        try {
+            connection.wire.close();
+        } catch (IOException e) {
+            LOG.debug("{}: closing a connection: {}", name, e.toString());
         }
     }
 
@@ -273,20 +350,16 @@ public final class RpcServer implements AutoCloseable {
         } catch (IOException e) {
             LOG.warn("{}: closing the port: {}", name, e.toString());
         }
-        Set<Map.Entry<Wire, Thread>> open = Set.copyOf(connections.entrySet());
-        for (Map.Entry<Wire, Thread> connection : open) {
-            try {
-                connection.getKey().close();
-            } catch (IOException e) {
-                LOG.debug("{}: closing a connection: {}", name, e.toString());
-            }
-            connection.getValue().interrupt();
-        }
+        Map<Connection, Thread> open = Map.copyOf(connections);
+        open.forEach((connection, thread) -> {
+            close(connection);
+            thread.interrupt();
+        });
         long deadline = System.nanoTime() + CLOSE_WAIT_MS * 1_000_000;
         try {
             join(acceptor, deadline);
-            for (Map.Entry<Wire, Thread> connection : open) {
-                join(connection.getValue(), deadline);
+            for (Thread thread : open.values()) {
+                join(thread, deadline);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

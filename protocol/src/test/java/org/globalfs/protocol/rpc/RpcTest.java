@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.thrift.protocol.TCompactProtocol;
@@ -41,8 +42,10 @@ import org.globalfs.protocol.wire.LocateReply;
 import org.globalfs.protocol.wire.LocateRequest;
 import org.globalfs.protocol.wire.StatusRequest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
+@Timeout(60)
 class RpcTest {
 
     private static final String HOST = "127.0.0.1";
@@ -346,6 +349,75 @@ class RpcTest {
                 .singleElement()
                 .asString()
                 .contains("test cannot accept", "Too many open files", "ulimit -n");
+    }
+
+    /** As those of mounts whose machines are gone, or that do nothing now. */
+    @Test
+    void theConnectionThatIsIdleLongestMakesRoom() throws Exception {
+        CountDownLatch called = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        RpcHandler<LocateRequest, LocateReply> handler =
+                request -> {
+                    if (request.getIno() == 7) {
+                        called.countDown();
+                        answer.await();
+                    }
+                    return echo(request);
+                };
+        try (RpcServer server = ofTwo(handler, Thread::new);
+                RpcClient busy = new RpcClient(HOST, server.port());
+                Socket idle = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            idle.setSoTimeout((int) TIMEOUT_MS);
+            // A frame that began counts as nothing until it is whole.
+            idle.getOutputStream().write(new byte[] {0, 0, 1, 0, 1});
+            Future<LocateReply> call =
+                    threads.submit(
+                            () -> busy.call(OracleCalls.LOCATE, request(7, "busy"), TIMEOUT_MS));
+            called.await();
+            assertAnswers(server);
+            assertThat(idle.getInputStream().read()).isNegative();
+            answer.countDown();
+            assertThat(call.get().getPlacement()).isEqualTo("busy");
+        }
+    }
+
+    @Test
+    void whoThereIsNoThreadForIsServedLater() throws Exception {
+        AtomicInteger begun = new AtomicInteger();
+        ThreadFactory scarce =
+                task ->
+                        new Thread(task) {
+                            @Override
+                            public void start() {
+                                if (begun.incrementAndGet() <= 3) {
+                                    throw new OutOfMemoryError("unable to create native thread");
+                                }
+                                super.start();
+                            }
+                        };
+        try (RpcServer server = ofTwo(RpcTest::echo, scarce)) {
+            for (int i = 0; i < 3; i++) {
+                try (Socket refused = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                    refused.setSoTimeout((int) TIMEOUT_MS);
+                    assertThat(refused.getInputStream().read()).isNegative();
+                }
+            }
+            assertAnswers(server);
+        }
+    }
+
+    private static RpcServer ofTwo(
+            RpcHandler<LocateRequest, LocateReply> handler, ThreadFactory threads)
+            throws IOException {
+        return RpcServer.start(
+                "test",
+                HOST,
+                0,
+                new RpcServer.Calls().on(OracleCalls.LOCATE, handler),
+                RpcServer.DEFAULT_MAX_FRAME_BYTES,
+                2,
+                threads);
     }
 
     private static void assertAnswers(RpcServer server) throws Exception {
