@@ -408,7 +408,13 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             nodes = new ArrayList<>(announced.values());
             announced.clear();
         }
-        nodes.forEach(ZooKeeperDiscovery::close);
+        for (PersistentNode node : nodes) {
+            // The session's end removes it all the same: a ZooKeeper that is away is not waited
+            // for.
+            if (client.getZookeeperClient().isConnected()) {
+                close(node);
+            }
+        }
         epochCache.close();
         memberCache.close();
         client.close();

@@ -107,6 +107,19 @@ class ZooKeeperDiscoveryTest {
         }
     }
 
+    /** Each announcement took 11 s. */
+    @Test
+    void whoEndsDoesNotWaitForAZooKeeperThatIsAway() throws IOException {
+        ZooKeeperDiscovery server = connect();
+        server.register(member("1", 1001));
+        server.register(member("2", 1002));
+        zookeeper.close();
+        await().pollDelay(Duration.ofSeconds(1)).until(() -> true);
+        long beginNs = System.nanoTime();
+        server.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - beginNs)).isLessThan(Duration.ofSeconds(8));
+    }
+
     @Test
     void aZooKeeperWithoutItsDataIsGivenWhatServersKnow() throws IOException {
         RecordedStore store =
