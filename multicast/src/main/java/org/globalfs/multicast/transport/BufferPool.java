@@ -12,10 +12,11 @@ import org.globalfs.protocol.Invariant;
  * through it. Used by the event loop only.
  */
 final class BufferPool {
-    static final int LEAST_BYTES = 64 << 10;
+    /** A value that is just too large to be copied must not keep many times its length. */
+    static final int LEAST_BYTES = 16 << 10;
 
     /** Sizes are {@link #LEAST_BYTES} times a power of two; larger ones are not kept. */
-    private static final int SIZES = 8;
+    private static final int SIZES = 10;
 
     private static final long MOST_KEPT_BYTES = 32 << 20;
 

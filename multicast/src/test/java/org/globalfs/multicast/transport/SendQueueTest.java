@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayList;
@@ -61,6 +63,30 @@ class SendQueueTest {
 
         @Override
         public void close() {}
+    }
+
+    /** As those of a follower that takes too little, of values that are just too large to copy. */
+    @Test
+    void whatWaitsTakesNotMuchMoreMemoryThanItIsLong() {
+        SendQueue queue = new SendQueue(pool, MAX_BYTES);
+        long before = directBytes();
+        boolean taken = true;
+        while (taken) {
+            BufferPool.Lease frame = pool.take(9 << 10);
+            frame.buffer.position(9 << 10);
+            taken = queue.share(frame) && queue.copy(ByteBuffer.allocate(100));
+            frame.release();
+        }
+        assertThat(queue.bytes()).isGreaterThan(MAX_BYTES - (10 << 10));
+        assertThat(directBytes() - before).isLessThan(4 * MAX_BYTES);
+        queue.clear();
+    }
+
+    private static long directBytes() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(buffers -> buffers.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
     }
 
     @ParameterizedTest
