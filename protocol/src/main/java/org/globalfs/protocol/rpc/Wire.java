@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.util.Arrays;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TConfiguration;
 import org.apache.thrift.TException;
@@ -30,6 +31,9 @@ final class Wire implements AutoCloseable {
     private static final short REQUEST_FIELD = 1;
     private static final short REPLY_FIELD = 0;
     private static final int READ_AHEAD_BYTES = 16 * 1024;
+
+    /** Room for so much of a message is made at once. */
+    private static final int TRUSTED_BYTES = 64 * 1024;
 
     private final Socket socket;
     private final InputStream in;
@@ -163,14 +167,18 @@ final class Wire implements AutoCloseable {
                             + configuration.getMaxFrameSize()
                             + ": not a framed Thrift peer, or a message too large");
         }
-        // A fresh array: the structs read from it keep pointing into it.
-        byte[] body = new byte[length];
-        int have = Math.min(length, aheadEnd - aheadStart);
+        // A fresh array: the structs read from it keep pointing into it. What is not here yet gets
+        // room as it comes, or a few strangers could take all memory by saying how much comes.
+        byte[] body = new byte[Math.min(length, TRUSTED_BYTES)];
+        int have = Math.min(body.length, aheadEnd - aheadStart);
         System.arraycopy(ahead, aheadStart, body, 0, have);
         aheadStart += have;
         while (have < length) {
+            if (have == body.length) {
+                body = Arrays.copyOf(body, (int) Math.min(length, 2L * have));
+            }
             limitWait(deadlineNs);
-            int count = in.read(body, have, length - have);
+            int count = in.read(body, have, body.length - have);
             if (count < 0) {
                 throw new IOException("connection closed inside a message");
             }

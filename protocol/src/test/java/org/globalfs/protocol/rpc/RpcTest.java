@@ -7,12 +7,15 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -289,6 +292,26 @@ class RpcTest {
                                         TIMEOUT_MS))
                         .isInstanceOf(RpcException.class);
             }
+        }
+    }
+
+    /** By the length alone some dozens of connections would take all of a server's heap. */
+    @Test
+    void whoSaysThatMuchComesIsGivenNoRoomForItBeforeItDoes() throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket stranger =
+                        new Socket(InetAddress.getLoopbackAddress(), listener.getLocalPort());
+                Wire wire = new Wire(listener.accept(), RpcServer.DEFAULT_MAX_FRAME_BYTES)) {
+            stranger.getOutputStream()
+                    .write(
+                            ByteBuffer.allocate(8)
+                                    .putInt(RpcServer.DEFAULT_MAX_FRAME_BYTES)
+                                    .array());
+            long before = threads.getCurrentThreadAllocatedBytes();
+            assertThatThrownBy(() -> wire.receive(System.nanoTime() + 300_000_000))
+                    .isInstanceOf(SocketTimeoutException.class);
+            assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(2 << 20);
         }
     }
 
