@@ -6,8 +6,13 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
@@ -31,6 +36,12 @@ public final class RpcClient implements AutoCloseable {
     private static final int MAX_IDLE = 16;
     private static final long IDLE_LIMIT_NS = 60_000_000_000L;
 
+    /** A connection without a call under way takes so much whatever its server does. */
+    private static final int ALWAYS_TAKEN_BYTES = 8 << 10;
+
+    /** Ends the sending of larger requests: a socket has no time-out of its own for that. */
+    private static final ScheduledExecutorService DEADLINES = deadlines();
+
     private final String host;
     private final int port;
     private final int connectTimeoutMs;
@@ -47,6 +58,14 @@ public final class RpcClient implements AutoCloseable {
         Connection(Wire wire) {
             this.wire = wire;
         }
+    }
+
+    private static ScheduledExecutorService deadlines() {
+        ScheduledThreadPoolExecutor executor =
+                new ScheduledThreadPoolExecutor(
+                        1, Thread.ofPlatform().name("rpc-deadlines").daemon().factory());
+        executor.setRemoveOnCancelPolicy(true);
+        return executor;
     }
 
     public RpcClient(String host, int port) {
@@ -76,7 +95,7 @@ public final class RpcClient implements AutoCloseable {
         boolean healthy = false;
         try {
             int sequence = sequences.incrementAndGet();
-            send(connection, method, sequence, request);
+            send(connection, method, sequence, request, deadlineNs);
             R reply = receive(connection, method, sequence, deadlineNs);
             healthy = true;
             return reply;
@@ -94,7 +113,11 @@ public final class RpcClient implements AutoCloseable {
     }
 
     private void send(
-            Connection connection, RpcMethod<?, ?> method, int sequence, TSerializable request)
+            Connection connection,
+            RpcMethod<?, ?> method,
+            int sequence,
+            TSerializable request,
+            long deadlineNs)
             throws RpcException {
         try {
             connection.wire.encodeCall(method.name(), sequence, request);
@@ -104,15 +127,32 @@ public final class RpcClient implements AutoCloseable {
                     method.name() + ": request cannot be encoded: " + e.getMessage(),
                     e);
         }
+        Future<?> deadline = closingAt(deadlineNs, connection.wire);
         try {
             connection.wire.send();
         } catch (IOException e) {
+            boolean late = System.nanoTime() - deadlineNs >= 0;
             // The server acts on whole frames only, and this one did not leave whole.
             throw new RpcException(
                     Outcome.NOT_SENT,
-                    method.name() + " to " + address() + ": " + e.getMessage(),
+                    method.name()
+                            + " to "
+                            + address()
+                            + ": "
+                            + (late ? "not taken in time" : e.getMessage()),
                     e);
+        } finally {
+            deadline.cancel(false);
         }
+    }
+
+    private static Future<?> closingAt(long deadlineNs, Wire wire) {
+        return wire.encodedBytes() <= ALWAYS_TAKEN_BYTES
+                ? CompletableFuture.completedFuture(null)
+                : DEADLINES.schedule(
+                        () -> closeQuietly(wire),
+                        deadlineNs - System.nanoTime(),
+                        TimeUnit.NANOSECONDS);
     }
 
     private <R extends TSerializable> R receive(

@@ -94,6 +94,11 @@ final class Wire implements AutoCloseable {
         writer.writeMessageEnd();
     }
 
+    /** Of what was encoded last. */
+    int encodedBytes() {
+        return frame.bodyBytes();
+    }
+
     /** Sends what was encoded last. */
     void send() throws IOException {
         frame.writeTo(out);

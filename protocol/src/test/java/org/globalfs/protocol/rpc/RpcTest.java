@@ -196,6 +196,23 @@ class RpcTest {
         }
     }
 
+    /** Its process stands still, or its machine is out of reach. */
+    @Test
+    void whoTakesNothingIsNotSentToForLongerThanTheCallMayTake() throws Exception {
+        try (ExecutorService caller = Executors.newSingleThreadExecutor();
+                ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                RpcClient client = new RpcClient(HOST, server.getLocalPort())) {
+            LocateRequest large = request(1, "p".repeat(12_000_000));
+            Future<?> call = caller.submit(() -> client.call(OracleCalls.LOCATE, large, 300));
+            assertThatThrownBy(() -> call.get(20, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            RpcException.class,
+                            e -> assertThat(e.outcome()).isEqualTo(Outcome.NOT_SENT))
+                    .hasMessageContaining("not taken in time");
+        }
+    }
+
     @Test
     void clientReconnectsToARestartedServer() throws Exception {
         int port;
