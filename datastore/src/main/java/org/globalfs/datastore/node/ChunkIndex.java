@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.globalfs.datastore.rocksdb.Denial;
 import org.globalfs.datastore.rocksdb.NativeLibrary;
 import org.globalfs.datastore.rocksdb.TableFormat;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -246,13 +247,8 @@ final class ChunkIndex implements AutoCloseable {
         if (OpenFiles.areUsedUp(e)) {
             return cannotOpen(folder, e);
         }
-        // RocksDB tells it by the system's text alone.
-        if (String.valueOf(e.getMessage()).contains("Permission denied")) {
-            AccessDeniedException denied = new AccessDeniedException(folder.toString());
-            denied.initCause(e);
-            return cannotOpen(folder, e.getMessage(), denied);
-        }
-        return null;
+        AccessDeniedException denied = Denial.of(folder, e);
+        return denied == null ? null : cannotOpen(folder, e.getMessage(), denied);
     }
 
     private static IOException cannotOpen(Path folder, RocksDBException cause) {

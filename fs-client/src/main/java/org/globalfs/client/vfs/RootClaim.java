@@ -1,8 +1,6 @@
 package org.globalfs.client.vfs;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import com.sun.security.auth.module.UnixSystem;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,10 +16,10 @@ public final class RootClaim {
     private RootClaim() {}
 
     /** For the user of this process; a tree that cannot be had yet is mounted all the same. */
-    public static void claim(FileSystem tree) throws IOException {
-        Path self = Path.of("/proc/self");
-        int uid = (int) Files.getAttribute(self, "unix:uid");
-        int gid = (int) Files.getAttribute(self, "unix:gid");
+    public static void claim(FileSystem tree) {
+        UnixSystem user = new UnixSystem();
+        int uid = (int) user.getUid();
+        int gid = (int) user.getGid();
         try {
             claim(tree, uid, gid);
         } catch (FsException e) {

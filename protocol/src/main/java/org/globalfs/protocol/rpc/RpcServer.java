@@ -201,7 +201,7 @@ public final class RpcServer implements AutoCloseable {
         }
         try {
             serve(socket);
-        } catch (SocketException e) {
+        } catch (IOException e) {
             socket.close();
             LOG.debug("{}: connection lost while it was accepted: {}", name, e.toString());
         } catch (OutOfMemoryError e) {

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.globalfs.datastore.rocksdb.Denial;
 import org.globalfs.datastore.rocksdb.NativeLibrary;
 import org.globalfs.datastore.rocksdb.TableFormat;
 import org.globalfs.protocol.Disk;
@@ -147,13 +148,8 @@ public final class Store implements AutoCloseable {
         if (isDamage(e) || isFileMissing(e)) {
             return StateException.damaged(message, e);
         }
-        // RocksDB tells it by the system's text alone.
-        if (String.valueOf(e.getMessage()).contains("Permission denied")) {
-            AccessDeniedException denied = new AccessDeniedException(folder.toString());
-            denied.initCause(e);
-            return new StateException(message, denied);
-        }
-        return new StateException(message, e);
+        AccessDeniedException denied = Denial.of(folder, e);
+        return new StateException(message, denied == null ? e : denied);
     }
 
     /** Reads all of a closed store's files; what is wrong with them, empty: nothing. */
