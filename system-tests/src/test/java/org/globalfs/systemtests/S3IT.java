@@ -3,6 +3,7 @@ package org.globalfs.systemtests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -164,7 +165,7 @@ final class S3IT {
         try {
             return s3.objects(bucket).isEmpty();
         } catch (IOException e) {
-            return false; // a folder went away meanwhile
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -8,11 +8,15 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.globalfs.protocol.FreePorts;
 
@@ -108,11 +112,44 @@ public final class S3Server implements AutoCloseable {
         return folder.resolve("buckets").resolve(name);
     }
 
-    /** The objects in a bucket. */
+    /** What a bucket holds, in order. What goes away while it is looked at may be left out. */
     public List<Path> objects(String bucket) throws IOException {
-        try (Stream<Path> files = Files.walk(bucket(bucket))) {
-            return files.filter(Files::isRegularFile).sorted().toList();
-        }
+        List<Path> found = new ArrayList<>();
+        Path root = bucket(bucket);
+        Files.walkFileTree(
+                root,
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                        if (attributes.isRegularFile()) {
+                            found.add(file);
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFileFailed(Path file, IOException failure)
+                            throws IOException {
+                        return unlessGone(file, failure);
+                    }
+
+                    @Override
+                    public FileVisitResult postVisitDirectory(Path folder, IOException failure)
+                            throws IOException {
+                        return failure == null
+                                ? FileVisitResult.CONTINUE
+                                : unlessGone(folder, failure);
+                    }
+
+                    private FileVisitResult unlessGone(Path path, IOException failure)
+                            throws IOException {
+                        if (failure instanceof NoSuchFileException && !path.equals(root)) {
+                            return FileVisitResult.CONTINUE;
+                        }
+                        throw failure;
+                    }
+                });
+        return found.stream().sorted().toList();
     }
 
     @Override
