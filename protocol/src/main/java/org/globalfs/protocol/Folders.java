@@ -2,16 +2,24 @@ package org.globalfs.protocol;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Folders and small files that outlive a power failure. */
 public final class Folders {
@@ -32,6 +40,46 @@ public final class Folders {
         for (Path path : all) {
             Files.delete(path);
         }
+    }
+
+    /**
+     * The regular files below a folder that are wanted, in order. What others remove while it is
+     * looked at is left out.
+     *
+     * @throws IOException the folder itself is not there, or something in it may not be read
+     */
+    public static List<Path> files(Path folder, Predicate<Path> wanted) throws IOException {
+        List<Path> found = new ArrayList<>();
+        Files.walkFileTree(
+                folder,
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                        if (attributes.isRegularFile() && wanted.test(file)) {
+                            found.add(file);
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFileFailed(Path path, IOException failure)
+                            throws IOException {
+                        if (failure instanceof NoSuchFileException && !path.equals(folder)) {
+                            return FileVisitResult.CONTINUE;
+                        }
+                        throw failure;
+                    }
+
+                    @Override
+                    public FileVisitResult postVisitDirectory(
+                            Path path, @Nullable IOException failure) throws IOException {
+                        return failure == null
+                                ? FileVisitResult.CONTINUE
+                                : visitFileFailed(path, failure);
+                    }
+                });
+        Collections.sort(found);
+        return found;
     }
 
     /** Makes the folder, and those above it, where missing; a power failure does not undo it. */

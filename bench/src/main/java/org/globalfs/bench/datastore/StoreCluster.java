@@ -1,7 +1,6 @@
 package org.globalfs.bench.datastore;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -11,6 +10,7 @@ import java.util.stream.Stream;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.lab.MemberProcess;
 import org.globalfs.bench.lab.Workplace;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.discovery.EmbeddedZooKeeper;
 
 /** Six storage nodes of a region on loopback, clients, and perhaps a cache: a process each. */
@@ -101,8 +101,8 @@ final class StoreCluster implements AutoCloseable {
 
     /** Takes what nodes have on disk out of the kernel's memory, as far as dd(1) can. */
     void forget() {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.filter(f -> f.toString().endsWith(".chunks")).toList()) {
+        try {
+            for (Path file : Folders.files(folder, f -> f.toString().endsWith(".chunks"))) {
                 Process dd =
                         new ProcessBuilder("dd", "if=" + file, "iflag=nocache", "count=0")
                                 .redirectErrorStream(true)

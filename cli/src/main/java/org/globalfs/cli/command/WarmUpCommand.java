@@ -4,16 +4,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.client.Connection;
 import org.globalfs.cli.cluster.ClusterFolder;
 import org.globalfs.cli.server.ServerProcess;
 import org.globalfs.client.fuse.FuseMount;
 import org.globalfs.datastore.rocksdb.NativeLibrary;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ServerConfig;
 import picocli.CommandLine.Command;
@@ -44,7 +43,7 @@ final class WarmUpCommand implements Callable<Integer> {
                 process.close();
             }
         } finally {
-            delete(data);
+            Folders.delete(data);
         }
         return ExitCode.OK;
     }
@@ -68,13 +67,5 @@ final class WarmUpCommand implements Callable<Integer> {
     private static void fatal(Throwable cause) {
         cause.printStackTrace(System.err);
         Runtime.getRuntime().halt(ExitCode.FAILED);
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }

@@ -8,16 +8,12 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.FreePorts;
 
 /**
@@ -114,42 +110,7 @@ public final class S3Server implements AutoCloseable {
 
     /** What a bucket holds, in order. What goes away while it is looked at may be left out. */
     public List<Path> objects(String bucket) throws IOException {
-        List<Path> found = new ArrayList<>();
-        Path root = bucket(bucket);
-        Files.walkFileTree(
-                root,
-                new SimpleFileVisitor<>() {
-                    @Override
-                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                        if (attributes.isRegularFile()) {
-                            found.add(file);
-                        }
-                        return FileVisitResult.CONTINUE;
-                    }
-
-                    @Override
-                    public FileVisitResult visitFileFailed(Path file, IOException failure)
-                            throws IOException {
-                        return unlessGone(file, failure);
-                    }
-
-                    @Override
-                    public FileVisitResult postVisitDirectory(Path folder, IOException failure)
-                            throws IOException {
-                        return failure == null
-                                ? FileVisitResult.CONTINUE
-                                : unlessGone(folder, failure);
-                    }
-
-                    private FileVisitResult unlessGone(Path path, IOException failure)
-                            throws IOException {
-                        if (failure instanceof NoSuchFileException && !path.equals(root)) {
-                            return FileVisitResult.CONTINUE;
-                        }
-                        throw failure;
-                    }
-                });
-        return found.stream().sorted().toList();
+        return Folders.files(bucket(bucket), file -> true);
     }
 
     @Override

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.Stream;
 import java.util.zip.CRC32C;
+import org.globalfs.protocol.Folders;
 
 /** Where in a server's files there is something, by the formats in {@code docs/formats}. */
 enum ServerFiles {
@@ -91,15 +91,8 @@ enum ServerFiles {
      * @param data the server's folder; it must not run
      */
     List<Part> partsOfOne(Path data, Random random) throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(data)) {
-            files =
-                    new ArrayList<>(
-                            all.filter(Files::isRegularFile)
-                                    .filter(file -> data.relativize(file).toString().matches(names))
-                                    .sorted()
-                                    .toList());
-        }
+        List<Path> files =
+                Folders.files(data, file -> data.relativize(file).toString().matches(names));
         while (!files.isEmpty()) {
             Path file = files.remove(random.nextInt(files.size()));
             List<Part> parts = parts(file);
