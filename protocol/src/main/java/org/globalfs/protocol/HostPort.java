@@ -4,9 +4,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
-/** A host name or address, and a TCP port; unresolved, so that it can be compared and stored. */
+/**
+ * A host name or address, and a TCP port; unresolved, so that it can be compared and stored.
+ *
+ * @param host an IPv6 address without the brackets that are around it where a port follows
+ */
 public record HostPort(String host, int port) {
     public HostPort {
+        if (host.startsWith("[") && host.endsWith("]")) {
+            host = host.substring(1, host.length() - 1);
+        }
         if (host.isEmpty()) {
             throw new IllegalArgumentException("host is empty");
         }
@@ -24,9 +31,9 @@ public record HostPort(String host, int port) {
                 || !bracketed && text.indexOf(':') != colon) {
             throw new IllegalArgumentException("'" + text + "' is not HOST:PORT");
         }
-        String host = bracketed ? text.substring(1, colon - 1) : text.substring(0, colon);
         try {
-            return new HostPort(host, Integer.parseInt(text.substring(colon + 1)));
+            return new HostPort(
+                    text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)));
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("'" + text + "' does not end in a port number", e);
         }

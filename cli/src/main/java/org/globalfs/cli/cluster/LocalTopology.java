@@ -3,6 +3,7 @@ package org.globalfs.cli.cluster;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.globalfs.protocol.HostPort;
 
 /**
  * The cluster that {@code quickstart} and {@code up} make: 3 regions of 3 datacenters, and which
@@ -68,14 +69,14 @@ final class LocalTopology {
         # Generated once; yours to edit. Keys: docs/operations.md.
         name: zookeeper
         cluster: %s
-        zookeeper: %s:%d
+        zookeeper: %s
         bind: %s
         data: ../data/zookeeper
         roles:
           zookeeper:
             port: %d
         """
-                .formatted(cluster, hosts.getFirst(), basePort, hosts.getFirst(), basePort);
+                .formatted(cluster, zooKeeper(), quoted(hosts.getFirst()), basePort);
     }
 
     /** For all oracles. */
@@ -98,7 +99,7 @@ final class LocalTopology {
                 # Generated once; yours to edit. Keys: docs/operations.md.
                 name: %s
                 cluster: %s
-                zookeeper: %s:%d
+                zookeeper: %s
                 bind: %s
                 region: %s
                 datacenter: %s
@@ -111,9 +112,8 @@ final class LocalTopology {
                         .formatted(
                                 name,
                                 cluster,
-                                hosts.getFirst(),
-                                basePort,
-                                host(region, datacenter),
+                                zooKeeper(),
+                                quoted(host(region, datacenter)),
                                 REGIONS.get(region),
                                 DATACENTERS.get(datacenter),
                                 name,
@@ -141,12 +141,11 @@ final class LocalTopology {
                 """
                 # Generated once; yours to edit. Keys: docs/operations.md.
                 cluster: %s
-                zookeeper: %s:%d
+                zookeeper: %s
                 region: %s
                 """,
                 cluster,
-                hosts.getFirst(),
-                basePort,
+                zooKeeper(),
                 REGIONS.get(region));
     }
 
@@ -164,10 +163,25 @@ final class LocalTopology {
                         .append(DATACENTERS.get(datacenter))
                         .append('\n');
                 yaml.append(
-                        "        ring: %s:%d%n        rpc: %s:%d%n"
-                                .formatted(host, basePort + id, host, basePort + 10 + id));
+                        "        ring: %s%n        rpc: %s%n"
+                                .formatted(
+                                        address(host, basePort + id),
+                                        address(host, basePort + 10 + id)));
             }
         }
+    }
+
+    private String zooKeeper() {
+        return address(hosts.getFirst(), basePort);
+    }
+
+    private static String address(String host, int port) {
+        return quoted(new HostPort(host, port).toString());
+    }
+
+    /** What YAML would not take for a text otherwise: an IPv6 address. */
+    private static String quoted(String address) {
+        return address.indexOf(':') == address.lastIndexOf(':') ? address : '"' + address + '"';
     }
 
     private static int replica(int region, int datacenter) {

@@ -138,7 +138,7 @@ public final class ServerProcess implements AutoCloseable {
                 } catch (BindException e) {
                     throw unusable("ZooKeeper", "roles.zookeeper.port", config, port, e);
                 }
-                LOG.info("embedded ZooKeeper serves at {}:{}", config.bind(), port);
+                LOG.info("embedded ZooKeeper serves at {}", new HostPort(config.bind(), port));
             }
         }
     }
@@ -329,9 +329,7 @@ public final class ServerProcess implements AutoCloseable {
                 Failure.codeOf(cause),
                 what
                         + " cannot listen at "
-                        + config.bind()
-                        + ":"
-                        + port
+                        + new HostPort(config.bind(), port)
                         + ": "
                         + BindFailure.mend(cause)
                         + " (key '"

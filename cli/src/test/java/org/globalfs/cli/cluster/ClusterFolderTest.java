@@ -45,6 +45,22 @@ class ClusterFolderTest {
     }
 
     @Test
+    void addressesOfIPv6AreWrittenAsTheyAreRead() throws Exception {
+        List<String> hosts = List.of("fd00::", "[fd00::2]", "::1");
+        ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("6"), 12_000, hosts);
+        for (String name : folder.servers()) {
+            ServerConfig config = ServerConfig.read(folder.config(name));
+            assertThat(config.zookeeper()).isEqualTo("[fd00::]:12000");
+            assertThat(config.bind()).isIn("fd00::", "fd00::2", "::1");
+        }
+        Topology.Region east =
+                ServerConfig.read(folder.config("us-west-a")).topology().regions().get(1);
+        assertThat(east.replicas().getFirst().rpc()).hasToString("[fd00::2]:12014");
+        assertThat(ClientConfig.read(folder.config("mount-us-east")).zookeeper())
+                .isEqualTo("[fd00::]:12000");
+    }
+
+    @Test
     void writesConfigurationsThatTheServersTake() throws Exception {
         ClusterFolder folder = ClusterFolder.openOrCreate(temporary.resolve("data"), 12_000);
         Set<HostPort> addresses = new HashSet<>();

@@ -1,5 +1,7 @@
 package org.globalfs.client.meta;
 
+import org.globalfs.protocol.HostPort;
+
 /**
  * A metadata replica: where it runs and which regional partition it holds beside the global one.
  */
@@ -7,6 +9,6 @@ public record Replica(
         int id, int partition, String region, String datacenter, String host, int port) {
 
     public String address() {
-        return host + ":" + port;
+        return new HostPort(host, port).toString();
     }
 }

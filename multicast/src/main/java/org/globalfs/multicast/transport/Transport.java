@@ -23,6 +23,7 @@ import org.globalfs.multicast.wire.MessageCodec;
 import org.globalfs.multicast.wire.WireException;
 import org.globalfs.protocol.AcceptTrouble;
 import org.globalfs.protocol.BindFailure;
+import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,9 +99,7 @@ public final class Transport {
                     "replica "
                             + options.self()
                             + " cannot listen on "
-                            + options.bind().getHostString()
-                            + ":"
-                            + options.bind().getPort()
+                            + new HostPort(options.bind().getHostString(), options.bind().getPort())
                             + " ("
                             + e.getMessage()
                             + ")"

@@ -1,5 +1,6 @@
 package org.globalfs.protocol.config;
 
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -49,9 +50,9 @@ public record ServerConfig(
         String cluster = name(yaml, "cluster");
         String zookeeper = yaml.text("zookeeper");
         Path data = yaml.file("data");
-        String bind = yaml.optionalText("bind").orElse("127.0.0.1");
-        String advertise = yaml.optionalText("advertise").orElse(bind);
-        if (advertise.equals("0.0.0.0") || advertise.equals("::")) {
+        String bind = yaml.host("bind").orElse("127.0.0.1");
+        String advertise = yaml.host("advertise").orElse(bind);
+        if (isWildcard(advertise)) {
             throw yaml.error(
                     "advertise", "others cannot reach " + advertise + ": give this host's address");
         }
@@ -89,6 +90,14 @@ public record ServerConfig(
                 rings,
                 roles,
                 blocks);
+    }
+
+    private static boolean isWildcard(String host) {
+        try {
+            return InetAddress.ofLiteral(host).isAnyLocalAddress();
+        } catch (IllegalArgumentException e) {
+            return false; // a name
+        }
     }
 
     private static void checkPlace(

@@ -2,6 +2,7 @@ package org.globalfs.protocol.config;
 
 import java.io.IOException;
 import java.io.StringReader;
+import java.net.InetAddress;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -209,6 +210,23 @@ public final class Yaml {
                     key, "is not between " + leastMs / 1000 + "s and " + mostMs / HOUR_MS + "h");
         }
         return ms;
+    }
+
+    /** A host's name or address, without a port; an IPv6 address may be in brackets. */
+    public Optional<String> host(String key) throws ConfigException {
+        Optional<String> text = optionalText(key);
+        if (text.isEmpty()) {
+            return text;
+        }
+        try {
+            String host = new HostPort(text.get(), 0).host();
+            if (host.indexOf(':') >= 0) {
+                InetAddress.ofLiteral(host);
+            }
+            return Optional.of(host);
+        } catch (IllegalArgumentException e) {
+            throw error(key, "'" + text.get() + "' is no host: write its name or address alone");
+        }
     }
 
     public HostPort address(String key) throws ConfigException {

@@ -18,6 +18,7 @@ import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
 import org.apache.thrift.TSerializable;
 import org.apache.thrift.protocol.TMessageType;
+import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.rpc.RpcException.Outcome;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -80,7 +81,7 @@ public final class RpcClient implements AutoCloseable {
     }
 
     public String address() {
-        return host + ":" + port;
+        return new HostPort(host, port).toString();
     }
 
     /**

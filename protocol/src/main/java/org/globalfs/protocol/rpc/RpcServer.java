@@ -19,6 +19,7 @@ import org.apache.thrift.TException;
 import org.apache.thrift.TSerializable;
 import org.globalfs.protocol.AcceptTrouble;
 import org.globalfs.protocol.BindFailure;
+import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -122,9 +123,7 @@ public final class RpcServer implements AutoCloseable {
             throw new IOException(
                     name
                             + ": cannot listen on "
-                            + host
-                            + ":"
-                            + port
+                            + new HostPort(host, port)
                             + " ("
                             + e.getMessage()
                             + "): "
@@ -132,7 +131,8 @@ public final class RpcServer implements AutoCloseable {
                     e);
         } catch (IOException e) {
             listener.close();
-            throw new IOException(name + ": cannot listen on " + host + ":" + port + ": " + e, e);
+            throw new IOException(
+                    name + ": cannot listen on " + new HostPort(host, port) + ": " + e, e);
         }
         RpcServer server =
                 new RpcServer(

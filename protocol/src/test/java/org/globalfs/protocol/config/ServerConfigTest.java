@@ -71,6 +71,14 @@ class ServerConfigTest {
     @TempDir Path folder;
 
     @Test
+    void anAddressOfIPv6MayBeInBrackets() throws Exception {
+        ServerConfig config =
+                read(GOOD.replace("durability: disk", "bind: '::'\nadvertise: '[fd00::7]'"));
+        assertThat(config.bind()).isEqualTo("::");
+        assertThat(new HostPort(config.advertise(), 7)).hasToString("[fd00::7]:7");
+    }
+
+    @Test
     void readsEveryKey() throws Exception {
         ServerConfig config = read(GOOD);
         assertThat(config.name()).isEqualTo("us-west-a");
@@ -158,6 +166,9 @@ class ServerConfigTest {
                 "/srv/s2 | data/us-west-a/storage/s1 | roles.storage[1].data: ",
                 "127.0.0.1:7202 | localhost | topology[0].replicas[1].rpc: 'localhost' is not HOST:PORT",
                 "durability: disk | bind: 0.0.0.0 | advertise: others cannot reach 0.0.0.0",
+                "durability: disk | bind: '0::0' | advertise: others cannot reach 0::0",
+                "durability: disk | bind: '[]' | bind: '[]' is no host",
+                "durability: disk | bind: 10.0.0.1:7000 | bind: '10.0.0.1:7000' is no host: write its name",
             })
     void namesFileKeyAndRemedy(String from, String to, String says) {
         assertThat(GOOD).contains(from);
