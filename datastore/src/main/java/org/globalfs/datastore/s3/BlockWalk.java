@@ -171,7 +171,7 @@ final class BlockWalk {
 
     /** Whether it is where its name says that it belongs, and not somebody's copy elsewhere. */
     private boolean isOurs(Listing listing, Bucket.Listed object, BlockRef ref) {
-        if (Piece.block(region, object.key()) == null || !Piece.isSound(ref)) {
+        if (Piece.block(region, object.key()) == null) {
             return false;
         }
         int chunk = Piece.chunk(object.key());

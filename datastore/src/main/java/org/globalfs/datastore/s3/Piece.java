@@ -71,7 +71,7 @@ record Piece(
     }
 
     /** Whether a block that an object's name gives can be one. */
-    static boolean isSound(BlockRef ref) {
+    private static boolean isSound(BlockRef ref) {
         int k = ref.getDataChunks();
         int m = ref.getParityChunks();
         boolean whole = k == 1 && m == 0 && ref.getRegion() != 0;
@@ -98,13 +98,15 @@ record Piece(
         if (!name.matches()) {
             return null;
         }
-        return new BlockRef(
-                Long.parseUnsignedLong(name.group(1), 16),
-                Long.parseUnsignedLong(name.group(2), 16),
-                Integer.parseInt(name.group(3), 16),
-                region,
-                Byte.parseByte(name.group(4)),
-                Byte.parseByte(name.group(5)),
-                Integer.parseInt(name.group(6)));
+        BlockRef ref =
+                new BlockRef(
+                        Long.parseUnsignedLong(name.group(1), 16),
+                        Long.parseUnsignedLong(name.group(2), 16),
+                        Integer.parseInt(name.group(3), 16),
+                        region,
+                        Byte.parseByte(name.group(4)),
+                        Byte.parseByte(name.group(5)),
+                        Integer.parseInt(name.group(6)));
+        return isSound(ref) ? ref : null;
     }
 }

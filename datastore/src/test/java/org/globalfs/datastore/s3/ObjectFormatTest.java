@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,11 @@ class ObjectFormatTest {
                                 (byte) 3,
                                 4));
         assertThat(Piece.block(0, "demo/0/fedc/somebody-elses")).isNull();
+        String id = "demo/0/fedc/0123456789abcdeffedcba9876543210-";
+        for (String noBlocks :
+                List.of("258-99-99-4-07", "258-6-0-4-07", "0-6-3-4-07", "258-6-3-0-07")) {
+            assertThat(Piece.block(0, id + noBlocks)).as(noBlocks).isNull();
+        }
     }
 
     @Test
