@@ -13,6 +13,7 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.Logging;
 import org.globalfs.cli.client.Connection;
+import org.globalfs.cli.client.MachineName;
 import org.globalfs.cli.cluster.BackgroundMount;
 import org.globalfs.cli.server.FilesNeeded;
 import org.globalfs.client.control.ControlSocket;
@@ -227,7 +228,7 @@ final class MountCommand implements Callable<Integer> {
                 client.region(),
                 0,
                 client.datacenter(),
-                new HostPort("127.0.0.1", 0),
+                new HostPort(MachineName.get(), 0),
                 Map.of(
                         "mountpoint", mount.mountpoint().toString(),
                         "pid", Long.toString(ProcessHandle.current().pid())));
