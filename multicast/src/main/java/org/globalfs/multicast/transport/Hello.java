@@ -61,7 +61,11 @@ record Hello(int version, String cluster, int from, int to) {
         out.putShort((short) bytes.length).put(bytes);
     }
 
+    /** As much of it as is there: what is refused is, whatever the reason. */
     static String text(ByteBuffer in) {
+        if (in.remaining() < 2) {
+            return "";
+        }
         byte[] bytes = new byte[Math.min(Short.toUnsignedInt(in.getShort()), in.remaining())];
         in.get(bytes);
         return new String(bytes, StandardCharsets.UTF_8);

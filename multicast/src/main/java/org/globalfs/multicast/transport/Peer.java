@@ -7,6 +7,10 @@ import org.jspecify.annotations.Nullable;
 final class Peer {
     private static final long FIRST_BACKOFF_NS = 20_000_000L;
     private static final long MAX_BACKOFF_NS = 250_000_000L;
+    private static final long MAX_CONTESTED_BACKOFF_NS = 10_000_000_000L;
+
+    /** Whoever else was this process has ended if a connection has lasted for so long. */
+    private static final long UNCONTESTED_AFTER_NS = 30_000_000_000L;
 
     final int id;
     InetSocketAddress address;
@@ -20,8 +24,15 @@ final class Peer {
     /** It was connected, and is no longer. */
     boolean lost;
 
+    /**
+     * It has had a connection from another process that says that it is this one: the two would
+     * take the connection from each other for ever.
+     */
+    boolean contested;
+
     boolean resolving;
     long nextDialNs;
+    private long greetedNs;
     private long backoffNs = FIRST_BACKOFF_NS;
 
     /** Last complaint logged about this peer: a complaint is logged once, not at each attempt. */
@@ -34,10 +45,26 @@ final class Peer {
 
     void dialFailed(long nowNs) {
         nextDialNs = nowNs + backoffNs;
-        backoffNs = Math.min(MAX_BACKOFF_NS, backoffNs * 2);
+        long most = contested ? MAX_CONTESTED_BACKOFF_NS : MAX_BACKOFF_NS;
+        backoffNs = Math.min(most, backoffNs * 2);
     }
 
-    void greeted() {
+    void greeted(long nowNs) {
+        greetedNs = nowNs;
+        if (!contested) {
+            calm();
+        }
+    }
+
+    /** The connection with it has ended. */
+    void ended(long nowNs) {
+        if (contested && nowNs - greetedNs > UNCONTESTED_AFTER_NS) {
+            contested = false;
+            calm();
+        }
+    }
+
+    private void calm() {
         backoffNs = FIRST_BACKOFF_NS;
         complaint = "";
     }

@@ -467,7 +467,10 @@ public final class Transport {
             case Frames.REFUSED -> {
                 Peer peer = connection.dialled;
                 String reason = Hello.text(body);
-                if (peer != null) {
+                if (peer != null && connection.peer == peer) {
+                    peer.contested = true;
+                    complain(peer, "it gave up the connection: " + reason);
+                } else if (peer != null) {
                     complain(peer, "it refused the connection: " + reason);
                 }
                 drop(connection, reason);
@@ -503,10 +506,10 @@ public final class Transport {
         connection.peer = peer;
         if (before != null && before != connection) {
             before.peer = null;
-            drop(before, "replaced by a newer connection");
+            giveUp(before, connection, peer);
         }
         peer.connection = connection;
-        peer.greeted();
+        peer.greeted(nowNs);
         if (connection.dialled == null) {
             greet(connection);
         }
@@ -517,6 +520,34 @@ public final class Transport {
                 log.info("replica {} is connected with replica {} again", options.self(), peer.id);
             }
             receiver.onConnected(peer.id);
+        }
+    }
+
+    /**
+     * The peer that has dialled again hears nothing of this: its end is closed. Whoever does is
+     * another process.
+     */
+    private void giveUp(Connection before, Connection by, Peer peer) {
+        String reason =
+                "another process, at "
+                        + host(by)
+                        + ", says that it is replica "
+                        + peer.id
+                        + ", too: end one of them; a server's folder may be copied, but be used by"
+                        + " one server only";
+        queueControl(before, out -> Hello.putText(out.put(Frames.REFUSED), reason));
+        flush(before);
+        drop(before, "replaced by a newer connection");
+    }
+
+    /** Without the port, which is another each time: the same complaint is told once. */
+    private static String host(Connection connection) {
+        try {
+            return connection.channel.getRemoteAddress() instanceof InetSocketAddress remote
+                    ? remote.getAddress().getHostAddress()
+                    : "an unknown address";
+        } catch (IOException e) {
+            return "an unknown address";
         }
     }
 
@@ -557,6 +588,9 @@ public final class Transport {
         connection.close();
         greeting.remove(connection);
         Peer dialled = connection.dialled;
+        if (dialled != null && dialled.connection == connection) {
+            dialled.ended(nowNs);
+        }
         if (dialled != null
                 && (dialled.dialling == connection || dialled.connection == connection)) {
             dialled.dialling = null;
@@ -565,13 +599,15 @@ public final class Transport {
         Peer peer = connection.peer;
         if (peer != null && peer.connection == connection) {
             peer.connection = null;
-            peer.lost = true;
             publishConnected();
-            log.info(
-                    "replica {} lost its connection with replica {}: {}",
-                    options.self(),
-                    peer.id,
-                    reason);
+            if (!peer.contested) {
+                peer.lost = true;
+                log.info(
+                        "replica {} lost its connection with replica {}: {}",
+                        options.self(),
+                        peer.id,
+                        reason);
+            }
         }
     }
 

@@ -167,6 +167,33 @@ class TransportTest {
                 .containsExactly("replica 1 is connected with replica 2 again");
     }
 
+    /** As where a server's folder was copied and both are started. */
+    @Test
+    void twoProcessesOfOneIdTakeTheConnectionFromEachOtherLessAndLessOften() throws IOException {
+        Transport second = transport(2, 0, Map.of(1, local(1)), received2);
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(Transport.class);
+        logger.addAppender(told);
+        Map<Integer, InetSocketAddress> peers = Map.of(2, second.address());
+        Transport one = transport(1, 0, peers, received1);
+        Transport copy = transport(1, 0, peers, received1);
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(4);
+        turnUntil(() -> System.nanoTime() - endNs > 0);
+        // Pauses of 20, 40, ... 2,560 ms make 8 each.
+        assertThat(received2.connections).isBetween(2, 20);
+
+        copy.close();
+        open.remove(copy);
+        turnUntil(() -> one.connected().contains(2));
+        logger.detachAppender(told);
+        assertThat(told.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(line -> line.contains("says that it is replica 1, too: end one"))
+                .hasSize(2);
+        assertThat(told.list).hasSizeLessThan(8);
+    }
+
     @Test
     void whoCannotBeAcceptedForWantOfFilesIsTriedAgainAfterAPause() throws IOException {
         Transport[] pair = pair();
@@ -211,6 +238,7 @@ class TransportTest {
                                 .getBytes(java.nio.charset.StandardCharsets.US_ASCII),
                         new byte[] {1, 0, 0, 0, 9, 9, 9, 9, 3},
                         frame(out -> out.put(Frames.RING_MESSAGE).putShort((short) 1)),
+                        frame(out -> out.put(Frames.REFUSED)),
                         frame(out -> new Hello(99, "test", 1, 2).encode(out)),
                         frame(out -> new Hello(Hello.VERSION, "test", 5, 2).encode(out)))) {
             try (Socket socket = new Socket()) {
