@@ -8,6 +8,7 @@ import java.util.Set;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.discovery.Member;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which metadata replicas exist and where, the same on every server: election and ordering depend
@@ -105,7 +106,7 @@ public record Topology(String cluster, List<Region> regions) {
 
     /**
      * With the announced replicas that are not in it, in regions that are: those added since the
-     * configuration was written.
+     * configuration was written. One whose announcement cannot be read is left out.
      */
     public Topology including(List<Member> announced) {
         List<Region> wider = new ArrayList<>();
@@ -114,23 +115,28 @@ public record Topology(String cluster, List<Region> regions) {
         for (Region region : regions) {
             List<ReplicaSite> sites = new ArrayList<>(region.replicas);
             for (Member member : announced) {
-                String ring = member.attributes().get("ring");
-                if (member.region().equals(region.name) && ring != null) {
-                    int id = Integer.parseInt(member.id());
-                    if (known.add(id)) {
-                        sites.add(
-                                new ReplicaSite(
-                                        id,
-                                        member.datacenter(),
-                                        HostPort.parse(ring),
-                                        member.address(),
-                                        true));
-                    }
+                ReplicaSite site = member.region().equals(region.name) ? announced(member) : null;
+                if (site != null && known.add(site.id)) {
+                    sites.add(site);
                 }
             }
             wider.add(new Region(region.name, region.partition, sites));
         }
         return new Topology(cluster, wider);
+    }
+
+    private static @Nullable ReplicaSite announced(Member member) {
+        String ring = member.attributes().get("ring");
+        if (ring == null) {
+            return null;
+        }
+        try {
+            int id = Integer.parseInt(member.id());
+            HostPort address = HostPort.parse(ring);
+            return new ReplicaSite(id, member.datacenter(), address, member.address(), true);
+        } catch (IllegalArgumentException e) {
+            return null; // discovery says so
+        }
     }
 
     static Topology read(String cluster, Yaml parent) throws ConfigException {

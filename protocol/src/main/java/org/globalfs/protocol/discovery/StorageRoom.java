@@ -3,6 +3,7 @@ package org.globalfs.protocol.discovery;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * What a storage node tells of its room, in bytes.
@@ -17,6 +18,7 @@ public record StorageRoom(long capacity, long used, String disk, long diskFree) 
     private static final String USED = "used";
     private static final String DISK = "disk";
     private static final String DISK_FREE = "diskFree";
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
     /** As a member announces it. */
     public Map<String, String> attributes() {
@@ -31,7 +33,10 @@ public record StorageRoom(long capacity, long used, String disk, long diskFree) 
                 Long.toString(diskFree));
     }
 
-    /** As it was announced; a node that does not say its disk has one of its own. */
+    /**
+     * As it was announced; a node that does not say its disk has one of its own. What is no number
+     * counts as not said: what one node says wrong must not hide all others' room.
+     */
     static StorageRoom of(Member node) {
         Map<String, String> said = node.attributes();
         long capacity = number(said, CAPACITY, 0);
@@ -45,7 +50,7 @@ public record StorageRoom(long capacity, long used, String disk, long diskFree) 
 
     private static long number(Map<String, String> said, String key, long unsaid) {
         String value = said.get(key);
-        return value == null ? unsaid : Long.parseLong(value);
+        return value == null || !NUMBER.matcher(value).matches() ? unsaid : Long.parseLong(value);
     }
 
     /** What storage nodes can hold together: what a disk has left counts once. */

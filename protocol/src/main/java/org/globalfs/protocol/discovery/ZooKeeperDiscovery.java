@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -28,6 +29,7 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.BoundedExponentialBackoffRetry;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -71,6 +73,9 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     private final ConcurrentSkipListMap<Integer, Epoch> epochs = new ConcurrentSkipListMap<>();
     private final Map<String, PersistentNode> announced = new HashMap<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+    /** Paths of announcements that cannot be read, reported once each: they change all the time. */
+    private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
 
     /** Replicas that are known here to have served, by their ids. */
     private final Set<String> served = ConcurrentHashMap.newKeySet();
@@ -147,12 +152,24 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     }
 
     private static IOException unreachable(String zookeeper, long timeoutMs) {
+        List<String> unknown = new ArrayList<>();
+        for (InetSocketAddress server : new ConnectStringParser(zookeeper).getServerAddresses()) {
+            if (new InetSocketAddress(server.getHostString(), server.getPort()).isUnresolved()) {
+                unknown.add("'" + server.getHostString() + "'");
+            }
+        }
         return new IOException(
                 "ZooKeeper at "
                         + zookeeper
                         + " did not answer within "
                         + timeoutMs
-                        + " ms: start it, or correct the key 'zookeeper'");
+                        + " ms: "
+                        + (unknown.isEmpty()
+                                ? "start it, or correct the key 'zookeeper'"
+                                : "this machine knows no address of "
+                                        + String.join(", ", unknown)
+                                        + ": correct the key 'zookeeper', or let DNS or /etc/hosts"
+                                        + " name it"));
     }
 
     /** Returns once the node is there, or, ZooKeeper being away, once it is sure to be made. */
@@ -446,8 +463,11 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
 
     private void onMember(@Nullable ChildData before, @Nullable ChildData after) {
         if (after == null) {
-            if (before != null && seen.remove(before.getPath()) != null) {
-                changed();
+            if (before != null) {
+                unreadable.remove(before.getPath());
+                if (seen.remove(before.getPath()) != null) {
+                    changed();
+                }
             }
             return;
         }
@@ -456,16 +476,30 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             return;
         }
         try {
-            Member member =
-                    Records.member(Role.valueOf(parts[2]), new String(after.getData(), UTF_8));
+            Member member = Records.member(role(parts[2]), new String(after.getData(), UTF_8));
             seen.put(after.getPath(), new Seen(member, after.getStat().getCzxid()));
             if (member.role() == Role.REPLICA) {
                 served.add(member.id());
             }
+            unreadable.remove(after.getPath());
             changed();
         } catch (IOException | IllegalArgumentException e) {
-            LOG.warn("ignoring {} in ZooKeeper: {}", after.getPath(), e.getMessage());
+            if (unreadable.add(after.getPath())) {
+                LOG.warn("ignoring {} in ZooKeeper: {}", after.getPath(), e.getMessage());
+            }
         }
+    }
+
+    private static Role role(String name) throws IOException {
+        for (Role role : Role.values()) {
+            if (role.name().equals(name)) {
+                return role;
+            }
+        }
+        throw new IOException(
+                "this program does not know the role "
+                        + name
+                        + ": upgrade it when the cluster's other processes are newer");
     }
 
     private void onEpoch(@Nullable ChildData after) {

@@ -42,6 +42,15 @@ class StorageRoomTest {
     }
 
     @Test
+    void whatOneNodeSaysWrongHidesNoOthersRoom() {
+        Member one = node("1", new StorageRoom(110, 10, "x", 100));
+        Member odd =
+                node("2", Map.of("capacity", "40GiB", "used", "-1", "disk", "y", "diskFree", ""));
+        Member huge = node("3", Map.of("capacity", "9999999999999999999"));
+        assertThat(StorageRoom.together(List.of(one, odd, huge))).isEqualTo(110);
+    }
+
+    @Test
     void whoDoesNotSayItsDiskHasOneOfItsOwn() {
         Member one = node("1", Map.of("capacity", "100"));
         Member two = node("2", Map.of("capacity", "100"));

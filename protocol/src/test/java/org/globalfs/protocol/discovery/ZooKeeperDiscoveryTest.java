@@ -1,9 +1,13 @@
 package org.globalfs.protocol.discovery;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.net.BindException;
 import java.nio.file.Path;
@@ -16,11 +20,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
 import org.globalfs.protocol.HostPort;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class ZooKeeperDiscoveryTest {
     @TempDir Path folder;
@@ -215,6 +223,49 @@ class ZooKeeperDiscoveryTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("ZooKeeper at 127.0.0.1:" + port)
                 .hasMessageContaining("'zookeeper'");
+    }
+
+    @Test
+    void aHostOfZooKeeperThatNobodyKnowsIsNamed() {
+        assertThatThrownBy(() ->
+                        ZooKeeperDiscovery.connect("127.0.0.1:1,zk.invalid:2181/demo", "demo", 300))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no address of 'zk.invalid': correct the key 'zookeeper'");
+    }
+
+    @Test
+    void anAnnouncementThatCannotBeReadIsReportedOnce() throws Exception {
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(ZooKeeperDiscovery.class);
+        logger.addAppender(told);
+        try (ZooKeeperDiscovery watcher = connect();
+                CuratorFramework other =
+                        CuratorFrameworkFactory.newClient(
+                                zookeeper.connectString(), new RetryOneTime(1))) {
+            other.start();
+            for (String path : List.of("WITNESS/1~a", "REPLICA/1~a")) {
+                String at = "/globalfs/demo/members/" + path;
+                other.create().creatingParentsIfNeeded().forPath(at, "x: 1".getBytes(UTF_8));
+                other.setData().forPath(at, "x: 2".getBytes(UTF_8));
+                other.setData().forPath(at, "x: 3".getBytes(UTF_8));
+            }
+            try (ZooKeeperDiscovery one = connect()) {
+                one.register(member("2", 1002)); // whoever sees this one has seen all of those
+                await().until(() -> watcher.members(Role.REPLICA).size() == 1);
+            }
+        } finally {
+            logger.detachAppender(told);
+        }
+        assertThat(told.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(line -> line.contains("ignoring") && line.contains("WITNESS"))
+                .hasSizeBetween(1, 2) // the second one's view is another
+                .allMatch(line -> line.contains("does not know the role WITNESS: upgrade it"));
+        assertThat(told.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(line -> line.contains("ignoring") && line.contains("REPLICA/1~a"))
+                .hasSizeBetween(1, 2);
     }
 
     private ZooKeeperDiscovery connect() throws IOException {
