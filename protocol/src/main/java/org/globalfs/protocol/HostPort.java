@@ -39,6 +39,15 @@ public record HostPort(String host, int port) {
         }
     }
 
+    /** Whether it is the address of all interfaces, which one can listen at but not connect to. */
+    public static boolean isWildcard(String host) {
+        try {
+            return InetAddress.ofLiteral(host).isAnyLocalAddress();
+        } catch (IllegalArgumentException e) {
+            return false; // a name
+        }
+    }
+
     public InetSocketAddress resolve() throws UnknownHostException {
         return new InetSocketAddress(InetAddress.getByName(host), port);
     }

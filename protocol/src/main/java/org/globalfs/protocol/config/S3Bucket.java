@@ -60,7 +60,8 @@ public record S3Bucket(
                 uri.getRawQuery() == null
                         && uri.getRawFragment() == null
                         && uri.getRawUserInfo() == null;
-        if (!web || !bare || uri.getHost() == null) {
+        boolean hasPort = uri.getPort() >= -1 && uri.getPort() != 0 && uri.getPort() <= 65_535;
+        if (!web || !bare || uri.getHost() == null || !hasPort) {
             throw notAnEndpoint(yaml, text);
         }
         return uri;

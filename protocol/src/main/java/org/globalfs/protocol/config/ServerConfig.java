@@ -1,9 +1,9 @@
 package org.globalfs.protocol.config;
 
-import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.Invariant;
 
 /**
@@ -52,7 +52,7 @@ public record ServerConfig(
         Path data = yaml.file("data");
         String bind = yaml.host("bind").orElse("127.0.0.1");
         String advertise = yaml.host("advertise").orElse(bind);
-        if (isWildcard(advertise)) {
+        if (HostPort.isWildcard(advertise)) {
             throw yaml.error(
                     "advertise", "others cannot reach " + advertise + ": give this host's address");
         }
@@ -90,14 +90,6 @@ public record ServerConfig(
                 rings,
                 roles,
                 blocks);
-    }
-
-    private static boolean isWildcard(String host) {
-        try {
-            return InetAddress.ofLiteral(host).isAnyLocalAddress();
-        } catch (IllegalArgumentException e) {
-            return false; // a name
-        }
     }
 
     private static void checkPlace(

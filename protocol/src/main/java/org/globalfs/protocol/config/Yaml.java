@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,10 @@ import org.globalfs.protocol.HostPort;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.events.CollectionEndEvent;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
+import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
@@ -45,6 +50,7 @@ public final class Yaml {
     private static final Map<String, Long> DURATIONS_MS =
             Map.of("ms", 1L, "s", 1_000L, "min", 60_000L, "h", 3_600_000L);
     private static final long HOUR_MS = 3_600_000;
+    private static final int MOST_LEVELS = 100;
 
     /** Far below the 292 years of nanoseconds that a long holds. */
     private static final long LONGEST_MS = 876_000 * HOUR_MS;
@@ -72,6 +78,11 @@ public final class Yaml {
     }
 
     public static Yaml read(Path file) throws ConfigException {
+        if (Files.isDirectory(file)) {
+            throw new ConfigException(
+                    (file.toString().isEmpty() ? "''" : file)
+                            + ": is a folder, not a file: give the path of a YAML file");
+        }
         String text;
         try {
             text = Files.readString(file);
@@ -92,6 +103,7 @@ public final class Yaml {
         LoadSettings settings =
                 LoadSettings.builder().setAllowDuplicateKeys(false).setLabel(source).build();
         try {
+            checkDepth(source, settings, text);
             Node root = new Compose(settings).composeReader(new StringReader(text)).orElse(null);
             if (!(root instanceof MappingNode mapping)) {
                 throw new ConfigException(source + ": must be a mapping of keys to values");
@@ -104,6 +116,26 @@ public final class Yaml {
         } catch (YamlEngineException e) {
             throw new ConfigException(
                     source + ": not valid YAML: " + oneLine(String.valueOf(e.getMessage())), e);
+        }
+    }
+
+    /** What composes the nodes calls itself for each level, and texts come from anybody. */
+    private static void checkDepth(String source, LoadSettings settings, String text)
+            throws ConfigException {
+        int depth = 0;
+        for (Event event : new Parse(settings).parseString(text)) {
+            if (event instanceof CollectionStartEvent && ++depth > MOST_LEVELS) {
+                int line = event.getStartMark().map(Mark::getLine).orElse(0) + 1;
+                throw new ConfigException(
+                        source
+                                + ":"
+                                + line
+                                + ": more than "
+                                + MOST_LEVELS
+                                + " levels in each other: nothing here has so many");
+            } else if (event instanceof CollectionEndEvent) {
+                depth--;
+            }
         }
     }
 
@@ -127,8 +159,14 @@ public final class Yaml {
     /** A path; a relative one is relative to the file's folder. */
     public Path file(String key) throws ConfigException {
         Path folder = Path.of(source).toAbsolutePath().getParent();
-        Path given = Path.of(text(key));
-        return (folder == null ? given : folder.resolve(given)).normalize();
+        Node node = required(key);
+        String text = scalar(key, node).getValue();
+        try {
+            Path given = Path.of(text);
+            return (folder == null ? given : folder.resolve(given)).normalize();
+        } catch (InvalidPathException e) {
+            throw error(line(node), at(key), "is not a path: " + e.getReason());
+        }
     }
 
     public long integer(String key, long min, long max) throws ConfigException {
@@ -229,13 +267,22 @@ public final class Yaml {
         }
     }
 
+    /** Where others reach something. */
     public HostPort address(String key) throws ConfigException {
         Node node = required(key);
+        HostPort address;
         try {
-            return HostPort.parse(scalar(key, node).getValue());
+            address = HostPort.parse(scalar(key, node).getValue());
         } catch (IllegalArgumentException e) {
             throw error(line(node), at(key), e.getMessage() + ": write HOST:PORT");
         }
+        if (address.port() == 0 || HostPort.isWildcard(address.host())) {
+            throw error(
+                    line(node),
+                    at(key),
+                    "others cannot reach " + address + ": give the host's address, and its port");
+        }
+        return address;
     }
 
     public <E extends Enum<E>> E choice(String key, Class<E> type, E otherwise)

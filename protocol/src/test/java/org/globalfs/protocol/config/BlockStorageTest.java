@@ -100,6 +100,8 @@ class BlockStorageTest {
                 "awsRegion: us-west-2 | endpoint: s3.example.org | write https://HOST",
                 "awsRegion: us-west-2 | endpoint: http://h/?q=1 | write https://HOST",
                 "awsRegion: us-west-2 | endpoint: http://a b | write https://HOST",
+                "awsRegion: us-west-2 | endpoint: http://h:99999 | write https://HOST",
+                "awsRegion: us-west-2 | endpoint: http://h:0 | write https://HOST",
                 "endpoint: https | awsRegoin: https | blocks.s3[1].awsRegion: is missing",
                 "bucket: acme-europe | {bucket: e, x: 1} | not valid YAML",
             })

@@ -36,7 +36,14 @@ class PolicyFileTest {
                 .contains("us-east");
         for (String wrong :
                 new String[] {
-                    "", "eager", "move: fast", "region: mars", "path: /a, move: off", "}"
+                    "",
+                    "eager",
+                    "move: fast",
+                    "region: mars",
+                    "path: /a, move: off",
+                    "}",
+                    "[".repeat(60_000),
+                    "x: " + "{a: ".repeat(15_000)
                 }) {
             assertThatThrownBy(() -> PolicyFile.ofAttribute("it", wrong, REGIONS))
                     .as(wrong)

@@ -169,6 +169,10 @@ class ServerConfigTest {
                 "durability: disk | bind: '0::0' | advertise: others cannot reach 0::0",
                 "durability: disk | bind: '[]' | bind: '[]' is no host",
                 "durability: disk | bind: 10.0.0.1:7000 | bind: '10.0.0.1:7000' is no host: write its name",
+                "durability: disk | bind: '0:0::0' | advertise: others cannot reach 0:0::0",
+                "127.0.0.1:7202 | 0.0.0.0:7202 | topology[0].replicas[1].rpc: others cannot reach 0.0.0.0:7202",
+                "127.0.0.1:7202 | 127.0.0.1:0 | topology[0].replicas[1].rpc: others cannot reach 127.0.0.1:0",
+                "/srv/s2 | \"/srv/\\\\0s2\" | roles.storage[1].data: is not a path: Nul character",
             })
     void namesFileKeyAndRemedy(String from, String to, String says) {
         assertThat(GOOD).contains(from);
