@@ -234,11 +234,7 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     }
 
     @Override
-    public TreeMove.Answer attributes(long ino) throws IOException {
-        return ask(ino, ReadOp.getAttributes(new GetAttributesOp(ino)));
-    }
-
-    private TreeMove.Answer ask(long ino, ReadOp op) throws IOException {
+    public TreeMove.Answer ask(long ino, ReadOp op) throws IOException {
         // Most of what is asked for has just come here.
         TreeReader.Read read = tree.read(own, op);
         if (read == null) {

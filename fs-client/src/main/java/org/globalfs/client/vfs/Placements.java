@@ -145,8 +145,7 @@ final class Placements {
             }
 
             @Override
-            public TreeMove.Answer attributes(long ino) {
-                ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
+            public TreeMove.Answer ask(long ino, ReadOp op) {
                 Requests.Read read = requests.tryRead(caller, requests.home(ino), op);
                 return new TreeMove.Answer(read.partition(), read.reply());
             }

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.GetAttributesOp;
@@ -40,8 +41,8 @@ public final class TreeMove<E extends Exception> {
         /** Asks the partition that the inode lives in; an errno is a failure. */
         Answer read(long ino, ReadOp op) throws E;
 
-        /** An inode's attributes, from the partition that it lives in; an errno is one. */
-        Answer attributes(long ino) throws E;
+        /** As {@link #read}, but an errno is an answer. */
+        Answer ask(long ino, ReadOp op) throws E;
 
         /** Brings the command to effect; an errno is a failure. */
         UpdateReply move(MoveOp op) throws E;
@@ -193,7 +194,7 @@ public final class TreeMove<E extends Exception> {
         Attributes attributes = entry.isSetAttributes() ? entry.getAttributes() : null;
         int home = partition;
         if (attributes == null && (isDirectory || partition != to)) {
-            Answer elsewhere = access.attributes(ino);
+            Answer elsewhere = attributes(access, ino);
             home = elsewhere.partition;
             attributes = elsewhere.reply.getAttributes();
         }
@@ -306,7 +307,7 @@ public final class TreeMove<E extends Exception> {
                 if (entry.isSetAttributes()) {
                     visitor.visit(entry, answer.partition(), entry.getAttributes());
                 } else {
-                    Answer elsewhere = access.attributes(entry.getIno());
+                    Answer elsewhere = attributes(access, entry.getIno());
                     visitor.visit(entry, elsewhere.partition(), elsewhere.reply().getAttributes());
                 }
             }
@@ -314,10 +315,22 @@ public final class TreeMove<E extends Exception> {
         }
     }
 
+    private static <E extends Exception> Answer attributes(Access<E> access, long ino) throws E {
+        return access.ask(ino, ReadOp.getAttributes(new GetAttributesOp(ino)));
+    }
+
+    /** One that somebody has removed since it was met names nothing any more. */
     private static <E extends Exception> Answer page(Access<E> access, long directory, long cookie)
             throws E {
-        ReadDirectoryOp op =
-                new ReadDirectoryOp(directory, cookie, PAGE_ENTRIES).setAttributes(true);
-        return access.read(directory, ReadOp.readDirectory(op));
+        ReadOp op =
+                ReadOp.readDirectory(
+                        new ReadDirectoryOp(directory, cookie, PAGE_ENTRIES).setAttributes(true));
+        Answer answer = access.ask(directory, op);
+        if (answer.reply.getErrno() == 0) {
+            return answer;
+        }
+        return answer.reply.getErrno() == Errno.ENOENT.number()
+                ? new Answer(answer.partition, new ReadReply().setEntries(List.of()).setLast(true))
+                : access.read(directory, op);
     }
 }

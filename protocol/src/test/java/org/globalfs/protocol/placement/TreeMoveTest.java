@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.TreeMove.Answer;
 import org.globalfs.protocol.placement.TreeMove.Scope;
 import org.globalfs.protocol.wire.Attributes;
@@ -37,6 +38,10 @@ final class TreeMoveTest {
         final Map<Long, Integer> homes = new HashMap<>();
         final Set<Long> locked = new HashSet<>();
         final Set<Long> withPolicy = new HashSet<>();
+
+        /** Removed after the directory that they are in was read. */
+        final Set<Long> gone = new HashSet<>();
+
         int commands;
         int questions;
         private long next = TOP;
@@ -70,6 +75,9 @@ final class TreeMoveTest {
 
         @Override
         public Answer read(long ino, ReadOp op) {
+            if (gone.contains(ino)) {
+                throw new IllegalStateException("ENOENT");
+            }
             ReadReply reply = new ReadReply().setStatus(Status.DONE);
             reply.setAttributes(attributesOf(ino));
             if (op.isSetReadDirectory()) {
@@ -97,9 +105,11 @@ final class TreeMoveTest {
         }
 
         @Override
-        public Answer attributes(long ino) {
-            questions++;
-            return new Answer(home(ino), new ReadReply().setAttributes(attributesOf(ino)));
+        public Answer ask(long ino, ReadOp op) {
+            questions += op.isSetGetAttributes() ? 1 : 0;
+            return gone.contains(ino)
+                    ? new Answer(home(ino), new ReadReply().setErrno(Errno.ENOENT.number()))
+                    : read(ino, op);
         }
 
         @Override
@@ -130,6 +140,15 @@ final class TreeMoveTest {
 
     private List<Integer> homes(List<Long> inodes) {
         return inodes.stream().map(partitions::home).distinct().toList();
+    }
+
+    @Test
+    void whatSomebodyRemovesMeanwhileDoesNotEndTheMove() {
+        partitions.made(0, 1, true);
+        partitions.gone.add(partitions.made(TOP, 1, true));
+        long last = partitions.made(partitions.made(TOP, 1, true), 1, false);
+        assertThat(pass(Scope.ALL)).isEmpty();
+        assertThat(partitions.home(last)).isEqualTo(2);
     }
 
     /** As after it was copied ahead, and only then moved itself. */
