@@ -55,6 +55,11 @@ public final class SegmentStore implements AutoCloseable {
 
         /** Many nodes may be on one disk, and all reserve ahead at once. */
         static final int ALLOCATION_PART = 32;
+
+        /** The node for people; a cache's name says that it is one, and no other has a slash. */
+        String spoken() {
+            return node.contains("/") ? node.replace('/', ' ') : "storage node " + node;
+        }
     }
 
     /** A completed write: wait for `ticket` before acknowledging. */
@@ -92,8 +97,7 @@ public final class SegmentStore implements AutoCloseable {
         this.faults = faults;
         this.folder = folder;
         this.options = options;
-        this.disk =
-                new DiskWatch("storage node " + options.node, folder, disk, options.reservedBytes);
+        this.disk = new DiskWatch(options.spoken(), folder, disk, options.reservedBytes);
         files = new SegmentFolder(folder, options, this.disk, groupSync, faults);
         table = new ChunkTable(index, files, faults);
         checkpoints = new Checkpoints(index, files, groupSync, this.disk);

@@ -22,6 +22,14 @@ class SegmentFolderTest {
 
     /** Where space cannot be reserved, who writes zeros ahead may be first to find a full disk. */
     @Test
+    void aCacheIsNotCalledAStorageNode() {
+        assertThat(new SegmentStore.Options("c", "cache/c1", 1, 0, 8 << 20, false).spoken())
+                .isEqualTo("cache c1");
+        assertThat(new SegmentStore.Options("c", "s1", 1, 0, 8 << 20, true).spoken())
+                .isEqualTo("storage node s1");
+    }
+
+    @Test
     void aDiskThatIsFullForZerosTakesChunksOnceThereIsRoom() throws IOException {
         AtomicInteger tried = new AtomicInteger();
         FaultPoints full =
