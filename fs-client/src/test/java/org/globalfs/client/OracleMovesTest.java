@@ -69,6 +69,7 @@ class OracleMovesTest {
                         "region" + region,
                         "dc1",
                         "127.0.0.1",
+                        "127.0.0.1",
                         0,
                         PlacementPolicy.standard(),
                         Optional.of(folder.resolve("policy.yaml")),

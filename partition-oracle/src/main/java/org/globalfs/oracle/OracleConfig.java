@@ -11,6 +11,7 @@ import org.globalfs.protocol.placement.PlacementPolicy;
 /**
  * Which region's oracle this is, and where.
  *
+ * @param advertise the host that others reach it by
  * @param port 0 takes a free one
  * @param policyFile says which trees move by themselves; without it none do
  * @param reportPeriodMs how often mounts and oracles report use
@@ -20,6 +21,7 @@ public record OracleConfig(
         String region,
         String datacenter,
         String bind,
+        String advertise,
         int port,
         PlacementPolicy policy,
         Optional<Path> policyFile,
@@ -37,6 +39,7 @@ public record OracleConfig(
                 server.region(),
                 server.datacenter(),
                 server.bind(),
+                server.advertise(),
                 role.port(),
                 PlacementPolicy.standard(),
                 role.policy(),

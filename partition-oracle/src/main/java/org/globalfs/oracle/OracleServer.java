@@ -113,7 +113,7 @@ public final class OracleServer implements AutoCloseable {
                         config.region(),
                         config.home().partition(),
                         config.datacenter(),
-                        new HostPort(config.bind(), oracle.port()),
+                        new HostPort(config.advertise(), oracle.port()),
                         Map.of("placement", "/: " + config.policy().of("/").word())));
         oracle.repeat(oracle.timer, config.reportPeriodMs(), oracle.exchange::tell);
         oracle.repeat(oracle.timer, PULL_PERIOD_MS, oracle::lookAtPolicy);

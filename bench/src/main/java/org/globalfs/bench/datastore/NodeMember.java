@@ -99,6 +99,7 @@ final class NodeMember implements BenchMember {
                                         Setup.FAR_PARTITION,
                                         "a",
                                         ANY_PORT,
+                                        ANY_PORT.host(),
                                         folder,
                                         CACHE_BYTES,
                                         RESERVE,

@@ -28,7 +28,7 @@ final class Namesakes {
 
     private static final long LOOK_AGAIN_NS = 100_000_000L;
 
-    private record Own(Role role, String id, List<HostPort> addresses, String key) {}
+    private record Own(Role role, String id, HostPort address, String key) {}
 
     private Namesakes() {}
 
@@ -64,7 +64,7 @@ final class Namesakes {
                         new Own(
                                 Role.REPLICA,
                                 Integer.toString(id),
-                                List.of(config.topology().replica(id).rpc()),
+                                config.topology().replica(id).rpc(),
                                 "roles.replica.id"));
             }
             for (StorageRole node : config.roles().storage()) {
@@ -72,9 +72,7 @@ final class Namesakes {
                         new Own(
                                 Role.STORAGE,
                                 node.id(),
-                                List.of(
-                                        new HostPort(config.bind(), node.port()),
-                                        new HostPort(config.advertise(), node.port())),
+                                new HostPort(config.advertise(), node.port()),
                                 "roles.storage.id"));
             }
         }
@@ -83,7 +81,7 @@ final class Namesakes {
 
     private static @Nullable Member namesake(Own own, Discovery discovery) {
         for (Member member : discovery.members(own.role)) {
-            if (member.id().equals(own.id) && !own.addresses.contains(member.address())) {
+            if (member.id().equals(own.id) && !own.address.equals(member.address())) {
                 return member;
             }
         }

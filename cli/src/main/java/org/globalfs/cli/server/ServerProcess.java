@@ -253,7 +253,8 @@ public final class ServerProcess implements AutoCloseable {
                                     new HostPort(config.bind(), role.port()),
                                     role.data(),
                                     role.capacityBytes())
-                            .reserving(role.reserve()),
+                            .reserving(role.reserve())
+                            .advertising(config.advertise()),
                     discovery,
                     discovery,
                     new ScrubOptions(role.scrubPeriodMs(), role.scrubBytesPerSecond()),
@@ -299,6 +300,7 @@ public final class ServerProcess implements AutoCloseable {
                                     config.partition(),
                                     config.datacenter(),
                                     new HostPort(config.bind(), role.port()),
+                                    config.advertise(),
                                     role.data(),
                                     role.capacityBytes(),
                                     role.reserve(),

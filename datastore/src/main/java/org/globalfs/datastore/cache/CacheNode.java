@@ -178,9 +178,9 @@ public final class CacheNode implements AutoCloseable {
                 counters);
     }
 
-    /** Where it listens. */
+    /** Where others reach it. */
     public HostPort address() {
-        return server.address();
+        return new HostPort(options.advertise(), server.address().port());
     }
 
     public CacheStatistics statistics() {

@@ -10,6 +10,7 @@ import org.globalfs.protocol.config.CachePolicyKind;
  *
  * @param id unique among the cluster's caches
  * @param bind where to listen; port 0 takes a free one
+ * @param advertise the host that others reach it by
  * @param data its own folder
  * @param capacityBytes disk space that chunks may take
  * @param reserve free space of the disk that is left to others
@@ -24,6 +25,7 @@ public record CacheOptions(
         int partition,
         String datacenter,
         HostPort bind,
+        String advertise,
         Path data,
         long capacityBytes,
         DiskReserve reserve,

@@ -42,6 +42,7 @@ public final class StorageNode implements AutoCloseable {
      * What a node is started with.
      *
      * @param bind where to listen; port 0 takes a free one
+     * @param advertise the host that others reach it by
      * @param data the node's own folder
      * @param capacityBytes disk space that chunks may take; 0: what the disk has
      * @param reserve free space of the disk that is left to others
@@ -55,6 +56,7 @@ public final class StorageNode implements AutoCloseable {
             int partition,
             String datacenter,
             HostPort bind,
+            String advertise,
             Path data,
             long capacityBytes,
             DiskReserve reserve,
@@ -79,6 +81,7 @@ public final class StorageNode implements AutoCloseable {
                     partition,
                     datacenter,
                     bind,
+                    bind.host(),
                     data,
                     capacityBytes,
                     StorageRole.DEFAULT_RESERVE,
@@ -86,7 +89,8 @@ public final class StorageNode implements AutoCloseable {
                     DEFAULT_HANDOFF_BYTES_PER_SECOND);
         }
 
-        private StorageSite site(HostPort address) {
+        private StorageSite site(int port) {
+            HostPort address = new HostPort(advertise, port);
             return new StorageSite(id, region, partition, datacenter, address, weight);
         }
 
@@ -99,9 +103,27 @@ public final class StorageNode implements AutoCloseable {
                     partition,
                     datacenter,
                     bind,
+                    advertise,
                     data,
                     capacityBytes,
                     other,
+                    weight,
+                    handoffBytesPerSecond);
+        }
+
+        /** The same, reached by others at another host than it listens at. */
+        public Options advertising(String other) {
+            return new Options(
+                    cluster,
+                    id,
+                    region,
+                    partition,
+                    datacenter,
+                    bind,
+                    other,
+                    data,
+                    capacityBytes,
+                    reserve,
                     weight,
                     handoffBytesPerSecond);
         }
@@ -158,7 +180,7 @@ public final class StorageNode implements AutoCloseable {
             throws IOException {
         StorageNode node = open(options, discovery, placement, scrubbing, repairs, source, faults);
         try {
-            placement.join(options.site(node.address()));
+            placement.join(options.site(node.address().port()));
             String incarnation = UUID.randomUUID().toString();
             node.room =
                     new RoomReport(
@@ -238,7 +260,7 @@ public final class StorageNode implements AutoCloseable {
                 Repair repair =
                         new Repair(
                                 store,
-                                options.site(server.address()),
+                                options.site(server.address().port()),
                                 placement,
                                 repairs,
                                 source,
@@ -293,9 +315,9 @@ public final class StorageNode implements AutoCloseable {
         return options.id;
     }
 
-    /** Where the node listens. */
+    /** Where others reach the node. */
     public HostPort address() {
-        return server.address();
+        return new HostPort(options.advertise, server.address().port());
     }
 
     public NodeStatistics statistics() throws IOException {

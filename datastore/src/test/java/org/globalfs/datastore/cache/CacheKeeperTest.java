@@ -117,6 +117,7 @@ class CacheKeeperTest {
                                     REGION,
                                     datacenter,
                                     new HostPort("127.0.0.1", 0),
+                                    "127.0.0.1",
                                     folder.resolve(datacenter),
                                     1L << 30,
                                     DiskReserve.exactly(0),

@@ -90,6 +90,7 @@ class CachedReadTest {
                                 1,
                                 "a",
                                 new HostPort("127.0.0.1", port),
+                                "127.0.0.1",
                                 folder.resolve("cache"),
                                 capacityBytes,
                                 DiskReserve.exactly(0),

@@ -93,6 +93,7 @@ final class StorageCluster implements AutoCloseable {
                                 REGIONS.indexOf(region) + 1,
                                 id.substring(dash + 1, dash + 2),
                                 bind,
+                                bind.host(),
                                 folder(id),
                                 capacityBytes,
                                 DiskReserve.exactly(0),
