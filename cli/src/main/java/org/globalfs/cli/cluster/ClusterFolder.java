@@ -5,7 +5,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -237,10 +239,24 @@ public final class ClusterFolder {
         byte[] id = new byte[4];
         ThreadLocalRandom.current().nextBytes(id);
         int base = basePort > 0 ? own(basePort) : freePorts().first();
-        Folders.create(root);
+        makeRoot();
         String text =
                 "cluster: local-" + HexFormat.of().formatHex(id) + "\nbasePort: " + base + "\n";
         Folders.write(marker(), text);
+    }
+
+    private void makeRoot() throws IOException, Failure {
+        try {
+            Folders.create(root);
+        } catch (AccessDeniedException e) {
+            throw e; // it names who lacks the right
+        } catch (FileSystemException e) {
+            String reason = e.getReason() == null ? "" : " (" + e.getReason() + ")";
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    "no folder can be made at " + root + reason + ": choose another",
+                    e);
+        }
     }
 
     /** Writes what is not there yet; a file that somebody edited stays as it is. */

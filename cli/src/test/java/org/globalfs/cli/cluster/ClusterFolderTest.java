@@ -42,6 +42,11 @@ class ClusterFolderTest {
         assertThatThrownBy(() -> ClusterFolder.openOrCreate(Path.of(""), 12_000))
                 .isInstanceOf(Failure.class)
                 .hasMessageStartingWith(here + " holds something else");
+        Path file = Files.createFile(temporary.resolve("file"));
+        Path below = file.resolve("x");
+        assertThatThrownBy(() -> ClusterFolder.openOrCreate(below, 12_000))
+                .isInstanceOf(Failure.class)
+                .hasMessage("no folder can be made at " + below + ": choose another");
     }
 
     @Test
