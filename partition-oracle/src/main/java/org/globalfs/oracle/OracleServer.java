@@ -13,6 +13,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.globalfs.oracle.policy.Rules;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.RepeatedTask;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.Discovery;
@@ -130,13 +131,7 @@ public final class OracleServer implements AutoCloseable {
     private void repeat(ScheduledExecutorService on, long periodMs, Runnable task) {
         ScheduledFuture<?> _ =
                 on.scheduleWithFixedDelay(
-                        () -> {
-                            try {
-                                task.run();
-                            } catch (RuntimeException e) {
-                                LOG.error("the oracle of {}", config.region(), e);
-                            }
-                        },
+                        new RepeatedTask(LOG, "the oracle of " + config.region(), task),
                         periodMs,
                         periodMs,
                         TimeUnit.MILLISECONDS);

@@ -187,10 +187,18 @@ public final class FileContent {
     /** Commits in the background what is pending. */
     void flushSoon() {
         if (flushScheduled.compareAndSet(false, true)) {
-            writeBack.run(() -> {
-                flushScheduled.set(false);
-                flush();
-            });
+            boolean begun = false;
+            try {
+                writeBack.run(() -> {
+                    flushScheduled.set(false);
+                    flush();
+                });
+                begun = true;
+            } finally {
+                if (!begun) {
+                    flushScheduled.set(false); // or nobody would ever try again
+                }
+            }
         }
     }
 

@@ -25,6 +25,7 @@ import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.OpenFiles;
+import org.globalfs.protocol.RepeatedTask;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.SetAttributesOp;
@@ -93,7 +94,10 @@ public final class WriteBack implements AutoCloseable {
         this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
         ScheduledFuture<?> _ =
                 timer.scheduleWithFixedDelay(
-                        this::flushOld, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+                        new RepeatedTask(LOG, "write-back timer", this::flushOld),
+                        TICK_MS,
+                        TICK_MS,
+                        TimeUnit.MILLISECONDS);
     }
 
     /** The content of a file; one object a file and client. */
@@ -144,15 +148,11 @@ public final class WriteBack implements AutoCloseable {
     }
 
     private void flushOld() {
-        try {
-            long now = System.nanoTime();
-            for (FileContent file : dirty) {
-                if (file.pendingForNs(now) >= options.flushDelay().toNanos()) {
-                    file.flushSoon();
-                }
+        long now = System.nanoTime();
+        for (FileContent file : dirty) {
+            if (file.pendingForNs(now) >= options.flushDelay().toNanos()) {
+                file.flushSoon();
             }
-        } catch (RuntimeException e) {
-            LOG.error("write-back timer", e);
         }
     }
 

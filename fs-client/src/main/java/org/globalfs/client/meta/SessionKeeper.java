@@ -9,6 +9,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
+import org.globalfs.protocol.RepeatedTask;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,16 +42,12 @@ public final class SessionKeeper implements AutoCloseable {
     private void repeat(long periodMs, Runnable task) {
         ScheduledFuture<?> _ =
                 timer.scheduleWithFixedDelay(
-                        () -> {
-                            try {
-                                task.run();
-                            } catch (RuntimeException e) {
-                                LOG.error(
-                                        "session {} could not be renewed",
-                                        lease.client().session().id(),
-                                        e);
-                            }
-                        },
+                        new RepeatedTask(
+                                LOG,
+                                "session "
+                                        + lease.client().session().id()
+                                        + " could not be renewed",
+                                task),
                         periodMs,
                         periodMs,
                         TimeUnit.MILLISECONDS);
