@@ -113,7 +113,9 @@ final class Ring {
     }
 
     long leaseRemainingNs(long nowNs) {
-        return leading ? Math.max(0, leaseUntilNs - nowNs) : 0;
+        long untilNs = leaseUntilNs;
+        // Compared first: from a coordinator's without a lease nothing can be subtracted.
+        return leading && untilNs > nowNs ? untilNs - nowNs : 0;
     }
 
     /** The learner needs no log through this instance any more. */

@@ -624,4 +624,22 @@ class MulticastNodeTest {
                         java.lang.management.ManagementFactory.getOperatingSystemMXBean())
                 .getProcessCpuTime();
     }
+
+    /** What it grants meanwhile would never end, for those who wait for that. */
+    @Test
+    void aCoordinatorWhoseLeaseHasEndedHasNoneLeft() throws Exception {
+        try (Cluster cluster = new Cluster(folder, ONE_RING)) {
+            cluster.startAll();
+            int coordinator = cluster.awaitCoordinator(1);
+            MulticastNode node = cluster.running.get(coordinator);
+            List.of(1, 2, 3).stream().filter(other -> other != coordinator).forEach(cluster::crash);
+            long most = 0;
+            // It goes on as coordinator for a while, in case the others were only slow.
+            for (boolean leads = true; leads; leads = node.isCoordinator(1)) {
+                most = Math.max(most, node.leaseRemainingMs(1));
+            }
+            assertThat(most).isBetween(1L, 60_000L);
+            assertThat(node.leaseRemainingMs(1)).isZero();
+        }
+    }
 }
