@@ -118,7 +118,9 @@ final class HandoffReturn implements AutoCloseable {
                 returnOn(connection, home, keys);
             }
         } catch (ChunkMove.StoreFailure e) {
-            LOG.error("{}: the disk failed, chunks are not returned to {}", node, home, e);
+            if (store.failures().of(e, System.nanoTime())) {
+                LOG.error("{}: the disk failed, chunks are not returned to {}", node, home, e);
+            }
             backOff(home, BACK_OFF_NS);
         } catch (IOException e) {
             LOG.debug("{}: home {} not reachable yet: {}", node, home, e.toString());

@@ -17,6 +17,7 @@ import java.util.zip.CRC32C;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.protocol.DirectIo;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.HeldFile;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,7 @@ final class SegmentFile {
     private final int number;
     private final Path path;
     private final FileChannel channel;
+    private final HeldFile held;
     private final @Nullable NativeFile nativeFile;
     private final FaultPoints faults;
 
@@ -117,10 +119,12 @@ final class SegmentFile {
             @Nullable NativeFile nativeFile,
             int tail,
             boolean sealed,
-            FaultPoints faults) {
+            FaultPoints faults)
+            throws IOException {
         this.faults = faults;
         this.number = number;
         this.path = path;
+        this.held = HeldFile.of(path);
         this.channel = channel;
         this.nativeFile = nativeFile;
         this.tail = tail;
@@ -183,6 +187,11 @@ final class SegmentFile {
 
     Path path() {
         return path;
+    }
+
+    /** What was written stays only in a file that a start finds. */
+    void checkThere() throws IOException {
+        held.check();
     }
 
     int tail() {

@@ -276,13 +276,34 @@ final class SegmentFolder {
         return failure;
     }
 
+    /**
+     * Ends writes if the segment that takes appends is not where a start would look for it; called
+     * now and then.
+     */
+    void checkThere() {
+        appendLock.lock();
+        try {
+            SegmentFile segment = active;
+            if (segment != null && !closed && !hasFailed()) {
+                segment.checkThere();
+            }
+        } catch (IOException e) {
+            var _ = failed(e);
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
     boolean hasFailed() {
         return groupSync.failure() != null;
     }
 
     private void fail(IOException failure, Exception seen) {
         if (groupSync.fail(failure)) {
-            LOG.error("{}: disk or index failed, no more writes", folder, seen);
+            LOG.error(
+                    "{}: disk or index failed, no more writes until the process is started again",
+                    folder,
+                    seen);
         }
     }
 

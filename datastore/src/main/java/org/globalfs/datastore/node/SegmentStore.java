@@ -86,6 +86,7 @@ public final class SegmentStore implements AutoCloseable {
     private final IndexUpkeep upkeep;
     private final ChunkReader reader;
     private final DirectReads directReads;
+    private final FailureNews failures = new FailureNews();
     private int lookedThrough;
 
     private volatile long misplaced;
@@ -297,8 +298,14 @@ public final class SegmentStore implements AutoCloseable {
     /** Housekeeping; called now and then. */
     public void tick() throws IOException {
         recentDeletes.age();
+        files.checkThere();
         upkeep.renewIfDue();
         upkeep.checkpointIfDue();
+    }
+
+    /** Which of its failures the log has. */
+    FailureNews failures() {
+        return failures;
     }
 
     /** Returns once everything up to the ticket is on disk. */

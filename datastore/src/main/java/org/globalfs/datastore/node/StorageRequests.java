@@ -86,7 +86,9 @@ final class StorageRequests implements Requests {
                 default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, request);
             }
         } catch (StoreFailure | UncheckedIOException e) {
-            LOG.error("{}: {} failed", node, opcode, e.getCause());
+            if (store.failures().of(e, System.nanoTime())) {
+                LOG.error("{}: {} failed", node, opcode, e.getCause());
+            }
             replies.send(opcode, ChunkStatus.IO_ERROR, request);
         }
     }

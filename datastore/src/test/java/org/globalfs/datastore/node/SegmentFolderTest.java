@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -80,5 +81,31 @@ class SegmentFolderTest {
             files.appendLock.unlock();
         }
         assertThat(folder).isEmptyDirectory();
+    }
+
+    /** What is written into a file that was removed is gone with the process. */
+    @Test
+    void aFolderThatIsRemovedUnderItTakesNoMoreWrites() throws IOException {
+        Path node = Files.createDirectory(folder.resolve("node"));
+        SegmentStore.Options options =
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, 8 << 20, true);
+        ChunkShape shape = new ChunkShape(4_000, 1, 4, 2, 1);
+        SegmentStore store = SegmentStore.open(node, options, Disk.of(node), FaultPoints.NONE);
+        try {
+            assertThat(store.put(new ChunkKey(1, 1, 0), shape, new byte[1_000]))
+                    .isEqualTo(ChunkStatus.OK);
+            store.sync();
+            store.tick();
+            assertThat(store.statistics().writable()).isTrue();
+
+            Files.move(node, folder.resolve("elsewhere"));
+            store.tick();
+            Files.move(folder.resolve("elsewhere"), node);
+            assertThat(store.statistics().writable()).isFalse();
+            assertThat(store.put(new ChunkKey(1, 2, 0), shape, new byte[1_000]))
+                    .isEqualTo(ChunkStatus.IO_ERROR);
+        } finally {
+            store.close();
+        }
     }
 }

@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.globalfs.multicast.log.LogException.Reason;
 import org.globalfs.protocol.Disk;
+import org.globalfs.protocol.HeldFile;
 import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +34,7 @@ public final class MulticastLog implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MulticastLog.class);
     private static final int FIRST_CAPACITY = 1 << 20;
     private static final int GROWTH = 4;
+    private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
     static final Payload NOTHING = to -> {};
 
@@ -56,6 +59,8 @@ public final class MulticastLog implements AutoCloseable {
 
     // Writer only, from here on.
     private Segment active;
+    private HeldFile held;
+    private long lookedNs;
     private final SegmentWriter writer;
     private boolean nextWanted;
     private final ArrayDeque<Unindexed> unindexed = new ArrayDeque<>();
@@ -76,6 +81,8 @@ public final class MulticastLog implements AutoCloseable {
         try {
             this.active =
                     takeSegment(recovered.isEmpty() ? 1 : recovered.getLast().sequence() + 1, 0);
+            this.held = HeldFile.of(active.file);
+            this.lookedNs = System.nanoTime();
             this.writer = new SegmentWriter(active, options.durable());
             encodeMetas();
             force();
@@ -159,8 +166,18 @@ public final class MulticastLog implements AutoCloseable {
     }
 
     private void force() throws IOException {
+        lookForIt();
         writer.sync();
         written();
+    }
+
+    /** What is on disk in a file that nobody finds after a restart is not durable. */
+    private void lookForIt() throws IOException {
+        long nowNs = System.nanoTime();
+        if (nowNs - lookedNs >= LOOK_NS) {
+            lookedNs = nowNs;
+            held.check();
+        }
     }
 
     /** All that was appended is in the file. */
@@ -179,6 +196,7 @@ public final class MulticastLog implements AutoCloseable {
             segment.index.highest().forEach(metas::trimmed);
         }
         active = takeSegment(active.sequence() + 1, recordBytes);
+        held = HeldFile.of(active.file);
         writer.begin(active);
         encodeMetas();
         force();

@@ -425,4 +425,22 @@ class MulticastLogTest {
             channel.write(one, at);
         }
     }
+
+    /** Its files can still be written, but a restart would not find what is in them. */
+    @Test
+    void nothingIsCalledDurableInAFolderThatIsNotThereAnyMore() throws Exception {
+        Path there = folder.resolve("log");
+        MulticastLog log =
+                MulticastLog.open(new LogOptions(there, "test", 7, true, 1 << 20, 0), record -> {});
+        accept(log, 1, 1, "a");
+        log.sync();
+        Files.move(there, folder.resolve("elsewhere"));
+        Thread.sleep(1_100); // it does not look each time
+        accept(log, 1, 2, "b");
+        assertThatThrownBy(log::sync)
+                .isInstanceOf(LogException.class)
+                .hasMessageContaining("was removed, renamed or replaced")
+                .hasMessageContaining("start the process again");
+        log.abandon();
+    }
 }
