@@ -1,53 +1,23 @@
 package org.globalfs.protocol;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** How many files, connections among them, this process may have open at a time. */
 public final class OpenFiles {
-
-    private static final Logger LOG = LoggerFactory.getLogger(OpenFiles.class);
-    private static final Path LIMITS = Path.of("/proc/self/limits");
-    private static final String LIMIT = "Max open files";
 
     /** Enough for all but storage nodes that hold terabytes. */
     private static final long SUGGESTED = 65_536;
 
     /** It cannot be read any more once it is reached. */
-    private static final long OWN = read();
+    private static final long OWN = ProcessLimits.limit("Max open files");
 
     private OpenFiles() {}
 
     /** {@link Long#MAX_VALUE}: unlimited, or not known. */
     public static long limit() {
         return OWN;
-    }
-
-    private static long read() {
-        try {
-            return limit(Files.readAllLines(LIMITS));
-        } catch (IOException e) {
-            LOG.debug("it is not known how many files may be open: {}", e.toString());
-            return Long.MAX_VALUE;
-        }
-    }
-
-    /** Of the lines that Linux has for a process; unlimited where they do not say. */
-    static long limit(List<String> lines) {
-        for (String line : lines) {
-            if (line.startsWith(LIMIT)) {
-                String soft = line.substring(LIMIT.length()).strip().split("\\s+", 2)[0];
-                return soft.matches("\\d{1,18}") ? Long.parseLong(soft) : Long.MAX_VALUE;
-            }
-        }
-        return Long.MAX_VALUE;
     }
 
     /** Whether something failed for lack of them, which says nothing of the disk or the network. */

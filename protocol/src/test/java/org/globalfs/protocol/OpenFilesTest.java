@@ -4,23 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.SocketException;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OpenFilesTest {
-
-    @Test
-    void theLimitIsReadAsLinuxTellsIt() {
-        assertThat(
-                        OpenFiles.limit(
-                                List.of(
-                                        "Limit                     Soft Limit  Hard Limit  Units",
-                                        "Max open files            1024        524288      files")))
-                .isEqualTo(1024);
-        assertThat(OpenFiles.limit(List.of("Max open files   unlimited  unlimited  files")))
-                .isEqualTo(Long.MAX_VALUE);
-        assertThat(OpenFiles.limit(List.of())).isEqualTo(Long.MAX_VALUE);
-    }
 
     @Test
     void whatItsCausesSayCounts() {

@@ -16,6 +16,7 @@ import org.globalfs.cli.client.Connection;
 import org.globalfs.cli.client.MachineName;
 import org.globalfs.cli.cluster.BackgroundMount;
 import org.globalfs.cli.server.FilesNeeded;
+import org.globalfs.cli.server.LimitsNeeded;
 import org.globalfs.client.control.ControlSocket;
 import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.fuse.MountException;
@@ -23,6 +24,7 @@ import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.RootClaim;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.OpenFiles;
+import org.globalfs.protocol.ProcessLimits;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
@@ -102,6 +104,7 @@ final class MountCommand implements Callable<Integer> {
         ClientConfig client = ConfigFiles.client(config);
         MountFlags wanted = MountFlags.of(client, flags(), trace);
         FilesNeeded.checkMount(OpenFiles.limit());
+        LimitsNeeded.checkMount(ProcessLimits.threads());
         if (!background) {
             checkMemory(client.mount().cacheBytes(), Runtime.getRuntime().maxMemory());
         }

@@ -31,6 +31,7 @@ import org.globalfs.oracle.OracleServer;
 import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.OpenFiles;
+import org.globalfs.protocol.ProcessLimits;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Roles.CacheRole;
@@ -70,6 +71,7 @@ public final class ServerProcess implements AutoCloseable {
     public static ServerProcess start(List<ServerConfig> configs, Consumer<Throwable> onFatal)
             throws Failure, ConfigException, IOException {
         FilesNeeded.check(configs, OpenFiles.limit());
+        LimitsNeeded.check(configs.size(), ProcessLimits.threads(), ProcessLimits.fileBytes());
         ServerProcess process = new ServerProcess();
         boolean started = false;
         try {
