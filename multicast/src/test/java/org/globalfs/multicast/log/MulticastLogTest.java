@@ -3,6 +3,7 @@ package org.globalfs.multicast.log;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,6 +11,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -435,12 +437,14 @@ class MulticastLogTest {
         accept(log, 1, 1, "a");
         log.sync();
         Files.move(there, folder.resolve("elsewhere"));
-        Thread.sleep(1_100); // it does not look each time
         accept(log, 1, 2, "b");
-        assertThatThrownBy(log::sync)
-                .isInstanceOf(LogException.class)
-                .hasMessageContaining("was removed, renamed or replaced")
-                .hasMessageContaining("start the process again");
+        // It does not look each time.
+        await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(() ->
+                        assertThatThrownBy(log::sync)
+                                .isInstanceOf(LogException.class)
+                                .hasMessageContaining("was removed, renamed or replaced")
+                                .hasMessageContaining("start the process again"));
         log.abandon();
     }
 }
