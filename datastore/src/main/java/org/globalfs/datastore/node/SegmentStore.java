@@ -618,8 +618,20 @@ public final class SegmentStore implements AutoCloseable {
     StorageRoom room() throws IOException {
         long used = files.usedBytes();
         long free = Math.max(0, disk.look(0));
-        return new StorageRoom(
-                Math.min(options.capacityBytes, used + free), used, Disk.identity(folder), free);
+        return new StorageRoom(capacity(used, free), used, Disk.identity(folder), free);
+    }
+
+    private long capacity(long used, long free) {
+        return Math.min(options.capacityBytes, used + free);
+    }
+
+    /** None where nobody can tell: its folder is gone, or its disk, and the room report says so. */
+    private long freeOrNone() {
+        try {
+            return Math.max(0, disk.look(0));
+        } catch (IOException e) {
+            return 0;
+        }
     }
 
     NodeStatistics statistics() throws IOException {
@@ -632,10 +644,10 @@ public final class SegmentStore implements AutoCloseable {
      * @param awaited whether what is kept for a node is to go there
      */
     NodeStatistics statistics(Predicate<String> awaited) throws IOException {
-        StorageRoom room = room();
+        long used = files.usedBytes();
         return new NodeStatistics(
-                room.capacity(),
-                room.used(),
+                capacity(used, freeOrNone()),
+                used,
                 table.liveBytes(),
                 table.chunks(),
                 table.handoffChunks(awaited),

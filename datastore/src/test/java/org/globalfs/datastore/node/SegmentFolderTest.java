@@ -100,8 +100,8 @@ class SegmentFolderTest {
 
             Files.move(node, folder.resolve("elsewhere"));
             store.tick();
-            Files.move(folder.resolve("elsewhere"), node);
             assertThat(store.statistics().writable()).isFalse();
+            Files.move(folder.resolve("elsewhere"), node);
             assertThat(store.put(new ChunkKey(1, 2, 0), shape, new byte[1_000]))
                     .isEqualTo(ChunkStatus.IO_ERROR);
         } finally {
