@@ -11,6 +11,9 @@ record Hello(int version, String cluster, int from, int to) {
     static final int VERSION = 2;
     private static final int MAGIC = 0x47464D43; // "GFMC"
 
+    /** Of a stranger's words, which are told again in answers and logs. */
+    private static final int MOST_HEARD_BYTES = 1_024;
+
     void encode(ByteBuffer out) {
         out.put(Frames.HELLO).putInt(MAGIC).putInt(version).putInt(from).putInt(to);
         putText(out, cluster);
@@ -61,12 +64,16 @@ record Hello(int version, String cluster, int from, int to) {
         out.putShort((short) bytes.length).put(bytes);
     }
 
-    /** As much of it as is there: what is refused is, whatever the reason. */
+    /**
+     * As much of it as is there and one would read: what is refused is, whatever the reason. Bytes
+     * that are no text become three each.
+     */
     static String text(ByteBuffer in) {
         if (in.remaining() < 2) {
             return "";
         }
-        byte[] bytes = new byte[Math.min(Short.toUnsignedInt(in.getShort()), in.remaining())];
+        int said = Math.min(Short.toUnsignedInt(in.getShort()), in.remaining());
+        byte[] bytes = new byte[Math.min(said, MOST_HEARD_BYTES)];
         in.get(bytes);
         return new String(bytes, StandardCharsets.UTF_8);
     }

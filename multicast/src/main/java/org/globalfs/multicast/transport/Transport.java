@@ -45,6 +45,9 @@ public final class Transport {
     /** Each has buffers of its own, and whoever is a peer greets at once. */
     static final int MOST_GREETING = 256;
 
+    /** Whoever says other numbers than these is refused without a word in the log. */
+    private static final int MOST_STRANGERS = 100;
+
     /** Up to this size a copy for each peer costs less than a piece of its own in each queue. */
     private static final int COPIED_BYTES = 8 << 10;
 
@@ -479,7 +482,11 @@ public final class Transport {
         }
     }
 
-    private void hello(Connection connection, Hello hello) {
+    private void hello(Connection connection, Hello hello) throws WireException {
+        if (connection.peer != null) {
+            // Two peers would have this connection, and the first would keep it when it has ended.
+            throw new WireException("a second greeting");
+        }
         Peer peer = peers.get(hello.from());
         String refusal = hello.refusal(options.cluster(), options.self());
         if (refusal == null && peer == null) {
@@ -554,7 +561,7 @@ public final class Transport {
     private void refuse(Connection connection, Hello hello, String reason) {
         Peer peer = connection.dialled != null ? connection.dialled : peers.get(hello.from());
         if (peer == null) {
-            if (strangers.add(hello.from())) {
+            if (strangers.size() < MOST_STRANGERS && strangers.add(hello.from())) {
                 log.warn("replica {} refuses {}: {}", options.self(), nameOf(connection), reason);
             }
         } else {

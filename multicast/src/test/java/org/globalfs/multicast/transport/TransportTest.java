@@ -14,6 +14,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -240,6 +241,7 @@ class TransportTest {
                         frame(out -> out.put(Frames.RING_MESSAGE).putShort((short) 1)),
                         frame(out -> out.put(Frames.REFUSED)),
                         frame(out -> new Hello(99, "test", 1, 2).encode(out)),
+                        frame(out -> unreadable(new Hello(Hello.VERSION, "", 1, 2), out)),
                         frame(out -> new Hello(Hello.VERSION, "test", 5, 2).encode(out)))) {
             try (Socket socket = new Socket()) {
                 socket.connect(pair[1].address());
@@ -251,6 +253,22 @@ class TransportTest {
         }
         assertThat(pair[1].connected()).containsExactly(1);
         assertThat(received2.connections).isEqualTo(1);
+    }
+
+    /** Of two replicas that somebody says he is, the first would stay connected with nobody. */
+    @Test
+    void whoGreetsAsAnotherOnceMoreLosesTheConnection() throws IOException {
+        InetSocketAddress nowhere = local(FreePorts.one());
+        Transport transport = transport(1, 0, Map.of(2, nowhere, 3, nowhere), received1);
+        try (Socket socket = new Socket()) {
+            socket.connect(transport.address());
+            for (int from : List.of(2, 3)) {
+                Hello hello = new Hello(Hello.VERSION, "test", from, 1);
+                socket.getOutputStream().write(frame(hello::encode));
+            }
+            turnUntil(() -> received1.connections > 0 && transport.connected().isEmpty());
+        }
+        assertThat(received1.connections).isEqualTo(1);
     }
 
     /**
@@ -317,7 +335,7 @@ class TransportTest {
 
     private static boolean ended(InputStream in) {
         try {
-            return in.read() < 0;
+            return in.read(new byte[20_000]) < 0;
         } catch (java.net.SocketTimeoutException e) {
             return false;
         } catch (IOException e) {
@@ -325,12 +343,23 @@ class TransportTest {
         }
     }
 
+    /**
+     * With a cluster's name of bytes that are no text: told in an answer they are three times as
+     * many.
+     */
+    private static void unreadable(Hello hello, ByteBuffer out) {
+        hello.encode(out);
+        byte[] name = new byte[65_000];
+        Arrays.fill(name, (byte) 0xff);
+        out.position(out.position() - 2).putShort((short) name.length).put(name);
+    }
+
     private interface Body {
         void put(ByteBuffer out);
     }
 
     private static byte[] frame(Body body) {
-        ByteBuffer out = ByteBuffer.allocate(1000).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer out = ByteBuffer.allocate(80_000).order(ByteOrder.LITTLE_ENDIAN);
         int start = Frames.begin(out);
         body.put(out);
         new Frames().end(out, start);

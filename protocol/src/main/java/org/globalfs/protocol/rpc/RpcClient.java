@@ -206,7 +206,8 @@ public final class RpcClient implements AutoCloseable {
         try {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(host), port);
             socket.connect(address, (int) Math.min(leftMs, connectTimeoutMs));
-            Connection connection = new Connection(new Wire(socket, maxFrameBytes));
+            Connection connection =
+                    new Connection(new Wire(socket, maxFrameBytes, Wire.ANY_ELEMENTS));
             open.add(connection);
             if (closed) {
                 discard(connection);

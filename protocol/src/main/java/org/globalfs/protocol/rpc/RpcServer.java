@@ -231,7 +231,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private void serve(Socket socket) throws IOException {
-        Connection connection = new Connection(new Wire(socket, maxFrameBytes));
+        Wire wire = new Wire(socket, maxFrameBytes, Wire.MOST_REQUESTED_ELEMENTS);
+        Connection connection = new Connection(wire);
         Thread thread = threads.newThread(() -> serve(connection));
         connections.put(connection, thread);
         try {

@@ -35,18 +35,29 @@ final class Wire implements AutoCloseable {
     /** Room for so much of a message is made at once. */
     private static final int TRUSTED_BYTES = 64 * 1024;
 
+    /** An element of a byte in a message can take more than 50 in memory. */
+    static final long MOST_REQUESTED_ELEMENTS = 1 << 20;
+
+    static final long ANY_ELEMENTS = -1;
+    private static final long ANY_LENGTH = -1;
+
     private final Socket socket;
     private final InputStream in;
     private final OutputStream out;
     private final TConfiguration configuration;
+    private final long mostElements;
     private final FrameOutput frame;
     private final TProtocol writer;
     private final byte[] ahead = new byte[READ_AHEAD_BYTES];
     private int aheadStart;
     private int aheadEnd;
 
-    Wire(Socket socket, int maxFrameBytes) throws IOException {
+    /**
+     * @param mostElements that a list, set or map which arrives may have, or {@link #ANY_ELEMENTS}
+     */
+    Wire(Socket socket, int maxFrameBytes, long mostElements) throws IOException {
         this.socket = socket;
+        this.mostElements = mostElements;
         socket.setTcpNoDelay(true);
         socket.setKeepAlive(true);
         this.in = socket.getInputStream();
@@ -116,7 +127,9 @@ final class Wire implements AutoCloseable {
         if (body == null) {
             return null;
         }
-        TProtocol reader = new TCompactProtocol(new TMemoryInputTransport(configuration, body));
+        TProtocol reader =
+                new TCompactProtocol(
+                        new TMemoryInputTransport(configuration, body), ANY_LENGTH, mostElements);
         return new Incoming(reader.readMessageBegin(), reader);
     }
 

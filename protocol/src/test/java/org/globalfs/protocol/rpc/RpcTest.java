@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -28,6 +29,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.thrift.protocol.TCompactProtocol;
 import org.apache.thrift.protocol.TField;
 import org.apache.thrift.protocol.TMessage;
@@ -39,11 +41,19 @@ import org.apache.thrift.transport.layered.TFramedTransport;
 import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.NoMoreFiles;
 import org.globalfs.protocol.rpc.RpcException.Outcome;
+import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.HashReply;
 import org.globalfs.protocol.wire.HashRequest;
 import org.globalfs.protocol.wire.LocateReply;
 import org.globalfs.protocol.wire.LocateRequest;
+import org.globalfs.protocol.wire.NoticesOp;
+import org.globalfs.protocol.wire.ReplicaStatus;
+import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.StatusRequest;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.UpdateRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
@@ -53,6 +63,7 @@ class RpcTest {
 
     private static final String HOST = "127.0.0.1";
     private static final long TIMEOUT_MS = 20_000;
+    private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
     private static RpcServer serve(RpcHandler<LocateRequest, LocateReply> handler)
             throws IOException {
@@ -319,7 +330,11 @@ class RpcTest {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 Socket stranger =
                         new Socket(InetAddress.getLoopbackAddress(), listener.getLocalPort());
-                Wire wire = new Wire(listener.accept(), RpcServer.DEFAULT_MAX_FRAME_BYTES)) {
+                Wire wire =
+                        new Wire(
+                                listener.accept(),
+                                RpcServer.DEFAULT_MAX_FRAME_BYTES,
+                                Wire.MOST_REQUESTED_ELEMENTS)) {
             stranger.getOutputStream()
                     .write(
                             ByteBuffer.allocate(8)
@@ -330,6 +345,46 @@ class RpcTest {
                     .isInstanceOf(SocketTimeoutException.class);
             assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(2 << 20);
         }
+    }
+
+    /** Empty texts, a byte each, would be a gigabyte of them: all of a server's heap. */
+    @Test
+    void whoSendsMillionsOfElementsIsRefusedBeforeTheyTakeMemory() throws Exception {
+        NoticesOp many = new NoticesOp(1, 1, Collections.nCopies(10_000_000, EMPTY));
+        Command command = new Command(1, 1, 1, new Credentials(0, 0), 0, UpdateOp.notices(many));
+        AtomicLong allocated = new AtomicLong();
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (RpcServer server =
+                        RpcServer.start(
+                                "test",
+                                HOST,
+                                0,
+                                new RpcServer.Calls()
+                                        .on(MetadataCalls.UPDATE, RpcTest::update)
+                                        .on(
+                                                MetadataCalls.STATUS,
+                                                request -> {
+                                                    allocated.set(
+                                                            threads
+                                                                    .getCurrentThreadAllocatedBytes());
+                                                    return new ReplicaStatus(1, List.of(), 0);
+                                                }));
+                RpcClient client = new RpcClient(HOST, server.port())) {
+            assertThatThrownBy(() ->
+                            client.call(
+                                    MetadataCalls.UPDATE,
+                                    new UpdateRequest(0, command),
+                                    TIMEOUT_MS))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContaining("malformed request");
+            assertThat(client.call(MetadataCalls.STATUS, new StatusRequest(), TIMEOUT_MS).getId())
+                    .isEqualTo(1);
+            assertThat(allocated.get()).isLessThan(100 << 20);
+        }
+    }
+
+    private static UpdateReply update(UpdateRequest request) {
+        return new UpdateReply(Status.DONE, 0);
     }
 
     /**
