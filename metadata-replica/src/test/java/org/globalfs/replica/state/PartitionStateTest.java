@@ -15,6 +15,7 @@ import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.LookupOp;
+import org.globalfs.protocol.wire.QuotaOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
@@ -217,6 +218,20 @@ final class PartitionStateTest {
             cookie = page.getEntries().getLast().getCookie();
         } while (!page.isLast());
         assertThat(seen).isEqualTo(files);
+    }
+
+    /** Behind 0 there are quotas only; before it are the entries that are still to be counted. */
+    @Test
+    void quotasAreListedFromAnyNumberOn() {
+        long tree = directory("tree");
+        make(1, tree, "file", 0644);
+        UpdateOp limit = UpdateOp.setQuota(new SetQuotaOp(tree).setInodes(100));
+        assertThat(rings.run(1, rings.command(7, 0, 1, limit)).getErrno()).isZero();
+        assertThat(rings.state(1).isCounting()).isTrue();
+        for (long after : new long[] {0, -1, Long.MIN_VALUE}) {
+            ReadReply reply = rings.read(1, 0, ReadOp.quota(new QuotaOp().setAfter(after)));
+            assertThat(reply.getQuotas()).hasSize(1);
+        }
     }
 
     /** Nothing stands behind space that is only allocated, so sums of it could overflow. */

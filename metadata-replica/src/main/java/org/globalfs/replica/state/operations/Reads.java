@@ -373,7 +373,7 @@ public final class Reads {
         records.scan(
                 Table.QUOTA,
                 Keys.none(),
-                Keys.of(after + 1),
+                Keys.of(Math.max(0, after) + 1), // below are those that are being counted
                 (key, value) -> {
                     Quota quota = Quota.decode(Keys.getLong(key, 0), value);
                     if (told.size() == PAGE_QUOTAS) {
