@@ -75,6 +75,12 @@ public final class Failure extends Exception {
         if (OpenFiles.areUsedUp(thrown) && !message.contains("ulimit")) {
             message += ". " + OpenFiles.remedy();
         }
+        if (message.contains("unable to create native thread")) {
+            message +=
+                    ". Let this user's processes have more threads ('ulimit -u 65536' before it is"
+                            + " started, or LimitNPROC=65536 in its systemd unit; a container's"
+                            + " limit of processes counts, too)";
+        }
         return message;
     }
 

@@ -103,6 +103,13 @@ class CommandErrorsTest {
     }
 
     @Test
+    void aProcessThatMayBeginNoMoreThreads() {
+        Error none = new OutOfMemoryError("unable to create native thread: possibly out of memory");
+        assertThat(Failure.describe(new IOException("replica 1", none)))
+                .contains("replica 1: unable to create", "ulimit -u", "LimitNPROC");
+    }
+
+    @Test
     void aCacheThatIsLargerThanTheMemory() throws IOException {
         Path file =
                 Files.writeString(
