@@ -67,6 +67,11 @@ public final class ReedSolomon {
      * meets a ragged tail. The last data chunks are padded with zeros.
      */
     public int chunkBytes(int blockBytes) {
+        return chunkBytes(blockBytes, dataChunks);
+    }
+
+    /** The same, of a block with so many data chunks. */
+    public static int chunkBytes(int blockBytes, int dataChunks) {
         int share = (blockBytes + dataChunks - 1) / dataChunks;
         return (share + 63) & -64;
     }

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -102,11 +103,22 @@ final class StorageRequests implements Requests {
         }
     }
 
+    /**
+     * Whether no block has such a chunk: once it is stored, whoever looks after it, or reads it,
+     * would trip over it. Bytes of a home that are no text become more than came.
+     */
+    private static boolean isNonsense(ChunkKey key, ChunkShape shape, String home, int bytes) {
+        return shape.isNonsense()
+                || key.index() >= shape.dataChunks() + shape.parityChunks()
+                || bytes != ReedSolomon.chunkBytes(shape.blockBytes(), shape.dataChunks())
+                || ChunkRecord.homeBytes(home) > ChunkRecord.MAX_HOME_BYTES;
+    }
+
     private void put(Frame.Header header, ByteBuffer meta, ByteBuffer payload) {
         ChunkKey key = ChunkKey.read(meta);
         ChunkShape shape = ChunkShape.read(meta);
         String home = Frame.readString(meta);
-        if (key.index() >= ChunkKey.MAX_CHUNKS || payload.remaining() == 0) {
+        if (isNonsense(key, shape, home, payload.remaining())) {
             unsynced.add(new UnsyncedPut(header.request(), ChunkStatus.BAD_REQUEST));
             return;
         }

@@ -31,9 +31,9 @@ public record CachedRequest(
     /** Whether no block can be like that. */
     public boolean isNonsense() {
         int chunks = shape.dataChunks() + shape.parityChunks();
-        return shape.dataChunks() < 1
-                || chunks > ChunkKey.MAX_CHUNKS
+        return shape.isNonsense()
                 || wanted == 0
+                || Long.bitCount(wanted) > shape.dataChunks()
                 || wanted >>> chunks != 0
                 || from < 0
                 || to <= from

@@ -41,7 +41,7 @@ class KeptForOthersTest {
                     new StorageConnection(node.address(), "c", "n", 10_000)) {
                 ChunkShape shape = new ChunkShape(4_000, 1, 4, 2, 1);
                 ChunkKey key = new ChunkKey(1, 2, 3);
-                assertThat(connection.put(key, shape, "away", new byte[1_000], 0, 1_000))
+                assertThat(connection.put(key, shape, "away", new byte[1_024], 0, 1_024))
                         .isEqualTo(ChunkStatus.OK);
                 var _ = epochs.join(new StorageSite("away", "west", 1, "b", ANY, 1));
                 assertThat(connection.statistics().handoffChunks()).isEqualTo(1);

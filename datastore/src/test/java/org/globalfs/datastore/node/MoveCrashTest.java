@@ -10,11 +10,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.datastore.node.CrashImages.Crash;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.Disk;
@@ -80,7 +82,7 @@ class MoveCrashTest {
                 StorageConnection connection = target.connect(TO)) {
             for (int i = 0; i < 8; i++) {
                 // Long enough that eight of them never fit into one segment.
-                byte[] bytes = new byte[30_000 + random.nextInt(30_000)];
+                byte[] bytes = new byte[64 * (470 + random.nextInt(470))];
                 random.nextBytes(bytes);
                 ChunkKey key = new ChunkKey(7, random.nextLong(), i % 6);
                 chunks.put(key, bytes);
@@ -92,7 +94,7 @@ class MoveCrashTest {
             fromDisk.watch(step -> crashBoth(fromDisk, toDisk, step));
             toDisk.watch(step -> crashBoth(fromDisk, toDisk, step));
             for (ChunkKey key : chunks.keySet()) {
-                ChunkMove.move(source.store, connection, key, AckedChunks.SHAPE, "");
+                ChunkMove.move(source.store, connection, key, shape(key), "");
             }
             assertThat(source.store.count()).isZero();
         }
@@ -110,8 +112,13 @@ class MoveCrashTest {
                 .contains(Step.RECORD_BEGUN, Step.RECORD_ENTERED, Step.SYNCED, Step.SEGMENT_SEALED);
     }
 
-    private static void put(SegmentStore store, ChunkKey key, byte[] bytes) throws IOException {
-        assertThat(store.keep(key, AckedChunks.SHAPE, null, bytes)).isEqualTo(ChunkStatus.OK);
+    private ChunkShape shape(ChunkKey key) {
+        byte[] bytes = Objects.requireNonNull(chunks.get(key));
+        return new ChunkShape(4 * bytes.length, 1, 4, 2, 1);
+    }
+
+    private void put(SegmentStore store, ChunkKey key, byte[] bytes) throws IOException {
+        assertThat(store.keep(key, shape(key), null, bytes)).isEqualTo(ChunkStatus.OK);
     }
 
     /** Of a thread of either node: what it finds is kept for the test's. */
@@ -140,7 +147,7 @@ class MoveCrashTest {
             }
             for (ChunkKey key : chunks.keySet()) {
                 if (source.store.location(key) != null) {
-                    assertThat(ChunkMove.move(source.store, connection, key, AckedChunks.SHAPE, ""))
+                    assertThat(ChunkMove.move(source.store, connection, key, shape(key), ""))
                             .isNotEqualTo(ChunkMove.REFUSED);
                 }
             }

@@ -82,21 +82,61 @@ class StorageServerTest {
         epochs.join(new StorageSite("s9", "west", 1, "a", new HostPort("127.0.0.1", 1), 1));
         try (StorageConnection connection = connect()) {
             assertThat(connection.node()).isEqualTo("s1");
-            byte[] data = new byte[100_000];
+            ChunkShape shape = new ChunkShape(400_000, 1, 4, 2, 1);
+            byte[] data = new byte[100_032];
             new Random(5).nextBytes(data);
             ChunkKey key = new ChunkKey(7, 8, 3);
-            assertThat(connection.put(key, SHAPE, "s9", data, 0, data.length))
+            assertThat(connection.put(key, shape, "s9", data, 0, data.length))
                     .isEqualTo(ChunkStatus.OK);
             assertThat(connection.get(key, 0, data.length).payload()).isEqualTo(data);
-            assertThat(connection.get(key, 99_999, 2).status()).isEqualTo(ChunkStatus.BAD_REQUEST);
+            assertThat(connection.get(key, 100_031, 2).status()).isEqualTo(ChunkStatus.BAD_REQUEST);
             assertThat(connection.get(key, -1, 2).status()).isEqualTo(ChunkStatus.BAD_REQUEST);
             assertThat(connection.get(new ChunkKey(7, 8, 2), 0, 1).status())
                     .isEqualTo(ChunkStatus.NOT_FOUND);
             assertThat(connection.statistics().chunks()).isEqualTo(1);
             assertThat(connection.statistics().handoffChunks()).isEqualTo(1);
             assertThat(connection.list(null, 10))
-                    .containsExactly(new StorageConnection.Listed(key, SHAPE, 100_000, "s9"));
+                    .containsExactly(new StorageConnection.Listed(key, shape, 100_032, "s9"));
             assertThat(connection.list(key, 10)).isEmpty();
+        }
+    }
+
+    /** Whoever lists, moves or makes chunks anew would trip over it, or ask for gigabytes. */
+    @Test
+    void aChunkThatNoBlockHasIsRefused() throws IOException {
+        try (StorageConnection connection = connect()) {
+            for (ChunkShape shape :
+                    List.of(
+                            new ChunkShape(0, 1, 4, 2, 1),
+                            new ChunkShape(-1, 1, 4, 2, 1),
+                            new ChunkShape(Integer.MAX_VALUE, 1, 1, 2, 1),
+                            new ChunkShape(4000, 1, 0, 8, 1),
+                            new ChunkShape(4000, 1, 33, 7, 1),
+                            new ChunkShape(4000, 1, 4, 0, 1),
+                            new ChunkShape(4000, 1, 4, 9, 1),
+                            new ChunkShape(4000, 1, 2, 1, 1),
+                            new ChunkShape(5000, 1, 4, 2, 1))) {
+                assertThat(
+                                connection.put(
+                                        new ChunkKey(7, 8, 3), shape, "", new byte[1024], 0, 1024))
+                        .as("%s", shape)
+                        .isEqualTo(ChunkStatus.BAD_REQUEST);
+            }
+            byte[] noText = new byte[255];
+            java.util.Arrays.fill(noText, (byte) 0xff);
+            StorageConnection.Reply reply =
+                    connection.request(
+                            Opcode.PUT,
+                            to -> {
+                                new ChunkKey(7, 8, 3).write(to);
+                                SHAPE.write(to);
+                                to.put((byte) noText.length).put(noText);
+                            },
+                            new byte[1024],
+                            0,
+                            1024);
+            assertThat(reply.status()).isEqualTo(ChunkStatus.BAD_REQUEST);
+            assertThat(connection.list(null, 10)).isEmpty();
         }
     }
 
@@ -428,7 +468,7 @@ class StorageServerTest {
     @Test
     void putDamagedOnTheWayIsRefused() throws IOException {
         try (Socket socket = raw()) {
-            ByteBuffer frames = ByteBuffer.allocate(1000);
+            ByteBuffer frames = ByteBuffer.allocate(2000);
             int start = Frame.begin(frames);
             frames.putInt(Frame.PROTOCOL_VERSION);
             Frame.writeString(frames, "one");
@@ -438,8 +478,8 @@ class StorageServerTest {
             new ChunkKey(1, 1, 1).write(frames);
             SHAPE.write(frames);
             Frame.writeString(frames, "");
-            Frame.end(frames, put, Opcode.PUT, ChunkStatus.REQUEST, 1, 100, 12345);
-            frames.put(new byte[100]);
+            Frame.end(frames, put, Opcode.PUT, ChunkStatus.REQUEST, 1, 1024, 12345);
+            frames.put(new byte[1024]);
             socket.getOutputStream().write(frames.array(), 0, frames.position());
             byte[] hello = socket.getInputStream().readNBytes(Frame.HEADER_BYTES + 7);
             assertThat(Frame.header(ByteBuffer.wrap(hello), 0).chunkStatus())
