@@ -29,11 +29,6 @@ public final class HeldFile {
         return new HeldFile(path, keyOf(path));
     }
 
-    /** Where it should be. */
-    public Path path() {
-        return path;
-    }
-
     /**
      * Looks whether it is still there.
      *

@@ -96,23 +96,15 @@ public final class StorageNode implements AutoCloseable {
 
         /** The same, leaving so much to others. */
         public Options reserving(DiskReserve other) {
-            return new Options(
-                    cluster,
-                    id,
-                    region,
-                    partition,
-                    datacenter,
-                    bind,
-                    advertise,
-                    data,
-                    capacityBytes,
-                    other,
-                    weight,
-                    handoffBytesPerSecond);
+            return with(advertise, other);
         }
 
         /** The same, reached by others at another host than it listens at. */
         public Options advertising(String other) {
+            return with(other, reserve);
+        }
+
+        private Options with(String reachedAt, DiskReserve left) {
             return new Options(
                     cluster,
                     id,
@@ -120,10 +112,10 @@ public final class StorageNode implements AutoCloseable {
                     partition,
                     datacenter,
                     bind,
-                    other,
+                    reachedAt,
                     data,
                     capacityBytes,
-                    reserve,
+                    left,
                     weight,
                     handoffBytesPerSecond);
         }
