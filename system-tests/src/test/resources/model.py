@@ -12,6 +12,7 @@ space in units below a file system's block; the order of a listing; atime.
 import collections
 import ctypes
 import errno
+import itertools
 import os
 import random
 import stat
@@ -270,7 +271,13 @@ def entries(root):
 
 
 def short(value):
-    text = repr(value)
+    """Content as runs of a byte, as operations write it."""
+    if isinstance(value, bytes) and len(value) > 300:
+        runs = [f"{len(list(run))} x {byte:#x}" for byte, run in itertools.groupby(value)]
+        return f"{len(value)} bytes: " + short(", ".join(runs))
+    if isinstance(value, (list, tuple)):
+        return "(" + ", ".join(short(each) for each in value) + ")"
+    text = value if isinstance(value, str) and len(value) > 300 else repr(value)
     return text if len(text) < 300 else text[:200] + f"... ({len(text)} characters)"
 
 

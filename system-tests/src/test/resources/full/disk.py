@@ -178,7 +178,8 @@ def room():
 def load():
     """Writes, whatever comes, until told to stop; notes what was acknowledged, and is still there."""
     files = noted()
-    os.makedirs(os.path.join(A, "full/load"), exist_ok=True)
+    made = lambda: not full(os.makedirs, os.path.join(A, "full/load"), exist_ok=True)
+    until(made, 60, "no room for a directory")  # what replicas still write may take it for a moment
     kept = []
     i = 0
     while not os.path.exists(NOTES + ".stop"):

@@ -43,11 +43,11 @@ final class MoveModelIT {
     void start() throws IOException {
         cluster = LocalCluster.start("movemodel", "-Dglobalfs.move.bytes=400");
         for (int client = 0; client < CLIENTS; client++) {
-            Files.createDirectory(local(client));
-            Shell.bash(LIMIT, cluster.mount(region(client)), "mkdir tree" + client).orFail();
+            Files.createDirectories(local(client));
+            Shell.bash(LIMIT, cluster.mount(region(client)), "mkdir -p " + tree(client)).orFail();
         }
         for (int client = 0; client < CLIENTS; client++) {
-            cluster.awaitSeen("tree" + client);
+            cluster.awaitSeen(tree(client));
         }
     }
 
@@ -59,7 +59,12 @@ final class MoveModelIT {
     }
 
     private static Path local(int client) {
-        return folder.resolve("local" + client);
+        return folder.resolve("local").resolve(tree(client));
+    }
+
+    /** One level below what moves: a link to {@code ../b} leads to nothing that clients share. */
+    private static String tree(int client) {
+        return "tree" + client + "/top";
     }
 
     private static String region(int client) {
@@ -77,7 +82,7 @@ final class MoveModelIT {
                         Long.toString(seed),
                         Integer.toString(count)));
         for (String region : regions) {
-            line.add(cluster.mount(region).resolve("tree" + client).toString());
+            line.add(cluster.mount(region).resolve(tree(client)).toString());
         }
         return Shell.run(LIMIT, folder, line);
     }
