@@ -7,13 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Real software is unpacked, configured, built and run on one tree from three regions, also while
@@ -21,6 +21,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith(SharedCluster.class)
 final class BuildIT {
     private static final Duration LONG = Duration.ofMinutes(6);
     private static final String CONFIGURE_AND_MAKE =
@@ -31,16 +32,9 @@ final class BuildIT {
     private Path tarball;
 
     @BeforeAll
-    void start() throws IOException {
+    void start(LocalCluster shared) throws IOException {
         tarball = BcSources.tarball();
-        cluster = LocalCluster.start("build");
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (cluster != null) {
-            cluster.close();
-        }
+        cluster = shared;
     }
 
     /** Extract, configure, build and run in us-west. */

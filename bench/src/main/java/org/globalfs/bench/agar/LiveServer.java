@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.bench.BenchFailure;
+import org.globalfs.bench.lab.JavaCommand;
 import org.globalfs.bench.lab.Wan;
 
 /** A {@code globalfs server} in a region of the lab. */
@@ -61,14 +62,7 @@ final class LiveServer implements AutoCloseable {
 
     /** What a command line for one of GlobalFS's processes begins with. */
     static List<String> java() {
-        return List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-Xmx160m",
-                "-XX:-UsePerfData",
-                "--enable-native-access=ALL-UNNAMED",
-                "--add-modules=jdk.incubator.vector",
-                "--sun-misc-unsafe-memory-access=allow");
+        return JavaCommand.with(List.of("-XX:+UseSerialGC", "-Xmx160m"));
     }
 
     @Override

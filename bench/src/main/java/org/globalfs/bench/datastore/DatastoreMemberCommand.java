@@ -2,11 +2,11 @@ package org.globalfs.bench.datastore;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.BenchMain;
+import org.globalfs.bench.lab.JavaCommand;
 import org.globalfs.bench.lab.MemberProcess;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -51,13 +51,7 @@ public final class DatastoreMemberCommand implements Callable<Integer> {
     /** Starts this command in a process of its own. */
     static MemberProcess start(
             String name, Path folder, List<String> javaOptions, List<String> arguments) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("-XX:-UsePerfData");
-        command.add("--enable-native-access=ALL-UNNAMED");
-        command.add("--add-modules=jdk.incubator.vector");
-        command.add("--sun-misc-unsafe-memory-access=allow");
-        command.addAll(javaOptions);
+        List<String> command = JavaCommand.with(javaOptions);
         command.addAll(
                 List.of("-cp", System.getProperty("java.class.path"), BenchMain.class.getName()));
         command.add(NAME);

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.BenchMain;
+import org.globalfs.bench.lab.JavaCommand;
 import org.globalfs.bench.lab.MemberProcess;
 import org.globalfs.bench.lab.Pause;
 import org.globalfs.bench.lab.Workplace;
@@ -113,8 +114,7 @@ final class Cluster implements AutoCloseable {
 
     private void startMember(int member) {
         List<String> command = new ArrayList<>(place.prefix(member));
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(contender.jvmFlags());
+        command.addAll(JavaCommand.with(contender.jvmFlags()));
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
         command.add(BenchMain.class.getName());

@@ -2,7 +2,7 @@ package org.globalfs.bench.multicast;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
+import org.globalfs.bench.lab.JavaCommand;
 import org.globalfs.protocol.Dissemination;
 
 /**
@@ -11,7 +11,7 @@ import org.globalfs.protocol.Dissemination;
  * @param system what the member is told to run
  * @param title of its column
  * @param dissemination how its values spread (GlobalFS only)
- * @param jvmFlags for its members
+ * @param jvmFlags for its members, beside those of {@link JavaCommand}
  */
 record Contender(String system, String title, Dissemination dissemination, List<String> jvmFlags) {
     /** As {@code globalfs server} runs. */
@@ -20,12 +20,7 @@ record Contender(String system, String title, Dissemination dissemination, List<
                     "globalfs",
                     "GlobalFS",
                     Dissemination.STAR,
-                    List.of(
-                            "-XX:+UseSerialGC",
-                            "-Xmx1g",
-                            "-XX:-UsePerfData",
-                            "--enable-native-access=ALL-UNNAMED",
-                            "--sun-misc-unsafe-memory-access=allow"));
+                    List.of("-XX:+UseSerialGC", "-Xmx1g"));
 
     boolean isOurs() {
         return system.equals(GLOBALFS.system());
@@ -39,22 +34,15 @@ record Contender(String system, String title, Dissemination dissemination, List<
                 GLOBALFS.jvmFlags());
     }
 
-    private static final List<String> RATIS_ACCESS =
-            List.of(
-                    "-Xmx1g",
-                    "-XX:-UsePerfData",
-                    "--enable-native-access=ALL-UNNAMED",
-                    "--sun-misc-unsafe-memory-access=allow");
-
     /** Best with many values outstanding. */
     static final Contender RATIS_THROUGHPUT =
             new Contender(
                     "ratis-throughput",
                     "Apache Ratis",
                     Dissemination.STAR,
-                    Stream.concat(Stream.of("-XX:+UseParallelGC"), RATIS_ACCESS.stream()).toList());
+                    List.of("-XX:+UseParallelGC", "-Xmx1g"));
 
     /** Best with one value outstanding. */
     static final Contender RATIS_LATENCY =
-            new Contender("ratis-latency", "Apache Ratis", Dissemination.STAR, RATIS_ACCESS);
+            new Contender("ratis-latency", "Apache Ratis", Dissemination.STAR, List.of("-Xmx1g"));
 }
