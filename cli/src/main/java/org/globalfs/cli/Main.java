@@ -7,7 +7,6 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        LazyAuthorities.install();
         int code = GlobalFsCommand.commandLine(args).execute(args);
         System.out.flush();
         System.exit(code);

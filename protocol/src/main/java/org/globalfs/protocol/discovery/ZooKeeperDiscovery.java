@@ -97,6 +97,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             client =
                     CuratorFrameworkFactory.builder()
                             .connectString(zookeeper)
+                            .zkClientConfig(new PlainClientConfig())
                             .sessionTimeoutMs(SESSION_TIMEOUT_MS)
                             .connectionTimeoutMs(CONNECTION_TIMEOUT_MS)
                             .retryPolicy(new BoundedExponentialBackoffRetry(50, 1_000, 5))
