@@ -2,6 +2,7 @@ package org.globalfs.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,18 +15,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Operations that race where partitions meet, from the mounts of three regions, while replicas, the
  * rings' coordinators among them, are killed and come back: nothing is lost, doubled or left half
- * done. Set globalfs.fringe.pairs for a longer run, globalfs.fringe.seed to repeat one.
+ * done. It looks at the whole tree, and so has a cluster of its own. Set globalfs.fringe.pairs for
+ * a longer run, globalfs.fringe.seed to repeat one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
 final class FringeIT {
     private static final int PAIRS = Integer.getInteger("globalfs.fringe.pairs", 90);
     private static final long SEED =
@@ -37,8 +38,15 @@ final class FringeIT {
     private LocalCluster cluster;
 
     @BeforeAll
-    void start(LocalCluster shared) {
-        cluster = shared;
+    void start() throws IOException {
+        cluster = LocalCluster.start("fringe");
+    }
+
+    @AfterAll
+    void stop() throws IOException {
+        if (cluster != null) {
+            cluster.close();
+        }
     }
 
     @Test
