@@ -358,7 +358,7 @@ public final class DistributedBlockStore implements BlockStore {
         GetOperation operation;
         List<StorageSite> homes = homes(ref);
         List<StorageSite> former =
-                ref.getEpoch() == directory.newestEpoch() ? homes : formerHomes(ref);
+                ref.getEpoch() == directory.newestEpoch() ? homes : formerHomesOr(homes, ref);
         Lane lane = lanes.take(deadline);
         try {
             operation =
@@ -428,6 +428,21 @@ public final class DistributedBlockStore implements BlockStore {
     public List<StorageSite> homes(BlockRef ref) throws IOException {
         List<StorageSite> homes = homes(ref, directory.newest(ref.getRegion()));
         return homes != null ? homes : formerHomes(ref);
+    }
+
+    /**
+     * Where they were written; or these, where ZooKeeper has lost the block's epoch, or its number
+     * is another one's since: whoever finds nothing at its homes asks all nodes.
+     */
+    private List<StorageSite> formerHomesOr(List<StorageSite> homes, BlockRef ref) {
+        try {
+            List<StorageSite> former =
+                    homes(ref, directory.placement(ref.getEpoch(), ref.getRegion()));
+            return former != null ? former : homes;
+        } catch (IOException e) {
+            LOG.debug("{} is looked for without its epoch: {}", ref, e.getMessage());
+            return homes;
+        }
     }
 
     /** Where they were written, and are until they have been moved. */

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.globalfs.datastore.node.StorageNode;
@@ -452,6 +453,25 @@ class DistributedBlockStoreTest extends BlockStoreContract {
         assertReadable(blocks);
         assertThat(cluster.node("a3").statistics().chunks()).isPositive();
         assertThat(store.deleteAll(blocks.keySet())).hasSize(30);
+    }
+
+    /** ZooKeeper lost its data while nothing ran: epochs begin anew, and blocks name old ones. */
+    @Test
+    void blocksOfEpochsThatAreLostAreFound() throws IOException {
+        Map<BlockRef, byte[]> blocks = new HashMap<>();
+        putSome(10, 50_000)
+                .forEach((ref, content) -> {
+                    BlockRef later = new BlockRef(ref);
+                    later.setEpoch(ref.getEpoch() + 20); // nobody knows it any more
+                    BlockRef early = new BlockRef(ref);
+                    early.setEpoch(2); // that is one with two nodes now
+                    blocks.put(later, content);
+                    blocks.put(early, content);
+                });
+        assertReadable(blocks);
+        cluster.start("a3");
+        cluster.start("b3"); // some chunks belong there now
+        assertReadable(blocks);
     }
 
     @Test

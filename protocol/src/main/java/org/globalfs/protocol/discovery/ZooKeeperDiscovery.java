@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.ChildData;
@@ -47,7 +49,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Members and epochs are mirrored here. While the connection is down the mirror keeps its last
  * content. A ZooKeeper that comes back without its data is given what is known here: who has
- * announced members puts back the newest epoch, and what else it has recorded or read.
+ * announced members puts back the epochs, and what else it has recorded or read.
  */
 public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperDiscovery.class);
@@ -334,6 +336,11 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
         if (known != null) {
             return known;
         }
+        if (!client.getZookeeperClient().isConnected()) {
+            // Readers do without, and have no time for attempts to reach it.
+            throw new IOException(
+                    "placement epoch " + number + " is not known while ZooKeeper is away");
+        }
         try {
             Epoch epoch = Records.epoch(number, read(epochPath(number)));
             epochs.putIfAbsent(number, epoch);
@@ -383,7 +390,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             }
         }
         try {
-            putBack(newest());
+            putBackEpochs();
             for (String replica : served) {
                 client.create().orSetData().creatingParentsIfNeeded().forPath(servedPath(replica));
             }
@@ -393,18 +400,28 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
         }
     }
 
-    private void putBack(Epoch known) throws Exception {
-        if (known.number() <= newestStored().number()) {
-            return;
-        }
-        try {
-            create(known);
-            LOG.error(
-                    "ZooKeeper has come back without placement epoch {}, which is put back: has it"
-                            + " lost its data?",
-                    known.number());
-        } catch (KeeperException.NodeExistsException e) {
-            LOG.debug("another process put it back first", e);
+    /**
+     * The newest first, which whoever joins then goes on from; then those before it, which blocks
+     * name that were written in them.
+     */
+    private void putBackEpochs() throws Exception {
+        Set<Integer> stored = storedNumbers();
+        int newestStored = stored.isEmpty() ? 0 : Collections.max(stored);
+        for (Epoch known : epochs.descendingMap().values()) {
+            if (stored.contains(known.number())) {
+                continue;
+            }
+            try {
+                create(known);
+                if (known.number() > newestStored && known.equals(newest())) {
+                    LOG.error(
+                            "ZooKeeper has come back without placement epoch {}, which is put"
+                                    + " back: has it lost its data?",
+                            known.number());
+                }
+            } catch (KeeperException.NodeExistsException e) {
+                LOG.debug("another process put it back first", e);
+            }
         }
     }
 
@@ -443,14 +460,22 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     }
 
     private Epoch newestStored() throws Exception {
-        List<String> numbers;
-        try {
-            numbers = client.getChildren().forPath(root + "/placement");
-        } catch (KeeperException.NoNodeException e) {
+        Set<Integer> numbers = storedNumbers();
+        if (numbers.isEmpty()) {
             return NONE;
         }
-        int newest = numbers.stream().mapToInt(Integer::parseInt).max().orElse(0);
-        return newest == 0 ? NONE : Records.epoch(newest, read(epochPath(newest)));
+        int newest = Collections.max(numbers);
+        return Records.epoch(newest, read(epochPath(newest)));
+    }
+
+    private Set<Integer> storedNumbers() throws Exception {
+        try {
+            return client.getChildren().forPath(root + "/placement").stream()
+                    .map(Integer::valueOf)
+                    .collect(Collectors.toSet());
+        } catch (KeeperException.NoNodeException e) {
+            return Set.of();
+        }
     }
 
     private String read(String path) throws Exception {

@@ -136,8 +136,8 @@ class ZooKeeperDiscoveryTest {
         try (ZooKeeperDiscovery mount = connect();
                 ZooKeeperDiscovery server = connect()) {
             server.register(member("1", 1001));
-            server.join(site("a", 1));
-            server.join(site("b", 2));
+            Epoch first = server.join(site("a", 1));
+            Epoch second = server.join(site("b", 2));
             Epoch epoch = server.change(newest -> newest.drain("a"));
             try (ZooKeeperDiscovery gone = connect()) {
                 gone.recordServing(2);
@@ -153,6 +153,8 @@ class ZooKeeperDiscoveryTest {
                     EmbeddedZooKeeper.start(folder.resolve("empty"), "127.0.0.1", port, e -> {});
             try (ZooKeeperDiscovery late = connect()) {
                 await().atMost(Duration.ofSeconds(60)).until(() -> late.newest().equals(epoch));
+                // Blocks name the epoch that they were written in.
+                await().until(() -> knows(late, first) && knows(late, second));
                 for (int replica = 1; replica <= 3; replica++) {
                     int id = replica;
                     await().until(() -> late.hasServed(id));
@@ -266,6 +268,14 @@ class ZooKeeperDiscoveryTest {
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .filteredOn(line -> line.contains("ignoring") && line.contains("REPLICA/1~a"))
                 .hasSizeBetween(1, 2);
+    }
+
+    private static boolean knows(ZooKeeperDiscovery discovery, Epoch epoch) {
+        try {
+            return discovery.epoch(epoch.number()).equals(epoch);
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private ZooKeeperDiscovery connect() throws IOException {
