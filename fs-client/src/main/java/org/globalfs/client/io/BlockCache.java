@@ -145,23 +145,31 @@ final class BlockCache {
 
     private void fetchRun(
             BlockRef ref, int firstIndex, List<CompletableFuture<ByteBuffer>> slices) {
-        executor.execute(() -> {
-            int start = firstIndex * SLICE_BYTES;
-            int length = Math.min(slices.size() * SLICE_BYTES, ref.getLength() - start);
-            try {
-                byte[] content = new byte[length];
-                blocks.get(ref, start, content, 0, length);
-                for (int i = 0; i < slices.size(); i++) {
-                    int at = i * SLICE_BYTES;
-                    int count = Math.min(SLICE_BYTES, length - at);
-                    slices.get(i).complete(ByteBuffer.wrap(content, at, count).slice());
-                }
-                keepAllOrNone(ref, firstIndex, slices);
-            } catch (IOException | RuntimeException | Error e) {
-                // The cache forgets failed futures; whoever waits for them hears why.
-                slices.forEach(slice -> slice.completeExceptionally(e));
+        try {
+            executor.execute(() -> fetchNow(ref, firstIndex, slices));
+        } catch (RuntimeException | Error e) {
+            slices.forEach(slice -> slice.completeExceptionally(e));
+            throw e;
+        }
+    }
+
+    private void fetchNow(
+            BlockRef ref, int firstIndex, List<CompletableFuture<ByteBuffer>> slices) {
+        int start = firstIndex * SLICE_BYTES;
+        int length = Math.min(slices.size() * SLICE_BYTES, ref.getLength() - start);
+        try {
+            byte[] content = new byte[length];
+            blocks.get(ref, start, content, 0, length);
+            for (int i = 0; i < slices.size(); i++) {
+                int at = i * SLICE_BYTES;
+                int count = Math.min(SLICE_BYTES, length - at);
+                slices.get(i).complete(ByteBuffer.wrap(content, at, count).slice());
             }
-        });
+            keepAllOrNone(ref, firstIndex, slices);
+        } catch (IOException | RuntimeException | Error e) {
+            // The cache forgets failed futures; whoever waits for them hears why.
+            slices.forEach(slice -> slice.completeExceptionally(e));
+        }
     }
 
     /** The first ones may be evicted before the last ones are known to share their memory. */

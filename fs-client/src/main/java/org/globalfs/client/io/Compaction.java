@@ -115,7 +115,8 @@ final class Compaction {
             ContentView.committed().compose(writeBack.cache(), run.offset, part, map, 0);
             content.position(content.position() + length);
         }
-        BlockRef block = writeBack.store(ino, content.flip().slice());
+        // What is written meanwhile waits for this: it does not wait for storage that is away.
+        BlockRef block = writeBack.storeNow(ino, content.flip().slice());
         List<Extent> extents = new ArrayList<>(runs.size());
         int at = 0;
         for (Run run : runs) {

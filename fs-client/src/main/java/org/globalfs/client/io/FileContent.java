@@ -132,8 +132,8 @@ public final class FileContent {
             Credentials credentials,
             Patience patience)
             throws ContentException {
-        int length = content.remaining();
-        if (!writeBack.budget().take(length, patience)) {
+        long memory = (long) content.remaining() + WriteBuffer.BESIDES_BYTES;
+        if (!writeBack.budget().take(memory, patience)) {
             throw new ContentException(
                     Errno.EIO, "write buffers stay full: commits do not come through");
         }
@@ -145,7 +145,7 @@ public final class FileContent {
             if (append && !target.hasData()) {
                 appendAt = offset;
             }
-            target.reserved(length);
+            target.reserved(memory);
             target.write(
                     append ? target.pieces().end() : offset,
                     content,
@@ -242,8 +242,9 @@ public final class FileContent {
         } finally {
             lock.lock();
             committing = null;
-            finish(pending, result);
+            // First of all, as finishing may fail: they go on when the lock is free.
             committed.signalAll();
+            finish(pending, result);
         }
         return result;
     }

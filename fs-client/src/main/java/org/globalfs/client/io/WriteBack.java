@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -77,6 +78,17 @@ public final class WriteBack implements AutoCloseable {
     private final Set<FileContent> dirty = ConcurrentHashMap.newKeySet();
 
     public WriteBack(Backing backing, BlockStore blocks, IoOptions options) {
+        this(
+                backing,
+                blocks,
+                options,
+                Thread.ofPlatform().daemon().name("block-transfer-", 1).factory());
+    }
+
+    /**
+     * @param threads for transfers
+     */
+    WriteBack(Backing backing, BlockStore blocks, IoOptions options, ThreadFactory threads) {
         this.backing = backing;
         this.blocks = blocks;
         this.options = options;
@@ -87,10 +99,10 @@ public final class WriteBack implements AutoCloseable {
                         20,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        Thread.ofPlatform().daemon().name("block-transfer-", 1).factory());
+                        threads);
         transfers.allowCoreThreadTimeOut(true);
-        this.uploads = new UploadQueue(transfers, PARALLEL_UPLOADS);
-        this.cache = new BlockCache(blocks, options.cacheBytes(), transfers);
+        this.uploads = new UploadQueue(this::transfer, PARALLEL_UPLOADS);
+        this.cache = new BlockCache(blocks, options.cacheBytes(), this::transfer);
         this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
         ScheduledFuture<?> _ =
                 timer.scheduleWithFixedDelay(
@@ -139,6 +151,16 @@ public final class WriteBack implements AutoCloseable {
         executor.execute(task);
     }
 
+    /** Where the system gives no thread more, a virtual one does it: acknowledged content waits. */
+    private void transfer(Runnable task) {
+        try {
+            transfers.execute(task);
+        } catch (OutOfMemoryError e) {
+            LOG.warn("no thread for the transfer of a block: {}", e.getMessage());
+            executor.execute(task);
+        }
+    }
+
     void dirty(FileContent file) {
         dirty.add(file);
     }
@@ -173,7 +195,17 @@ public final class WriteBack implements AutoCloseable {
     void store(long ino, WriteBuffer buffer) {
         CompletableFuture<BlockRef> result = new CompletableFuture<>();
         buffer.freeze(result);
-        uploads.execute(() -> store(ino, buffer.content(), result));
+        upload(ino, buffer.content(), result);
+    }
+
+    /** In the background; {@code result} hears of all that goes wrong. */
+    private void upload(long ino, ByteBuffer content, CompletableFuture<BlockRef> result) {
+        try {
+            uploads.execute(() -> store(ino, content, result));
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+            throw e;
+        }
     }
 
     /**
@@ -186,9 +218,7 @@ public final class WriteBack implements AutoCloseable {
         boolean last = false;
         while (true) {
             try {
-                BlockRef ref = blocks.put(backing.home(ino), content.duplicate());
-                cache.keep(ref, content);
-                result.complete(ref);
+                result.complete(put(ino, content));
                 return;
             } catch (IOException e) {
                 if (last || !passes(e)) {
@@ -211,11 +241,23 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
-    /** Stores content as a block; waits for it. */
-    BlockRef store(long ino, ByteBuffer content) throws IOException {
+    /** Stores content as a block, unless the store is away; waits for it. */
+    BlockRef storeNow(long ino, ByteBuffer content) throws IOException {
         CompletableFuture<BlockRef> result = new CompletableFuture<>();
-        uploads.execute(() -> store(ino, content, result));
+        uploads.execute(() -> {
+            try {
+                result.complete(put(ino, content));
+            } catch (IOException | RuntimeException | Error e) {
+                result.completeExceptionally(e);
+            }
+        });
         return await(result);
+    }
+
+    private BlockRef put(long ino, ByteBuffer content) throws IOException {
+        BlockRef ref = blocks.put(backing.home(ino), content.duplicate());
+        cache.keep(ref, content);
+        return ref;
     }
 
     /** Whether the store may succeed later. */
@@ -239,7 +281,7 @@ public final class WriteBack implements AutoCloseable {
      *
      * @param errno of the data
      * @param refused errno of the attributes that went with the data, when only they failed
-     * @param apart the data found no room, and its attributes were set without it, or refused
+     * @param apart the data is lost, and its attributes were set without it, or refused
      * @param op the command; null when it did not get as far, or needed none
      * @param answer to the command; null as that is
      */
@@ -361,10 +403,10 @@ public final class WriteBack implements AutoCloseable {
         return errno == Errno.ENOSPC || errno == Errno.EDQUOT;
     }
 
-    /** The data is lost; when it found no room, that is no reason for its attributes. */
+    /** The data is lost; that is no reason for its attributes, which were acknowledged. */
     private Committed lost(long ino, Pending pending, Errno errno, Runnable progress) {
         SetAttributesOp attributes = pending.attributes();
-        if (attributes == null || !lacksRoom(errno)) {
+        if (attributes == null) {
             return Committed.failed(errno);
         }
         UpdateOp op = UpdateOp.setAttributes(attributes);
@@ -463,7 +505,7 @@ public final class WriteBack implements AutoCloseable {
             ByteBuffer content = joined(pieces);
             packed.add(future);
             storing.add(future);
-            uploads.execute(() -> store(ino, content, future));
+            upload(ino, content, future);
         }
         List<Extent> result = new ArrayList<>();
         for (int i = 0; i < groups.size(); i++) {

@@ -14,7 +14,11 @@ import org.jspecify.annotations.Nullable;
 final class WriteBuffer {
 
     static final int MAX_BYTES = 4 << 20;
-    private static final int MIN_BYTES = 4 << 10;
+
+    /** Memory that a write takes besides its content, at most: a buffer's least, and its place. */
+    static final int BESIDES_BYTES = 512;
+
+    private static final int MIN_BYTES = 256;
 
     private byte[] bytes;
     private int used;

@@ -1,6 +1,7 @@
 package org.globalfs.client.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,6 +11,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.Test;
@@ -71,5 +74,28 @@ class BlockCacheTest {
         read(part, 0, 1_000);
         assertThat(memoryBytes()).isEqualTo(42_000);
         assertThat(blocks.gets).hasValue(0);
+    }
+
+    /** Who wants the same slice meanwhile, or later, would wait for ever. */
+    @Test
+    void aSliceThatNobodyCouldBeginToFetchIsFetchedByTheNextWhoWantsIt()
+            throws IOException, ExecutionException, InterruptedException {
+        BlockRef block = block(100);
+        AtomicBoolean refuses = new AtomicBoolean(true);
+        BlockCache busy =
+                new BlockCache(
+                        blocks,
+                        CACHE_BYTES,
+                        task -> {
+                            if (refuses.get()) {
+                                throw new RejectedExecutionException("no thread");
+                            }
+                            task.run();
+                        });
+        assertThatThrownBy(() -> busy.fetch(block, 0, 100))
+                .isInstanceOf(RejectedExecutionException.class);
+        refuses.set(false);
+        assertThat(busy.fetch(block, 0, 100)).allMatch(CompletableFuture::isDone);
+        assertThat(blocks.gets).hasValue(1);
     }
 }

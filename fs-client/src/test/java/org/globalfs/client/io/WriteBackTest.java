@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
@@ -50,10 +52,10 @@ class WriteBackTest {
 
     /** As when the process was stopped in the middle of the attempt, and goes on. */
     @Test
-    void aBlockWhoseTimeIsOverIsTriedOnceMore() throws IOException {
+    void aBlockWhoseTimeIsOverIsTriedOnceMore() throws ExecutionException, InterruptedException {
         failing = 1;
         try (WriteBack writeBack = new WriteBack(new NoReplicas(), blocks, OPTIONS)) {
-            BlockRef ref = writeBack.store(1, ByteBuffer.wrap(new byte[100]));
+            BlockRef ref = stored(writeBack);
             assertThat(ref.getLength()).isEqualTo(100);
         }
         assertThat(attempts).hasValue(2);
@@ -63,11 +65,20 @@ class WriteBackTest {
     void aBlockThatFindsNoStoreThenEitherIsGivenUp() {
         failing = Integer.MAX_VALUE;
         try (WriteBack writeBack = new WriteBack(new NoReplicas(), blocks, OPTIONS)) {
-            assertThatThrownBy(() -> writeBack.store(1, ByteBuffer.wrap(new byte[100])))
+            assertThatThrownBy(() -> stored(writeBack))
+                    .cause()
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("no storage node answers");
         }
         assertThat(attempts).hasValue(2);
+    }
+
+    private static BlockRef stored(WriteBack writeBack)
+            throws ExecutionException, InterruptedException {
+        WriteBuffer buffer = new WriteBuffer(100);
+        buffer.append(ByteBuffer.allocate(100), 100);
+        writeBack.store(1, buffer);
+        return Objects.requireNonNull(buffer.upload()).get();
     }
 
     /** Nothing is committed. */

@@ -1,0 +1,255 @@
+package org.globalfs.client.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.globalfs.client.FakeBlockStore;
+import org.globalfs.client.meta.Answer;
+import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.SetAttributesOp;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateOp;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Writers, readers and commits of one file that meet, with one replica's state in memory. */
+@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FileContentTest {
+
+    private static final Credentials ROOT = new Credentials(0, 0);
+    private static final int INLINE_MAX = 16 << 10;
+
+    private final FakeBlockStore blocks = new FakeBlockStore();
+    private final OneFile replica = new OneFile();
+
+    private static IoOptions options(long bufferBytes, Duration timeout) {
+        return new IoOptions(
+                INLINE_MAX,
+                32 << 20,
+                bufferBytes,
+                16 << 20,
+                Duration.ofMinutes(10),
+                timeout,
+                false);
+    }
+
+    private WriteBack writeBack() {
+        return new WriteBack(replica, blocks, options(64 << 20, Duration.ofSeconds(50)));
+    }
+
+    private static Patience patience() {
+        return Patience.of(Duration.ofSeconds(50));
+    }
+
+    private static void write(FileContent file, long offset, int length, boolean append) {
+        try {
+            file.write(offset, ByteBuffer.allocate(length), append, ROOT, patience());
+        } catch (ContentException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Who waits for a commit goes on however it ends. */
+    @Test
+    void aCommitWhoseOutcomeCannotBeTakenInHoldsUpNobody() throws InterruptedException {
+        try (WriteBack writeBack = writeBack()) {
+            FileContent file = writeBack.file(1);
+            write(file, 0, 10, false);
+            CountDownLatch go = new CountDownLatch(1);
+            replica.beforeUpdate = op -> awaited(go);
+            replica.failingChanges.set(1);
+            Thread first =
+                    Thread.ofPlatform()
+                            .daemon()
+                            .start(() -> {
+                                try {
+                                    file.flush();
+                                } catch (IllegalStateException e) {
+                                    assertThat(e).hasMessage("to be seen by who commits");
+                                }
+                            });
+            await().until(() -> replica.updates.get() == 1);
+            Thread second = Thread.ofPlatform().daemon().start(file::flush);
+            await().until(() -> second.getState() == Thread.State.WAITING);
+            go.countDown();
+            first.join(10_000);
+            second.join(10_000);
+            assertThat(second.isAlive()).isFalse();
+        }
+    }
+
+    private static void awaited(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Bytes far from each other, of which each takes a buffer: the replica is away. */
+    @Test
+    void scatteredBytesCountWithTheMemoryThatTheyTake() throws InterruptedException {
+        IoOptions options = options(1 << 20, Duration.ofSeconds(50));
+        try (WriteBack writeBack = new WriteBack(replica, blocks, options)) {
+            CountDownLatch go = new CountDownLatch(1);
+            replica.beforeUpdate = op -> awaited(go);
+            List<FileContent> files = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                files.add(writeBack.file(i));
+            }
+            AtomicInteger written = new AtomicInteger();
+            Thread writer =
+                    Thread.ofPlatform()
+                            .daemon()
+                            .start(() -> {
+                                for (int i = 0; i < 4_000; i++) {
+                                    write(files.get(i % 4), i * 8192L, 1, false);
+                                    written.incrementAndGet();
+                                }
+                            });
+            writer.join(500);
+            assertThat(written).as("buffers in a MiB").hasValueLessThan((1 << 20) / 512);
+            go.countDown();
+            writer.join();
+        }
+    }
+
+    /** chmod(2) was answered; that content finds no storage node is no reason to forget it. */
+    @Test
+    void attributesStayWhenTheContentBeforeThemIsLost() {
+        IoOptions options = options(64 << 20, Duration.ofNanos(1));
+        try (WriteBack writeBack = new WriteBack(replica, blocks, options)) {
+            FileContent file = writeBack.file(1);
+            write(file, 0, 2 * INLINE_MAX, false);
+            assertThat(file.defer(new SetAttributesOp(1).setMode(0600), ROOT)).isTrue();
+            blocks.refusePuts = true;
+            file.flush();
+            assertThat(file.errors()).isEqualTo(1);
+            assertThat(file.lastError()).isEqualTo(Errno.EIO);
+            assertThat(replica.executed)
+                    .containsExactly(UpdateOp.setAttributes(new SetAttributesOp(1).setMode(0600)));
+        }
+    }
+
+    /**
+     * What is small needs no storage node, and does not wait for one because of what was before.
+     */
+    @Test
+    void noCommitWaitsForACompactionThatFindsNoStorage() {
+        try (WriteBack writeBack = writeBack()) {
+            FileContent file = writeBack.file(1);
+            blocks.refusePuts = true;
+            for (int i = 0; i < 400; i++) {
+                write(file, i * 101L, 100, false);
+                write(file, i * 101L + 100, 1, false);
+                file.flush();
+            }
+            write(file, 0, 1, false);
+            file.flush();
+            assertThat(file.errors()).isZero();
+        }
+    }
+
+    /** A process may have no thread more, and goes on with those that it has. */
+    @Test
+    void contentIsStoredAndReadWhereNoThreadCanBeBegun() throws ContentException {
+        ThreadFactory none =
+                task -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                };
+        IoOptions options = options(64 << 20, Duration.ofSeconds(50));
+        try (WriteBack writeBack = new WriteBack(replica, blocks, options, none)) {
+            FileContent file = writeBack.file(1);
+            write(file, 0, 40 << 20, false);
+            file.flush();
+            assertThat(file.errors()).isZero();
+            ByteBuffer into = ByteBuffer.allocate(1 << 20);
+            file.read(0, into, new ReadAhead(), patience());
+            assertThat(into.hasRemaining()).isFalse();
+        }
+    }
+
+    /** What the replicas hold of the file, whichever it is. */
+    private static final class OneFile implements Backing {
+        final AtomicInteger updates = new AtomicInteger();
+        final AtomicInteger failingChanges = new AtomicInteger();
+        final List<UpdateOp> executed = new ArrayList<>();
+        private final AtomicLong version = new AtomicLong();
+        private final AtomicReference<ContentMap> map = new AtomicReference<>(ContentMap.empty(0));
+        volatile Consumer<UpdateOp> beforeUpdate = op -> {};
+
+        @Override
+        public @Nullable ContentMap known(long ino) {
+            return null;
+        }
+
+        @Override
+        public ContentMap fetch(long ino, long offset, long length, Patience patience) {
+            return map.get();
+        }
+
+        @Override
+        public ContentMap page(long ino, long offset, Patience patience) {
+            return map.get();
+        }
+
+        @Override
+        public int home(long ino) {
+            return 1;
+        }
+
+        @Override
+        public Answer<UpdateReply> update(
+                long ino, Credentials credentials, UpdateOp op, Patience patience) {
+            updates.incrementAndGet();
+            beforeUpdate.accept(op);
+            UpdateReply reply = new UpdateReply(Status.DONE, 0);
+            synchronized (executed) {
+                executed.add(op);
+                ContentMap before = map.get();
+                long base = op.isSetWrite() && op.getWrite().isAppend() ? before.size() : 0;
+                List<Extent> placed = new ArrayList<>();
+                long size = before.size();
+                for (Extent extent :
+                        op.isSetWrite() ? op.getWrite().getExtents() : List.<Extent>of()) {
+                    placed.add(new Extent(extent).setOffset(base + extent.getOffset()));
+                    size = Math.max(size, base + extent.getOffset() + extent.getLength());
+                }
+                reply.setOffset(base);
+                ContentMap after = before.changed(version.incrementAndGet(), size, placed);
+                map.set(Objects.requireNonNull(after));
+            }
+            return new Answer<>(reply, 1, 0, 0);
+        }
+
+        @Override
+        public void changed(
+                long ino, UpdateOp op, List<Extent> extents, Answer<UpdateReply> answer) {
+            if (failingChanges.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new IllegalStateException("to be seen by who commits");
+            }
+        }
+
+        @Override
+        public void rearranged(long ino) {}
+
+        @Override
+        public void lost(long ino) {}
+    }
+}
