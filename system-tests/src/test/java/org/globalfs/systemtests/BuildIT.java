@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Real software is unpacked, configured, built and run on one tree from three regions, also while
@@ -21,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
 final class BuildIT {
     private static final Duration LONG = Duration.ofMinutes(6);
     private static final String CONFIGURE_AND_MAKE =

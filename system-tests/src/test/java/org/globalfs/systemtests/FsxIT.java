@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -21,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dglobalfs.fsx.operations=1000000} makes each fsx a long one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
 final class FsxIT {
     private static final String OPERATIONS = System.getProperty("globalfs.fsx.operations", "1500");
     private static final Duration LIMIT = Duration.ofHours(OPERATIONS.length() > 5 ? 12 : 1);

@@ -11,11 +11,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What is done in a region's own trees involves nobody outside the region. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
 final class LocalityIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final int ROUNDS = 150;

@@ -13,11 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** {@code globalfs place}: trees move between regions, and to all, while they are in use. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
 final class MoveIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
 

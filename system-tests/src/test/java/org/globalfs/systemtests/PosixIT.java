@@ -15,14 +15,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * POSIX as programs see it: the suite pjdfstest in a regional partition, in partition 0 and across
  * the border between them; extended attributes and access control lists by the tools that use them.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
 final class PosixIT {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final Duration SUITE_LIMIT = Duration.ofMinutes(8);

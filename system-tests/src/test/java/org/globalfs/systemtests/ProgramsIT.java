@@ -9,7 +9,6 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -17,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dglobalfs.programs.seconds=30} makes pgbench run for so long, and runs more of Python's tests.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
 final class ProgramsIT {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final int SECONDS = Integer.getInteger("globalfs.programs.seconds", 5);

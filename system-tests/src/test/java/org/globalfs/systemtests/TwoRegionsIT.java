@@ -17,11 +17,10 @@ import org.globalfs.protocol.config.ClientConfig;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What one region's mount promises to another's. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedCluster.class)
+@InSharedCluster
 final class TwoRegionsIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private LocalCluster cluster;
