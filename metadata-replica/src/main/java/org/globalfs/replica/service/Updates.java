@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.Shutdown;
@@ -14,6 +15,7 @@ import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.UpdateRequest;
+import org.globalfs.replica.state.model.Partitions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,7 +107,7 @@ final class Updates {
         boolean participantsExist =
                 !command.isSetParticipants()
                         || command.getParticipants().stream().allMatch(this::exists);
-        if (!exists(command.getOrigin()) || !participantsExist) {
+        if (!exists(command.getOrigin()) || !participantsExist || !votersExist(command)) {
             return false;
         }
         UpdateOp._Fields kind = command.getOp().getSetField();
@@ -124,6 +126,28 @@ final class Updates {
                     ADOPT_QUOTA ->
                     false;
         };
+    }
+
+    /** Where what a coordinated command names was born: there it is asked for, at first. */
+    private boolean votersExist(Command command) {
+        if (!command.isCoordinated()) {
+            return true;
+        }
+        UpdateOp op = command.getOp();
+        List<Long> named =
+                switch (op.getSetField()) {
+                    case UNLINK -> List.of(op.getUnlink().getParent());
+                    case RENAME ->
+                            List.of(op.getRename().getParent(), op.getRename().getNewParent());
+                    case LINK -> List.of(op.getLink().getIno(), op.getLink().getNewParent());
+                    case MOVE -> op.getMove().getInodes();
+                    default -> List.of();
+                };
+        return LongStream.concat(
+                        LongStream.of(command.getExpectedSource(), command.getExpectedTarget()),
+                        named.stream().mapToLong(Long::longValue))
+                .mapToInt(Partitions::ofBirth)
+                .allMatch(this::exists);
     }
 
     private boolean exists(int partition) {

@@ -26,8 +26,10 @@ import org.globalfs.protocol.config.Rings;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.LinkOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Partitions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -142,6 +144,11 @@ class ReplicaClusterTest {
                     .isEqualTo(Errno.EINVAL.number());
             Command agreed = session.command(op).setCoordinated(true).setParticipants(List.of(77));
             assertThat(session.send(0, agreed, 10_000_000_000L).getErrno())
+                    .isEqualTo(Errno.EINVAL.number());
+            UpdateOp link =
+                    UpdateOp.link(new LinkOp(Partitions.ino(77, 5), ROOT, TestSession.bytes("x")));
+            Command linked = session.command(link).setCoordinated(true);
+            assertThat(session.send(0, linked, 10_000_000_000L).getErrno())
                     .isEqualTo(Errno.EINVAL.number());
             assertThat(session.list(ROOT)).isEmpty();
         }
