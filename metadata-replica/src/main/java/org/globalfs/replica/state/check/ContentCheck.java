@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks content maps against inodes and blocks: pieces of a file do not overlap, its counts of
  * them are right, every block has as many references as pieces refer to it, none of these is
- * doomed; that files with other regions' blocks are on the list of those, without which they could
+ * doomed; that extents lie within their blocks, and what is allocated beyond a file's size is
+ * marked; that files with other regions' blocks are on the list of those, without which they could
  * move on with them; and that attributes and locks belong to inodes.
  */
 final class ContentCheck {
@@ -97,6 +98,10 @@ final class ContentCheck {
             if (inode != null && end > inode.size && !piece.isUnwritten()) {
                 report.fault("file %x: content up to %d beyond its size", ino, end);
             }
+            if (piece.block() != null && !isInside(piece, piece.block())) {
+                report.fault(
+                        "file %x: the extent at %d reaches beyond its block", ino, piece.offset());
+            }
         }
 
         void finish() {
@@ -110,10 +115,21 @@ final class ContentCheck {
                         "file %x has %d extents of %d bytes, but counts %d of %d",
                         ino, count, bytes, inode.extents, inode.stored);
             }
+            if (inode != null && end > inode.size && (inode.flags & Inode.RESERVED) == 0) {
+                // Whatever writes or cuts there would not look for them.
+                report.fault(
+                        "file %x has extents up to %d, beyond its size, but is not marked so",
+                        ino, end);
+            }
             if (foreign && records.get(Table.FOREIGN, Keys.of(ino)) == null) {
                 report.fault("file %x has content of another region, but is not listed", ino);
             }
         }
+    }
+
+    private static boolean isInside(Piece piece, BlockRef block) {
+        return piece.blockOffset() >= 0
+                && piece.blockOffset() + piece.length() <= block.getLength();
     }
 
     private void extents() {

@@ -142,6 +142,12 @@ final class PartitionCheckTest {
         faults.put(
                 "extents overlap at 4096", () -> put(new Piece(0, 5000, new byte[5000], null, 0)));
         faults.put("content up to 8192 beyond", () -> change(file, i -> i.size = 8191));
+        faults.put(
+                "the extent at 4096 reaches beyond its block",
+                () -> put(new Piece(4096, 4096, null, BLOCK, 4097)));
+        faults.put(
+                "extents up to 9000, beyond its size, but is not marked",
+                () -> put(Piece.unwritten(8192, 9000)));
         faults.put("extents of 4099 bytes, but counts 3", () -> change(file, i -> i.extents = 3));
         faults.put("counts 1 extents, but has none", () -> change(twice, i -> i.extents = 1));
         faults.put(
