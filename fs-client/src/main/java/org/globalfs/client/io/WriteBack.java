@@ -378,9 +378,14 @@ public final class WriteBack implements AutoCloseable {
                 && errno != Errno.EAGAIN.number()
                 && !lacksRoom(Errno.of(errno))) {
             // Somebody changed the owner meanwhile, or the like: the data must not be lost with the
-            // attributes.
+            // attributes. A truncation was certain to be permitted, and what it cut off is not
+            // among the data any more.
             WriteOp alone = new WriteOp(op.getWrite());
             alone.unsetAttributes();
+            SetAttributesOp size = sizeAlone(op.getWrite().getAttributes());
+            if (size != null) {
+                alone.setAttributes(size);
+            }
             LOG.warn(
                     "inode {}: attributes set after a write are refused: {}", ino, Errno.of(errno));
             op = UpdateOp.write(alone);
@@ -397,6 +402,21 @@ public final class WriteBack implements AutoCloseable {
             return lost(ino, pending, Errno.of(errno), progress);
         }
         return new Committed(errno, refused, false, extents, op, answer);
+    }
+
+    /** Null: the size stays, or is all that was to be set. */
+    private static @Nullable SetAttributesOp sizeAlone(SetAttributesOp attributes) {
+        if (!attributes.isSetSize()) {
+            return null;
+        }
+        SetAttributesOp size =
+                new SetAttributesOp(attributes.getIno())
+                        .setSize(attributes.getSize())
+                        .setPartly(attributes.isPartly());
+        if (attributes.isHandle()) {
+            size.setHandle(true);
+        }
+        return size.equals(attributes) ? null : size;
     }
 
     private static boolean lacksRoom(Errno errno) {

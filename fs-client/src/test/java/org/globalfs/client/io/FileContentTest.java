@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
@@ -24,6 +25,7 @@ import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.protocol.wire.WriteOp;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -147,6 +149,31 @@ class FileContentTest {
         }
     }
 
+    /** Somebody else owns the file now: what ftruncate(2) cut off is not to come back. */
+    @Test
+    void aTruncationStaysWhenAttributesBeforeItAreRefused() {
+        try (WriteBack writeBack = writeBack()) {
+            FileContent file = writeBack.file(1);
+            write(file, 0, 10, false);
+            assertThat(file.defer(new SetAttributesOp(1).setMode(0600), ROOT)).isTrue();
+            replica.refusal =
+                    op -> {
+                        WriteOp write = op.getWrite();
+                        boolean changesMode =
+                                write.isSetAttributes() && write.getAttributes().isSetMode();
+                        return changesMode ? Errno.EPERM.number() : 0;
+                    };
+            SetAttributesOp size = new SetAttributesOp(1).setSize(5).setPartly(true);
+            size.setHandle(true);
+            assertThat(file.setAttributes(size, ROOT, true, () -> {}).errno())
+                    .isEqualTo(Errno.EPERM.number());
+            Extent left = new Extent(0, 5).setData(new byte[5]);
+            assertThat(replica.executed)
+                    .containsExactly(
+                            UpdateOp.write(new WriteOp(1, List.of(left)).setAttributes(size)));
+        }
+    }
+
     /**
      * What is small needs no storage node, and does not wait for one because of what was before.
      */
@@ -193,6 +220,7 @@ class FileContentTest {
         private final AtomicLong version = new AtomicLong();
         private final AtomicReference<ContentMap> map = new AtomicReference<>(ContentMap.empty(0));
         volatile Consumer<UpdateOp> beforeUpdate = op -> {};
+        volatile ToIntFunction<UpdateOp> refusal = op -> 0;
 
         @Override
         public @Nullable ContentMap known(long ino) {
@@ -219,6 +247,10 @@ class FileContentTest {
                 long ino, Credentials credentials, UpdateOp op, Patience patience) {
             updates.incrementAndGet();
             beforeUpdate.accept(op);
+            int refused = refusal.applyAsInt(op);
+            if (refused != 0) {
+                return new Answer<>(new UpdateReply(Status.DONE, refused), 1, 0, 0);
+            }
             UpdateReply reply = new UpdateReply(Status.DONE, 0);
             synchronized (executed) {
                 executed.add(op);
