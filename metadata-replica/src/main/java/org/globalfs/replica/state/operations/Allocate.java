@@ -37,11 +37,14 @@ final class Allocate {
             return Replies.failed(refused == null ? Errno.ESTALE : refused);
         }
         long from = op.getOffset();
-        if ((op.getFlags() & PUNCH_HOLE) == 0 && !hasRoom(inode, from, from + op.getLength())) {
-            return Replies.failed(Errno.EDQUOT);
-        }
-        if (!content.hasRoom(op.getLength())) {
-            return Replies.failed(Errno.ENOSPC);
+        if ((op.getFlags() & PUNCH_HOLE) == 0) {
+            // A hole frees, and has to be possible above all where nothing is left.
+            if (!hasRoom(inode, from, from + op.getLength())) {
+                return Replies.failed(Errno.EDQUOT);
+            }
+            if (!content.hasRoom(op.getLength())) {
+                return Replies.failed(Errno.ENOSPC);
+            }
         }
         long until = apply(inode, op.getFlags(), from, from + op.getLength());
         inode.mode = call.caller().modeOnceWritten(inode);
