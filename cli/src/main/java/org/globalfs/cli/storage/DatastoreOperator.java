@@ -332,6 +332,10 @@ public final class DatastoreOperator {
     /** Lets a drained node take its place again, at once if it runs. */
     public void readmit(String id) throws Failure, IOException {
         Node node = nodes.node(id);
+        if (!discovery.newest().drained().contains(id)) {
+            out.accept(id + " is not drained, and keeps its place");
+            return;
+        }
         discovery.change(epoch -> epoch.readmit(id));
         out.accept(id + " takes its place again as soon as it runs");
         tellWhoDoesNotRepair(node);

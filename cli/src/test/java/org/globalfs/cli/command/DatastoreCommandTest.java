@@ -387,6 +387,12 @@ class DatastoreCommandTest {
                 .contains("repairBandwidth is 0", "start those again: c2");
     }
 
+    /** There only what comes first of a description is shown. */
+    @Test
+    void theListOfCommandsHasWholeSentences() throws IOException {
+        assertThat(datastore("--help").output).doesNotContain("elsewhere, now;");
+    }
+
     @Test
     void whoHasNoBandwidthForRepairTakesItsPlaceWhenItIsReadmitted() throws IOException {
         discovery.change(epoch -> epoch.drain("a3")); // before the others give it anything
@@ -394,6 +400,7 @@ class DatastoreCommandTest {
         await().until(() -> discovery.members(Role.STORAGE).size() == 7);
         assertThat(datastore("drain", "a3").output).contains("a3 holds nothing any more");
         assertThat(datastore("readmit", "a3").code).isEqualTo(ExitCode.OK);
+        assertThat(datastore("readmit", "a3").output).contains("a3 is not drained");
         await().until(() -> discovery.newest().lists("a3"));
     }
 }
