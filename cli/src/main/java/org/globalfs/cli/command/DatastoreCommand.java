@@ -106,8 +106,8 @@ final class DatastoreCommand implements Runnable {
     @Command(
             name = "repair",
             description = {
-                "Have nodes make chunks anew that nobody has, and move those elsewhere that belong there, now; show how far they are.",
-                "They do so by themselves when nodes come or go, and once an hour."
+                "Have nodes make chunks anew that nobody has, and move those that belong elsewhere, now.",
+                "Shows how far they are. They do so by themselves when nodes come or go, and once an hour."
             },
             mixinStandardHelpOptions = true)
     int repair(
