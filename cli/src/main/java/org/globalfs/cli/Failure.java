@@ -10,6 +10,7 @@ import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.FolderInUseException;
 import org.globalfs.protocol.ForeignFolderException;
 import org.globalfs.protocol.OpenFiles;
+import org.globalfs.protocol.Threads;
 import org.globalfs.protocol.config.ConfigException;
 import org.jspecify.annotations.Nullable;
 
@@ -76,10 +77,7 @@ public final class Failure extends Exception {
             message += ". " + OpenFiles.remedy();
         }
         if (message.contains("unable to create native thread")) {
-            message +=
-                    ". Let this user's processes have more threads ('ulimit -u 65536' before it is"
-                            + " started, or LimitNPROC=65536 in its systemd unit; a container's"
-                            + " limit of processes counts, too)";
+            message += ". " + Threads.remedy();
         }
         return message;
     }

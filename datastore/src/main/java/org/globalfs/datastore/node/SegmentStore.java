@@ -22,6 +22,7 @@ import org.globalfs.datastore.wire.HeldCode;
 import org.globalfs.datastore.wire.NodeStatistics;
 import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.DiskWatch;
+import org.globalfs.protocol.FailureNews;
 import org.globalfs.protocol.discovery.StorageRoom;
 import org.jspecify.annotations.Nullable;
 

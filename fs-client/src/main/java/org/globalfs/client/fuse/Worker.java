@@ -30,7 +30,7 @@ final class Worker implements Runnable {
     private final long timeoutNs;
     private final Exchange exchange = new Exchange();
     private final MemorySegment errnoState = Libc.newState();
-    private final Thread thread;
+    private final String name;
 
     private final AtomicLong pending = new AtomicLong();
     private volatile long startNs;
@@ -39,6 +39,7 @@ final class Worker implements Runnable {
     private volatile long node;
     private volatile boolean answering;
     private volatile boolean resumed;
+    private volatile Thread thread;
 
     Worker(
             WorkerPool pool,
@@ -56,11 +57,24 @@ final class Worker implements Runnable {
         this.watchdog = watchdog;
         this.kernelCache = kernelCache;
         this.timeoutNs = timeoutNs;
-        thread = Thread.ofPlatform().name(name).daemon().unstarted(this);
+        this.name = name;
+        thread = newThread();
     }
 
+    private Thread newThread() {
+        return Thread.ofPlatform().name(name).daemon().unstarted(this);
+    }
+
+    /**
+     * @throws OutOfMemoryError the system gives no thread now; may be tried again
+     */
     void start() {
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            thread = newThread();
+            throw e;
+        }
     }
 
     @Override

@@ -6,6 +6,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.globalfs.protocol.FailureNews;
+import org.globalfs.protocol.Threads;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,6 +20,9 @@ import org.slf4j.LoggerFactory;
  * work: a parked one, the most recently used first, else a new one. One that comes back while
  * enough are reading parks. Workers whose request was answered for them by the watchdog do not
  * count until they come back.
+ *
+ * <p>Where the system gives no further thread, those that there are serve: one that has answered
+ * reads again as long as nobody does.
  *
  * <p>{@code readers} is lowered without the lock. It is checked again under the lock both before
  * parking and before waking, so that of the last reader that leaves and a worker that parks at the
@@ -47,6 +53,13 @@ final class WorkerPool {
     private int givenUp;
     private int numbered;
     private boolean saturated;
+    private final FailureNews shortages = new FailureNews();
+
+    /**
+     * Could not be begun for want of a thread: it, and its descriptor, are for the next attempt.
+     */
+    private @Nullable Worker unbegun;
+
     private boolean closed;
 
     WorkerPool(int keptReaders, int maxThreads, Factory factory) {
@@ -57,8 +70,9 @@ final class WorkerPool {
 
     void start() {
         synchronized (lock) {
-            for (int i = 0; i < keptReaders; i++) {
-                startWorker();
+            startWorker();
+            for (int i = 1; i < keptReaders; i++) {
+                startWorkerIfPossible();
             }
         }
     }
@@ -84,7 +98,7 @@ final class WorkerPool {
                 readers.incrementAndGet();
                 waiting.resume();
             } else if (alive - givenUp < maxThreads && alive < STUCK_FACTOR * maxThreads) {
-                startWorker();
+                startWorkerIfPossible();
             } else if (!saturated) {
                 saturated = true;
                 log.warn(
@@ -94,12 +108,35 @@ final class WorkerPool {
         }
     }
 
+    private void startWorkerIfPossible() {
+        try {
+            startWorker();
+        } catch (OutOfMemoryError e) {
+            if (shortages.of(e, System.nanoTime())) {
+                log.warn(
+                        "no further thread could be begun: the mount serves with {}. {}",
+                        alive,
+                        Threads.remedy());
+            }
+        }
+    }
+
     private void startWorker() {
-        Worker worker = factory.make(this, ++numbered);
+        Worker worker = unbegun != null ? unbegun : factory.make(this, ++numbered);
+        unbegun = worker;
         workers.add(worker);
         alive++;
         readers.incrementAndGet();
-        worker.start();
+        try {
+            worker.start();
+            unbegun = null;
+        } finally {
+            if (unbegun != null) {
+                readers.decrementAndGet();
+                alive--;
+                workers.remove(worker);
+            }
+        }
     }
 
     /** A worker is done: true once it shall read, false when it shall end. */

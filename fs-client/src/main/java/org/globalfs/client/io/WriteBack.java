@@ -25,8 +25,10 @@ import org.globalfs.client.meta.Patience;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.FailureNews;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.RepeatedTask;
+import org.globalfs.protocol.Threads;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.SetAttributesOp;
@@ -74,6 +76,8 @@ public final class WriteBack implements AutoCloseable {
      * threads.
      */
     private final UploadQueue uploads;
+
+    private final FailureNews shortages = new FailureNews();
 
     private final Set<FileContent> dirty = ConcurrentHashMap.newKeySet();
 
@@ -156,7 +160,12 @@ public final class WriteBack implements AutoCloseable {
         try {
             transfers.execute(task);
         } catch (OutOfMemoryError e) {
-            LOG.warn("no thread for the transfer of a block: {}", e.getMessage());
+            if (shortages.of(e, System.nanoTime())) {
+                LOG.warn(
+                        "no thread could be begun for the transfer of a block: others do it, more"
+                                + " slowly. {}",
+                        Threads.remedy());
+            }
             executor.execute(task);
         }
     }

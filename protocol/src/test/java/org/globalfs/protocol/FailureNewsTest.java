@@ -1,4 +1,4 @@
-package org.globalfs.datastore.node;
+package org.globalfs.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

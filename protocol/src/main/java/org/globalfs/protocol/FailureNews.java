@@ -1,12 +1,12 @@
-package org.globalfs.datastore.node;
+package org.globalfs.protocol;
 
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a failure of the store is worth a line in the log: each request fails for the same reason
- * as long as a disk that failed is asked for what it does not do any more. Thread-safe.
+ * Whether a failure is worth a line in the log: each request fails for the same reason as long as a
+ * disk has failed, or the system gives no more threads. Thread-safe.
  */
-final class FailureNews {
+public final class FailureNews {
     private static final long AGAIN_NS = TimeUnit.MINUTES.toNanos(10);
 
     private String told = "";
@@ -17,7 +17,7 @@ final class FailureNews {
      *
      * @param nowNs of {@link System#nanoTime}
      */
-    synchronized boolean of(Throwable failure, long nowNs) {
+    public synchronized boolean of(Throwable failure, long nowNs) {
         Throwable reason = failure;
         while (reason.getCause() != null) {
             reason = reason.getCause();
