@@ -24,7 +24,9 @@ import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.RootClaim;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.OpenFiles;
+import org.globalfs.protocol.PidsLimit;
 import org.globalfs.protocol.ProcessLimits;
+import org.globalfs.protocol.Threads;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
@@ -104,7 +106,7 @@ final class MountCommand implements Callable<Integer> {
         ClientConfig client = ConfigFiles.client(config);
         MountFlags wanted = MountFlags.of(client, flags(), trace);
         FilesNeeded.checkMount(OpenFiles.limit());
-        LimitsNeeded.checkMount(ProcessLimits.threads());
+        LimitsNeeded.checkMount(ProcessLimits.threads(), PidsLimit.own());
         if (!background) {
             checkMemory(client.mount().cacheBytes(), Runtime.getRuntime().maxMemory());
         }
@@ -190,6 +192,7 @@ final class MountCommand implements Callable<Integer> {
     private void serve(ClientConfig client, MountFlags wanted) throws Exception {
         Logging.serving(verbose);
         LostThreads.endTheProcess();
+        Threads.prepare();
         runFile.begin();
         try (Connection connection = Connection.open(client)) {
             if (claimRoot) {

@@ -2,6 +2,7 @@ package org.globalfs.cli.server;
 
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.PidsLimit;
 
 /**
  * What the system has to let a process have besides open files: RocksDB ends a process that cannot
@@ -23,10 +24,11 @@ public final class LimitsNeeded {
      * For one server, or several in a process.
      *
      * @param threads what all of this user's processes may have
+     * @param group what all processes of the control group may have
      * @param fileBytes what a file may have
      */
-    static void check(int servers, long threads, long fileBytes) throws Failure {
-        checkThreads(servers * SERVER_THREADS, threads);
+    static void check(int servers, long threads, PidsLimit group, long fileBytes) throws Failure {
+        checkThreads(servers * SERVER_THREADS, threads, group);
         if (fileBytes < FILE_BYTES) {
             throw new Failure(
                     ExitCode.CONFIG,
@@ -43,12 +45,25 @@ public final class LimitsNeeded {
      * For a mount.
      *
      * @param threads what all of this user's processes may have
+     * @param group what all processes of the control group may have
      */
-    public static void checkMount(long threads) throws Failure {
-        checkThreads(MOUNT_THREADS, threads);
+    public static void checkMount(long threads, PidsLimit group) throws Failure {
+        checkThreads(MOUNT_THREADS, threads, group);
     }
 
-    private static void checkThreads(long needed, long limit) throws Failure {
+    private static void checkThreads(long needed, long limit, PidsLimit group) throws Failure {
+        if (group.threads() < needed) {
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    "the processes of this control group may have "
+                            + group.threads()
+                            + " threads in all ("
+                            + group.file()
+                            + "), "
+                            + needed
+                            + " are needed for this one: raise the limit (TasksMax=65536 in its"
+                            + " systemd unit, or the container's limit of processes)");
+        }
         if (limit < needed) {
             throw new Failure(
                     ExitCode.CONFIG,

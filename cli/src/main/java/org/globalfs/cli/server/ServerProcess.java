@@ -31,7 +31,9 @@ import org.globalfs.oracle.OracleServer;
 import org.globalfs.protocol.BindFailure;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.OpenFiles;
+import org.globalfs.protocol.PidsLimit;
 import org.globalfs.protocol.ProcessLimits;
+import org.globalfs.protocol.Threads;
 import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.config.Durability;
 import org.globalfs.protocol.config.Roles.CacheRole;
@@ -71,7 +73,12 @@ public final class ServerProcess implements AutoCloseable {
     public static ServerProcess start(List<ServerConfig> configs, Consumer<Throwable> onFatal)
             throws Failure, ConfigException, IOException {
         FilesNeeded.check(configs, OpenFiles.limit());
-        LimitsNeeded.check(configs.size(), ProcessLimits.threads(), ProcessLimits.fileBytes());
+        LimitsNeeded.check(
+                configs.size(),
+                ProcessLimits.threads(),
+                PidsLimit.own(),
+                ProcessLimits.fileBytes());
+        Threads.prepare();
         ServerProcess process = new ServerProcess();
         boolean started = false;
         try {
