@@ -103,7 +103,9 @@ public final class WriteBack implements AutoCloseable {
                         20,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        threads);
+                        threads,
+                        // Only once it is closed: who comes then does it himself.
+                        (task, _) -> task.run());
         transfers.allowCoreThreadTimeOut(true);
         this.uploads = new UploadQueue(this::transfer, PARALLEL_UPLOADS);
         this.cache = new BlockCache(blocks, options.cacheBytes(), this::transfer);
@@ -607,7 +609,7 @@ public final class WriteBack implements AutoCloseable {
         if (unused.isEmpty()) {
             return;
         }
-        transfers.execute(() -> {
+        transfer(() -> {
             try {
                 blocks.deleteAll(unused);
             } catch (IOException e) {
@@ -621,7 +623,8 @@ public final class WriteBack implements AutoCloseable {
     public void close() {
         timer.shutdownNow();
         flushAll();
-        executor.close();
+        // First, as what a transfer finds no thread for is the other's.
         transfers.shutdown();
+        executor.close();
     }
 }

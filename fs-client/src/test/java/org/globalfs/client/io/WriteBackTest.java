@@ -73,6 +73,16 @@ class WriteBackTest {
         assertThat(attempts).hasValue(2);
     }
 
+    /** A read that is still under way, or the cache when it drops what it has. */
+    @Test
+    void whoComesAfterTheEndIsServedAllTheSame() throws ExecutionException, InterruptedException {
+        WriteBack writeBack = new WriteBack(new NoReplicas(), blocks, OPTIONS);
+        BlockRef ref = stored(writeBack);
+        writeBack.close();
+        assertThat(stored(writeBack).getLength()).isEqualTo(100);
+        assertThat(writeBack.cache().fetch(ref, 0, 100)).allSatisfy(slice -> slice.get());
+    }
+
     private static BlockRef stored(WriteBack writeBack)
             throws ExecutionException, InterruptedException {
         WriteBuffer buffer = new WriteBuffer(100);
