@@ -174,12 +174,15 @@ public final class Machine {
         counters.timestamp = Math.max(counters.timestamp, timestamp);
         long nowNs = HybridClock.ns(counters.timestamp);
         if (first && counters.partition == 0) {
-            dateRoot(nowNs);
+            dateRoot(nowNs - 1);
         }
         return nowNs;
     }
 
-    /** The root is as old as partition 0's first command: who made it knew no time. */
+    /**
+     * The root is as old as partition 0's first command, as who made it knew no time; a moment
+     * older, so that it shows whether that changed it ({@code RootClaim} in the client).
+     */
     private void dateRoot(long nowNs) {
         Inode root = tree.existing(Partitions.ROOT);
         root.atimeNs = nowNs;
