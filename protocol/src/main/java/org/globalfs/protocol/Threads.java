@@ -1,9 +1,12 @@
 package org.globalfs.protocol;
 
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /** What a process does where the system gives it no more threads. */
 public final class Threads {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
     private Threads() {}
 
     /** For who met the limit. */
@@ -16,18 +19,16 @@ public final class Threads {
     /**
      * Begins the thread that ends timed waits of virtual threads, while there is one to be had:
      * what waits for a time when it cannot be begun waits for ever.
+     *
+     * @throws OutOfMemoryError it could not be begun
      */
     public static void prepare() {
         Thread first = Thread.ofVirtual().start(() -> LockSupport.parkNanos(1_000_000));
-        boolean interrupted = false;
-        while (first.isAlive()) {
-            try {
-                first.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
+        try {
+            if (!first.join(PATIENCE)) {
+                throw new OutOfMemoryError("unable to create native thread that ends timed waits");
             }
-        }
-        if (interrupted) {
+        } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }

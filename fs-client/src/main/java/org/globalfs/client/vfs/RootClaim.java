@@ -39,8 +39,8 @@ public final class RootClaim {
         }
         Caller root = Caller.of(0, 0, new int[0], System.nanoTime() + PATIENCE_NS);
         Stat now = tree.getAttributes(root, FileSystem.ROOT, FileSystem.NO_HANDLE).stat();
-        // Until its first change all times of a root are alike.
-        if (now.uid() != 0 || now.ctimeNs() != now.btimeNs()) {
+        // A new root's times are 0 until its first change.
+        if (now.uid() != 0 || now.ctimeNs() != 0) {
             return;
         }
         int owner = SetAttributes.UID | SetAttributes.GID;

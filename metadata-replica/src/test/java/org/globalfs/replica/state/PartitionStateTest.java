@@ -14,7 +14,6 @@ import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.CreateOp;
 import org.globalfs.protocol.wire.Extent;
-import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.QuotaOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
@@ -22,7 +21,6 @@ import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RemoveXattrOp;
 import org.globalfs.protocol.wire.RenameOp;
-import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.SetQuotaOp;
 import org.globalfs.protocol.wire.SetXattrOp;
@@ -84,30 +82,6 @@ final class PartitionStateTest {
         ReadReply root = rings.read(0, 0, ReadOp.readDirectory(new ReadDirectoryOp(1, 0, 10)));
         assertThat(root.getEntries()).hasSize(1);
         assertThat(root.isLast()).isTrue();
-    }
-
-    /** The replicas make it alike, each when it starts for the first time. */
-    @Test
-    void theRootIsAsOldAsTheFirstCommand() {
-        try (Rings later = new Rings(folder.resolve("later"), 2)) {
-            StateHash first = rings.state(0).hash();
-            assertThat(later.state(0).hash().digest()).isEqualTo(first.digest());
-        }
-        RenewSessionOp renewal = new RenewSessionOp(List.of());
-        rings.run(0, rings.command(7, 0, 1, UpdateOp.renewSession(renewal)));
-        Attributes before = root();
-        assertThat(before.getBtimeNs()).isPositive();
-        assertThat(List.of(before.getAtimeNs(), before.getMtimeNs(), before.getCtimeNs()))
-                .containsOnly(before.getBtimeNs());
-        directory("usr");
-        Attributes after = root();
-        assertThat(after.getBtimeNs()).isEqualTo(before.getBtimeNs());
-        assertThat(after.getMtimeNs()).isGreaterThan(before.getMtimeNs());
-    }
-
-    private Attributes root() {
-        ReadOp op = ReadOp.getAttributes(new GetAttributesOp(Partitions.ROOT));
-        return rings.read(0, 0, op).getAttributes();
     }
 
     @Test

@@ -170,25 +170,8 @@ public final class Machine {
 
     /** The command's time in nanoseconds: never before an earlier command's. */
     private long advance(long timestamp) {
-        boolean first = counters.timestamp == 0;
         counters.timestamp = Math.max(counters.timestamp, timestamp);
-        long nowNs = HybridClock.ns(counters.timestamp);
-        if (first && counters.partition == 0) {
-            dateRoot(nowNs - 1);
-        }
-        return nowNs;
-    }
-
-    /**
-     * The root is as old as partition 0's first command, as who made it knew no time; a moment
-     * older, so that it shows whether that changed it ({@code RootClaim} in the client).
-     */
-    private void dateRoot(long nowNs) {
-        Inode root = tree.existing(Partitions.ROOT);
-        root.atimeNs = nowNs;
-        root.btimeNs = nowNs;
-        root.modified(nowNs);
-        tree.store(root);
+        return HybridClock.ns(counters.timestamp);
     }
 
     private void fresh(long instance, long transaction, Command command, byte[] bytes, long nowNs) {
