@@ -31,6 +31,9 @@ final class Peers implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
     private static final int TIMEOUT_MS = 5_000;
 
+    /** How often one that is taken for dead, as it does not answer, is asked again. */
+    private static final long SILENT_NS = TimeUnit.SECONDS.toNanos(30);
+
     /** Attribute of a member: another one after each start, which may have found an empty disk. */
     static final String INCARNATION = "incarnation";
 
@@ -42,6 +45,14 @@ final class Peers implements Closeable {
     private final Map<String, Member> announced = new TreeMap<>();
     private final Map<String, Long> absentSinceNs = new HashMap<>();
 
+    /** Those that did not say what they hold when they were asked last. Of one thread. */
+    private final Map<String, Silence> silent = new HashMap<>();
+
+    /** Of these, those that have been silent for the grace. */
+    private Set<String> mute = Set.of();
+
+    private record Silence(long sinceNs, long askedNs) {}
+
     /** Those that nobody uses now. */
     private final Map<String, Queue<StorageConnection>> idle = new ConcurrentHashMap<>();
 
@@ -49,7 +60,8 @@ final class Peers implements Closeable {
      * What a pass depends on.
      *
      * @param present announced nodes of the region: incarnations by id
-     * @param dead ids of the nodes in the epoch, of all regions, that were away for the grace
+     * @param dead ids of the nodes in the epoch, of all regions, that were away, or announced and
+     *     silent, for the grace
      */
     record View(int epoch, Map<String, String> present, Set<String> dead) {}
 
@@ -71,12 +83,15 @@ final class Peers implements Closeable {
             announced.put(member.id(), member);
         }
         long nowNs = System.nanoTime();
+        mute = mute();
         Set<String> listed = new HashSet<>();
         NavigableSet<String> dead = new TreeSet<>();
         for (StorageSite site : epoch.nodes()) {
             listed.add(site.id());
             if (isPresent(site.id())) {
                 absentSinceNs.remove(site.id());
+            } else if (mute.contains(site.id())) {
+                dead.add(site.id());
             } else if (nowNs - absentSinceNs.computeIfAbsent(site.id(), id -> nowNs) >= graceNs) {
                 dead.add(site.id());
             }
@@ -91,9 +106,54 @@ final class Peers implements Closeable {
         return new View(epoch.number(), present, dead);
     }
 
-    /** Whether it is announced; this node is there for itself. */
+    /**
+     * Who answers nobody for the grace is as good as away, though ZooKeeper hears of it: its disk
+     * hangs, say. But who hears nothing of half of the others is cut off itself, and they are not.
+     */
+    private Set<String> mute() {
+        silent.keySet().retainAll(announced.keySet());
+        Set<String> found = new HashSet<>();
+        silent.forEach((id, silence) -> {
+            if (silence.askedNs - silence.sinceNs >= graceNs) {
+                found.add(id);
+            }
+        });
+        return 2 * silent.size() < announced.size() - 1 ? found : Set.of();
+    }
+
+    /** It did not say what it holds, when it was asked just now. */
+    void noteSilent(String id) {
+        long nowNs = System.nanoTime();
+        Silence before = silent.get(id);
+        long sinceNs = nowNs;
+        // Between two times that it is asked it may have been there, unless they are close.
+        if (before != null && (mute.contains(id) || nowNs - before.askedNs < 2 * SILENT_NS)) {
+            sinceNs = before.sinceNs;
+        }
+        silent.put(id, new Silence(sinceNs, nowNs));
+    }
+
+    /** It said what it holds. */
+    void noteAnswer(String id) {
+        silent.remove(id);
+    }
+
+    /** Whether it need not be asked now: it is taken for dead, and was silent a moment ago. */
+    boolean isToBeLeft(String id) {
+        Silence silence = silent.get(id);
+        return mute.contains(id)
+                && silence != null
+                && System.nanoTime() - silence.askedNs < SILENT_NS;
+    }
+
+    /** Whether it is taken for dead, as it has been silent for the grace. */
+    boolean isMute(String id) {
+        return mute.contains(id);
+    }
+
+    /** Whether it is announced, and not taken for dead; this node is there for itself. */
     boolean isPresent(String id) {
-        return id.equals(self) || announced.containsKey(id);
+        return id.equals(self) || announced.containsKey(id) && !mute.contains(id);
     }
 
     /**
@@ -102,6 +162,9 @@ final class Peers implements Closeable {
      */
     long graceLeftMs(String id) {
         Long sinceNs = absentSinceNs.get(id);
+        if (mute.contains(id)) {
+            return 0;
+        }
         return sinceNs == null
                 ? -1
                 : TimeUnit.NANOSECONDS.toMillis(

@@ -30,6 +30,10 @@ final class Repair implements AutoCloseable {
     private static final long TURN_MS = 250;
     private static final long PERIOD_NS = TimeUnit.HOURS.toNanos(1);
     private static final long MOST_QUIET_NS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Nodes that come and go all the time put a pass off for so many times as long, no more. */
+    private static final int MOST_PUT_OFF = 12;
+
     private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_MS = 6_000;
 
@@ -47,6 +51,10 @@ final class Repair implements AutoCloseable {
 
     private Peers.@Nullable View seen;
     private long seenSinceNs;
+
+    /** Since when there was no quiet, nor a pass. */
+    private long unquietSinceNs;
+
     private long nextNs;
 
     /** Of the pass that runs, or of the last one. Guarded by this, as what follows. */
@@ -92,6 +100,7 @@ final class Repair implements AutoCloseable {
     private void run() {
         long quietNs = Math.min(MOST_QUIET_NS, TimeUnit.MILLISECONDS.toNanos(options.quietMs()));
         seenSinceNs = System.nanoTime();
+        unquietSinceNs = seenSinceNs;
         while (!shutdown.await(TURN_MS, TimeUnit.MILLISECONDS)) {
             try {
                 turn(quietNs);
@@ -110,14 +119,17 @@ final class Repair implements AutoCloseable {
         Peers.View view = peers.look(epoch);
         long nowNs = System.nanoTime();
         if (!view.equals(seen)) {
+            unquietSinceNs = nowNs - seenSinceNs >= quietNs ? nowNs : unquietSinceNs;
             seen = view;
             seenSinceNs = nowNs;
         }
-        boolean quiet = nowNs - seenSinceNs >= quietNs;
+        boolean quiet =
+                nowNs - seenSinceNs >= quietNs || nowNs - unquietSinceNs >= MOST_PUT_OFF * quietNs;
         if (isAsked() || quiet && (!view.equals(done) || nowNs - nextNs >= 0)) {
             done = view;
             boolean clean = pass(epoch, view);
-            nextNs = System.nanoTime() + (clean ? PERIOD_NS : AGAIN_NS);
+            unquietSinceNs = System.nanoTime();
+            nextNs = unquietSinceNs + (clean ? PERIOD_NS : AGAIN_NS);
             peers.close();
         }
     }

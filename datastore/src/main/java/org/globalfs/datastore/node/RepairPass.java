@@ -390,7 +390,10 @@ final class RepairPass implements AutoCloseable {
             if (!survey.isComplete()) {
                 tally.left(
                         Count.UNCLEAR,
-                        "block " + name(block) + ": not every node said what it holds of it");
+                        "block "
+                                + name(block)
+                                + ": not known what these hold of it, as they do not answer: "
+                                + survey.silent());
             } else if (homes.size() - missing.size() < shape.dataChunks()) {
                 tally.left(Count.UNMADE, tooFew(homes.size() - missing.size()));
             } else if (!last

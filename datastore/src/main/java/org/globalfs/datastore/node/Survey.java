@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -20,15 +21,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Who holds which chunks of some blocks, on disk and not known to be damaged: asked of every node
- * of the region that is announced. What several threads note of different chunks, at a time, is
- * kept.
+ * of the region that is announced, but those that are taken for dead. What several threads note of
+ * different chunks, at a time, is kept.
  */
 final class Survey {
     private static final Logger LOG = LoggerFactory.getLogger(Survey.class);
 
     private final Map<ChunkKey, NavigableSet<String>> holders = new ConcurrentHashMap<>();
     private final Set<ChunkKey> unread = new HashSet<>();
-    private boolean complete = true;
+    private final Set<String> silent = new TreeSet<>();
 
     private Survey() {}
 
@@ -53,8 +54,12 @@ final class Survey {
             survey.lookFor(key, self, store);
         }
         for (String id : peers.ofRegion(region)) {
+            if (peers.isToBeLeft(id)) {
+                continue;
+            }
             try {
                 byte[] held = peers.ask(id, node -> node.has(keys));
+                peers.noteAnswer(id);
                 for (int i = 0; i < held.length; i++) {
                     if (held[i] == 1) {
                         survey.note(keys.get(i), id);
@@ -62,7 +67,10 @@ final class Survey {
                 }
             } catch (IOException e) {
                 LOG.debug("{}: {} does not say what it holds: {}", self, id, e.toString());
-                survey.complete = false;
+                peers.noteSilent(id);
+                if (!peers.isMute(id)) {
+                    survey.silent.add(id);
+                }
             }
         }
         return survey;
@@ -93,9 +101,17 @@ final class Survey {
         holders(key).remove(from);
     }
 
-    /** Whether everybody answered: what nobody is known to hold is missing then. */
+    /**
+     * Whether everybody answered who is not taken for dead: what nobody is known to hold is missing
+     * then.
+     */
     boolean isComplete() {
-        return complete;
+        return silent.isEmpty();
+    }
+
+    /** Who did not. */
+    String silent() {
+        return String.join(", ", silent);
     }
 
     /** Ids of the chunk's holders, in order. */

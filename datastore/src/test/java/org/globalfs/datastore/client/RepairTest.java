@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +25,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.globalfs.datastore.node.FaultPoints;
 import org.globalfs.datastore.node.RepairOptions;
@@ -32,7 +35,10 @@ import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.BlockCode;
+import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.AfterEach;
@@ -445,6 +451,69 @@ class RepairTest {
         }
         assertThat(deferred).isEqualTo(before);
         assertThat(allHeld()).isEqualTo(chunks() - before);
+    }
+
+    /** As one whose disk hangs, or that a firewall keeps from the others and not from ZooKeeper. */
+    @Test
+    void anAnnouncedNodeThatAnswersNobodyHoldsNothingUpForGood() throws IOException {
+        Member announced = announced("c2");
+        cluster.stop("c2");
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            HostPort address = new HostPort("127.0.0.1", silent.getLocalPort());
+            cluster.discovery.register(
+                    new Member(
+                            announced.role(),
+                            announced.id(),
+                            announced.region(),
+                            announced.partition(),
+                            announced.datacenter(),
+                            address,
+                            announced.attributes()));
+            cluster.stop("a1");
+            await().atMost(LIMIT).until(() -> allHeld() == chunks());
+            readAll();
+        }
+        cluster.start("c2");
+        cluster.start("a1");
+        awaitAllHeld();
+    }
+
+    /** As one that ends soon after each start. */
+    @Test
+    void aNodeThatIsStartedAgainAndAgainKeepsNoneFromRepairing() throws Exception {
+        Member announced = announced("c2");
+        AtomicBoolean ends = new AtomicBoolean();
+        Future<?> starting =
+                threads.submit(() -> {
+                    for (int start = 0; !ends.get(); start++) {
+                        Map<String, String> attributes = new HashMap<>(announced.attributes());
+                        attributes.put("incarnation", "start " + start);
+                        cluster.discovery.update(
+                                new Member(
+                                        announced.role(),
+                                        announced.id(),
+                                        announced.region(),
+                                        announced.partition(),
+                                        announced.datacenter(),
+                                        announced.address(),
+                                        attributes));
+                        LockSupport.parkNanos(50_000_000);
+                    }
+                });
+        try {
+            cluster.stop("a1");
+            await().atMost(Duration.ofSeconds(40)).until(() -> allHeld() == chunks());
+        } finally {
+            ends.set(true);
+            starting.get();
+        }
+    }
+
+    private Member announced(String node) {
+        return cluster.discovery.members(Role.STORAGE).stream()
+                .filter(member -> member.id().equals(node))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
