@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The policy as its file says it. A file that changes is read again; one that is wrong then leaves
- * the policy that was valid before in force.
+ * the policy that was valid before in force, and is read each time: who may read it now does not
+ * show in its time.
  */
 final class PolicyWatch {
 
@@ -56,7 +57,7 @@ final class PolicyWatch {
             return false;
         }
         Optional<Version> now = version(file.get());
-        if (now.equals(version)) {
+        if (now.equals(version) && problem.isEmpty()) {
             return false;
         }
         version = now;
@@ -66,8 +67,11 @@ final class PolicyWatch {
             LOG.info("{} has changed: {} rules", file.get(), policy.rules().size());
             return true;
         } catch (ConfigException e) {
+            Optional<String> told = problem;
             problem = Optional.of(String.valueOf(e.getMessage()));
-            LOG.error("the policy before stays in force: {}", e.getMessage());
+            if (!told.equals(problem)) {
+                LOG.error("the policy before stays in force: {}", e.getMessage());
+            }
             return false;
         }
     }
