@@ -53,7 +53,8 @@ public final class GlobalFsClient implements AutoCloseable {
     private static final long BUCKETS_BYTES = 1L << 60;
 
     private static final Duration FIND_REPLICAS = Duration.ofSeconds(10);
-    private static final long METADATA_CACHE_BYTES = 64L << 20;
+    private static final long METADATA_CACHE_BYTES =
+            Math.min(64L << 20, Runtime.getRuntime().maxMemory() / 8);
 
     private final ReplicaCalls calls;
     private final MetadataClient metadata;

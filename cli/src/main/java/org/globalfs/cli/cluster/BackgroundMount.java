@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.GroupLimit;
 import org.globalfs.protocol.config.ClientConfig;
 import org.jspecify.annotations.Nullable;
 
@@ -33,16 +34,16 @@ public final class BackgroundMount {
             @Nullable RunFile run,
             List<String> arguments)
             throws Failure, IOException, InterruptedException {
-        List<String> memory = JavaLauncher.memory(options);
+        long heapBytes = JavaLauncher.heap(options, GroupLimit.memory());
         if (run != null) {
             refuseAnothers(run);
-            start(run, mountpoint.toRealPath(), log, memory, arguments);
+            start(run, mountpoint.toRealPath(), log, heapBytes, arguments);
             return;
         }
         Path folder = Files.createTempDirectory("globalfs-mount");
         RunFile own = new RunFile(folder.resolve("mount.pid"));
         try {
-            start(own, mountpoint.toRealPath(), log, memory, arguments);
+            start(own, mountpoint.toRealPath(), log, heapBytes, arguments);
         } finally {
             own.end();
             Files.deleteIfExists(folder);
@@ -63,7 +64,7 @@ public final class BackgroundMount {
     }
 
     private static void start(
-            RunFile run, Path real, @Nullable Path log, List<String> memory, List<String> arguments)
+            RunFile run, Path real, @Nullable Path log, long heapBytes, List<String> arguments)
             throws Failure, IOException, InterruptedException {
         List<String> all = new ArrayList<>(List.of("mount", RunFile.OPTION, run.path().toString()));
         all.addAll(arguments);
@@ -74,7 +75,7 @@ public final class BackgroundMount {
                         log == null ? defaultLog(real) : log.toAbsolutePath(),
                         "mount of " + real,
                         JavaLauncher.Kind.MOUNT,
-                        memory,
+                        heapBytes,
                         all);
         long deadlineNs = System.nanoTime() + START_LIMIT_NS;
         while (!mount.isReady()) {

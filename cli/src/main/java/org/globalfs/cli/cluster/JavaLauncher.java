@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.globalfs.cli.Main;
+import org.globalfs.cli.server.LimitsNeeded;
+import org.globalfs.protocol.GroupLimit;
 import org.globalfs.protocol.Invariant;
 import org.globalfs.protocol.config.ClientConfig;
 
@@ -33,24 +35,21 @@ final class JavaLauncher {
                     "-XX:Tier4CompileThreshold=60000",
                     "-XX:Tier4BackEdgeThreshold=160000");
 
-    /** Half of what {@link Kind#MOUNT} has. */
-    private static final long MOUNT_CACHE_BYTES = 512L << 20;
-
     private JavaLauncher() {}
 
     /**
      * Starts it, its output appended to the log.
      *
-     * @param memory what it needs beyond its kind's, as an option of Java
+     * @param heapBytes what its heap may take
      */
-    static Process start(Kind kind, List<String> memory, Path log, List<String> arguments)
+    static Process start(Kind kind, long heapBytes, Path log, List<String> arguments)
             throws IOException {
         List<String> command = new ArrayList<>();
         command.add("setsid");
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
         command.addAll(kind.flags());
-        command.addAll(memory);
+        command.addAll(kind.memory(heapBytes));
         command.add("-XX:ErrorFile=" + log.resolveSibling("hs_err_%p.log"));
         Path program = program();
         Path archive = program.resolveSibling("globalfs.jsa");
@@ -81,11 +80,10 @@ final class JavaLauncher {
                 .start();
     }
 
-    /** Of a mount whose cache is too large for a mount's usual memory. */
-    static List<String> memory(ClientConfig.Mount mount) {
-        return mount.cacheBytes() > MOUNT_CACHE_BYTES
-                ? List.of("-Xmx" + 2 * (mount.cacheBytes() >> 20) + "m")
-                : List.of();
+    /** For a mount: twice its cache, where that is more than usual. */
+    static long heap(ClientConfig.Mount mount, GroupLimit group) {
+        long wanted = Math.max(Kind.MOUNT.mostBytes, 2 * mount.cacheBytes());
+        return LimitsNeeded.mountHeap(wanted, group);
     }
 
     /** The jar, or the folder of classes during a build. */
@@ -108,19 +106,36 @@ final class JavaLauncher {
         /**
          * It has little to do, so that the JVM's optimising compiler would cost more than it saves.
          */
-        ZOOKEEPER("-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"),
-        SERVER("-Xms128m -Xmx512m -XX:+UseSerialGC"),
-        WHOLE_CLUSTER("-Xms512m -Xmx3g -XX:+UseParallelGC"),
-        MOUNT("-Xms128m -Xmx1g -XX:+UseSerialGC");
+        ZOOKEEPER(0, 16, 128, "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"),
+        SERVER(1, 128, 512, "-XX:+UseSerialGC"),
+        WHOLE_CLUSTER(9, 512, 3 << 10, "-XX:+UseParallelGC"),
+        MOUNT(1, 128, 1 << 10, "-XX:+UseSerialGC");
 
+        private final int servers;
+        private final long firstBytes;
+        private final long mostBytes;
         private final String flags;
 
-        Kind(String flags) {
+        Kind(int servers, int firstMib, int mostMib, String flags) {
+            this.servers = servers;
+            this.firstBytes = (long) firstMib << 20;
+            this.mostBytes = (long) mostMib << 20;
             this.flags = flags;
         }
 
         List<String> flags() {
             return List.of(flags.split(" ", -1));
+        }
+
+        /** Of a server or several. */
+        long heap(GroupLimit group) {
+            return LimitsNeeded.serverHeap(servers, mostBytes, group);
+        }
+
+        private List<String> memory(long heapBytes) {
+            return List.of(
+                    "-Xms" + (Math.min(firstBytes, heapBytes) >> 20) + "m",
+                    "-Xmx" + (heapBytes >> 20) + "m");
         }
     }
 }

@@ -34,10 +34,10 @@ final class Launched {
             ClusterFolder folder,
             String name,
             JavaLauncher.Kind kind,
-            List<String> memory,
+            long heapBytes,
             List<String> arguments)
             throws IOException {
-        return start(folder.run(name), folder.log(name), name, kind, memory, arguments);
+        return start(folder.run(name), folder.log(name), name, kind, heapBytes, arguments);
     }
 
     static Launched start(
@@ -45,12 +45,12 @@ final class Launched {
             Path log,
             String name,
             JavaLauncher.Kind kind,
-            List<String> memory,
+            long heapBytes,
             List<String> arguments)
             throws IOException {
         long logStart = Files.exists(log) ? Files.size(log) : 0;
         run.end();
-        Process process = JavaLauncher.start(kind, memory, log, arguments);
+        Process process = JavaLauncher.start(kind, heapBytes, log, arguments);
         run.begin(process.pid());
         return new Launched(name, process, run, log, logStart);
     }

@@ -16,6 +16,7 @@ import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.client.fuse.FuseMount;
 import org.globalfs.client.fuse.MountException;
+import org.globalfs.protocol.GroupLimit;
 import org.globalfs.protocol.config.ClientConfig;
 import org.globalfs.protocol.config.ConfigException;
 
@@ -272,11 +273,13 @@ public final class LocalCluster implements AutoCloseable {
         for (String name : names) {
             checkNotCancelled();
             progress.accept("starting " + name);
-            List<String> memory =
+            long heapBytes =
                     isMount(name)
-                            ? JavaLauncher.memory(ClientConfig.read(folder.config(name)).mount())
-                            : List.of();
-            launched.add(Launched.start(folder, name, kind(name), memory, arguments(name)));
+                            ? JavaLauncher.heap(
+                                    ClientConfig.read(folder.config(name)).mount(),
+                                    GroupLimit.memory())
+                            : kind(name).heap(GroupLimit.memory());
+            launched.add(Launched.start(folder, name, kind(name), heapBytes, arguments(name)));
         }
         long deadline = System.nanoTime() + START_LIMIT_NS;
         for (Launched each : launched) {

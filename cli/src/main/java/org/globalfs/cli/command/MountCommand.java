@@ -22,9 +22,9 @@ import org.globalfs.client.fuse.Mount;
 import org.globalfs.client.fuse.MountException;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.RootClaim;
+import org.globalfs.protocol.GroupLimit;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.OpenFiles;
-import org.globalfs.protocol.PidsLimit;
 import org.globalfs.protocol.ProcessLimits;
 import org.globalfs.protocol.Threads;
 import org.globalfs.protocol.config.ClientConfig;
@@ -45,6 +45,9 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true)
 final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LoggerFactory.getLogger(MountCommand.class);
+
+    /** Of a mount's heap, beside the cache and the quarter that grows with it. */
+    private static final long BESIDE_BYTES = 112L << 20;
 
     @Option(
             names = "--config",
@@ -106,9 +109,11 @@ final class MountCommand implements Callable<Integer> {
         ClientConfig client = ConfigFiles.client(config);
         MountFlags wanted = MountFlags.of(client, flags(), trace);
         FilesNeeded.checkMount(OpenFiles.limit());
-        LimitsNeeded.checkMount(ProcessLimits.threads(), PidsLimit.own());
+        LimitsNeeded.checkMount(ProcessLimits.threads(), GroupLimit.threads());
         if (!background) {
-            checkMemory(client.mount().cacheBytes(), Runtime.getRuntime().maxMemory());
+            long heapBytes = Runtime.getRuntime().maxMemory();
+            LimitsNeeded.checkMountMemory(heapBytes, GroupLimit.memory());
+            checkMemory(client.mount().cacheBytes(), heapBytes);
         }
         boolean hides;
         try {
@@ -132,7 +137,7 @@ final class MountCommand implements Callable<Integer> {
 
     /** What is buffered, and what is known of files, needs memory beside the cache. */
     private void checkMemory(long cacheBytes, long memoryBytes) throws Failure {
-        if (cacheBytes > memoryBytes / 16 * 9) {
+        if (cacheBytes > Math.min(memoryBytes / 16 * 9, memoryBytes / 4 * 3 - BESIDE_BYTES)) {
             throw new Failure(
                     ExitCode.CONFIG,
                     config
@@ -140,9 +145,10 @@ final class MountCommand implements Callable<Integer> {
                             + (cacheBytes >> 20)
                             + "MiB is more than half of the "
                             + (memoryBytes >> 20)
-                            + "MiB that this process may have: give less, mount with --background,"
-                            + " which sees to it, or set GLOBALFS_JVM_FLAGS=-Xmx"
-                            + 2 * (cacheBytes >> 20)
+                            + "MiB that this process may have, or leaves too little of them: give"
+                            + " less, mount with --background, which sees to it, or set"
+                            + " GLOBALFS_JVM_FLAGS=-Xmx"
+                            + (Math.max(2 * cacheBytes, (cacheBytes + BESIDE_BYTES) / 3 * 4) >> 20)
                             + "m");
         }
     }

@@ -2,7 +2,7 @@ package org.globalfs.cli.server;
 
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
-import org.globalfs.protocol.PidsLimit;
+import org.globalfs.protocol.GroupLimit;
 
 /**
  * What the system has to let a process have besides open files: RocksDB ends a process that cannot
@@ -18,7 +18,77 @@ public final class LimitsNeeded {
     /** Segments have 64 MiB, files of RocksDB several times as much. */
     private static final long FILE_BYTES = 1L << 30;
 
+    /** Java itself, its threads and code, and what is on its way. */
+    private static final long BESIDE_BYTES = 64L << 20;
+
+    /** RocksDB and transfers of a server, or a mount's requests. */
+    private static final long BESIDE_EACH_BYTES = 96L << 20;
+
+    private static final long LEAST_SERVER_HEAP_BYTES = 96L << 20;
+    private static final long LEAST_MOUNT_HEAP_BYTES = 192L << 20;
+
     private LimitsNeeded() {}
+
+    /**
+     * How large a server's, or several servers', heap may become.
+     *
+     * @param wanted without a limit
+     * @param group what all processes of the control group may have
+     */
+    public static long serverHeap(int servers, long wanted, GroupLimit group) {
+        return heap(wanted, LEAST_SERVER_HEAP_BYTES, besides(servers), group);
+    }
+
+    /** Likewise a mount's. */
+    public static long mountHeap(long wanted, GroupLimit group) {
+        return heap(wanted, LEAST_MOUNT_HEAP_BYTES, besides(1), group);
+    }
+
+    private static long heap(long wanted, long least, long besides, GroupLimit group) {
+        return Math.min(wanted, Math.max(least, group.most() - besides));
+    }
+
+    private static long besides(int servers) {
+        return BESIDE_BYTES + servers * BESIDE_EACH_BYTES;
+    }
+
+    /**
+     * The kernel ends a process, without a word, that takes more memory than there is.
+     *
+     * @param heapBytes what Java's heap may take
+     */
+    static void checkServerMemory(int servers, long heapBytes, GroupLimit group) throws Failure {
+        checkMemory(heapBytes, LEAST_SERVER_HEAP_BYTES, besides(servers), group);
+    }
+
+    /** Likewise for a mount. */
+    public static void checkMountMemory(long heapBytes, GroupLimit group) throws Failure {
+        checkMemory(heapBytes, LEAST_MOUNT_HEAP_BYTES, besides(1), group);
+    }
+
+    private static void checkMemory(long heapBytes, long least, long besides, GroupLimit group)
+            throws Failure {
+        if (heapBytes + besides > group.most()) {
+            long fits = group.most() - besides;
+            throw new Failure(
+                    ExitCode.CONFIG,
+                    "the processes of this control group may have "
+                            + (group.most() >> 20)
+                            + " MiB of memory in all ("
+                            + group.file()
+                            + "), and the heap of this one may take "
+                            + (heapBytes >> 20)
+                            + " MiB of it, the rest "
+                            + (besides >> 20)
+                            + " MiB: raise the limit to "
+                            + (Math.max(heapBytes, least) + besides >> 20)
+                            + " MiB (MemoryMax= in its systemd unit, or the container's limit of"
+                            + " memory)"
+                            + (fits < least
+                                    ? ""
+                                    : ", or set GLOBALFS_JVM_FLAGS=-Xmx" + (fits >> 20) + "m"));
+        }
+    }
 
     /**
      * For one server, or several in a process.
@@ -27,7 +97,7 @@ public final class LimitsNeeded {
      * @param group what all processes of the control group may have
      * @param fileBytes what a file may have
      */
-    static void check(int servers, long threads, PidsLimit group, long fileBytes) throws Failure {
+    static void check(int servers, long threads, GroupLimit group, long fileBytes) throws Failure {
         checkThreads(servers * SERVER_THREADS, threads, group);
         if (fileBytes < FILE_BYTES) {
             throw new Failure(
@@ -47,16 +117,16 @@ public final class LimitsNeeded {
      * @param threads what all of this user's processes may have
      * @param group what all processes of the control group may have
      */
-    public static void checkMount(long threads, PidsLimit group) throws Failure {
+    public static void checkMount(long threads, GroupLimit group) throws Failure {
         checkThreads(MOUNT_THREADS, threads, group);
     }
 
-    private static void checkThreads(long needed, long limit, PidsLimit group) throws Failure {
-        if (group.threads() < needed) {
+    private static void checkThreads(long needed, long limit, GroupLimit group) throws Failure {
+        if (group.most() < needed) {
             throw new Failure(
                     ExitCode.CONFIG,
                     "the processes of this control group may have "
-                            + group.threads()
+                            + group.most()
                             + " threads in all ("
                             + group.file()
                             + "), "

@@ -29,9 +29,9 @@ import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.oracle.OracleConfig;
 import org.globalfs.oracle.OracleServer;
 import org.globalfs.protocol.BindFailure;
+import org.globalfs.protocol.GroupLimit;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.OpenFiles;
-import org.globalfs.protocol.PidsLimit;
 import org.globalfs.protocol.ProcessLimits;
 import org.globalfs.protocol.Threads;
 import org.globalfs.protocol.config.ConfigException;
@@ -76,8 +76,12 @@ public final class ServerProcess implements AutoCloseable {
         LimitsNeeded.check(
                 configs.size(),
                 ProcessLimits.threads(),
-                PidsLimit.own(),
+                GroupLimit.threads(),
                 ProcessLimits.fileBytes());
+        LimitsNeeded.checkServerMemory(
+                (int) configs.stream().filter(c -> c.roles().needsTopology()).count(),
+                Runtime.getRuntime().maxMemory(),
+                GroupLimit.memory());
         Threads.prepare();
         ServerProcess process = new ServerProcess();
         boolean started = false;

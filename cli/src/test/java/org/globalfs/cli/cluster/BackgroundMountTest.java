@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.GroupLimit;
 import org.globalfs.protocol.config.ClientConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,11 +94,13 @@ class BackgroundMountTest {
 
     @Test
     void aLargeCacheHasAsMuchMemoryAgainBesideIt() throws Exception {
-        assertThat(JavaLauncher.memory(ClientConfig.DEFAULT_MOUNT)).isEmpty();
+        GroupLimit free = new GroupLimit(Long.MAX_VALUE, Path.of(""));
+        assertThat(JavaLauncher.heap(ClientConfig.DEFAULT_MOUNT, free)).isEqualTo(1L << 30);
         Path large = folder.resolve("large.yaml");
         Files.writeString(large, "cluster: c\nzookeeper: z:1\nregion: r\nmount:\n  cache: 3GiB\n");
-        assertThat(JavaLauncher.memory(ClientConfig.read(large).mount()))
-                .containsExactly("-Xmx6144m");
+        assertThat(JavaLauncher.heap(ClientConfig.read(large).mount(), free)).isEqualTo(6L << 30);
+        GroupLimit small = new GroupLimit(512 << 20, Path.of("/group/memory.max"));
+        assertThat(JavaLauncher.heap(ClientConfig.read(large).mount(), small)).isEqualTo(352 << 20);
     }
 
     @Test

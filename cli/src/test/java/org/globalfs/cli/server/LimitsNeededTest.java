@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
-import org.globalfs.protocol.PidsLimit;
+import org.globalfs.protocol.GroupLimit;
 import org.junit.jupiter.api.Test;
 
 final class LimitsNeededTest {
     private static final long MANY = Long.MAX_VALUE;
-    private static final PidsLimit FREE = new PidsLimit(MANY, Path.of(""));
+    private static final GroupLimit FREE = new GroupLimit(MANY, Path.of(""));
 
     @Test
     void aLimitThatIsTooLowIsNamedWithTheMend() throws Exception {
@@ -31,10 +31,38 @@ final class LimitsNeededTest {
         assertThatThrownBy(() -> LimitsNeeded.checkMount(127, FREE))
                 .isInstanceOf(Failure.class)
                 .hasMessageContaining("128 are needed");
-        PidsLimit group = new PidsLimit(64, Path.of("/group/pids.max"));
+        GroupLimit group = new GroupLimit(64, Path.of("/group/pids.max"));
         assertThatThrownBy(() -> LimitsNeeded.checkMount(MANY, group))
                 .isInstanceOf(Failure.class)
                 .hasMessageContaining("may have 64 threads in all (/group/pids.max), 128 are")
                 .hasMessageContaining("TasksMax=65536");
+    }
+
+    @Test
+    void aHeapLeavesTheRestOfAGroupsMemoryToWhatIsBesideIt() throws Exception {
+        GroupLimit half = new GroupLimit(512 << 20, Path.of("/group/memory.max"));
+        assertThat(LimitsNeeded.serverHeap(1, 1L << 30, half)).isEqualTo(352 << 20);
+        assertThat(LimitsNeeded.serverHeap(1, 1L << 30, FREE)).isEqualTo(1L << 30);
+        assertThat(LimitsNeeded.mountHeap(1L << 30, half)).isEqualTo(352 << 20);
+        LimitsNeeded.checkServerMemory(1, 352 << 20, half);
+        LimitsNeeded.checkMountMemory(352 << 20, half);
+        LimitsNeeded.checkMountMemory(1L << 40, FREE);
+        assertThatThrownBy(() -> LimitsNeeded.checkServerMemory(1, 1L << 30, half))
+                .isInstanceOf(Failure.class)
+                .hasMessageContaining("may have 512 MiB of memory in all (/group/memory.max)")
+                .hasMessageContaining("raise the limit to 1184 MiB (MemoryMax=")
+                .hasMessageEndingWith("or set GLOBALFS_JVM_FLAGS=-Xmx352m")
+                .satisfies(e -> assertThat(Failure.codeOf(e)).isEqualTo(ExitCode.CONFIG));
+    }
+
+    @Test
+    void aMountThatFitsNoWhereIsToldHowMuchItNeeds() {
+        GroupLimit quarter = new GroupLimit(256 << 20, Path.of("/group/memory.max"));
+        long heap = LimitsNeeded.mountHeap(1L << 30, quarter);
+        assertThat(heap).isEqualTo(192 << 20);
+        assertThatThrownBy(() -> LimitsNeeded.checkMountMemory(heap, quarter))
+                .isInstanceOf(Failure.class)
+                .hasMessageContaining("raise the limit to 352 MiB")
+                .hasMessageEndingWith("limit of memory)");
     }
 }

@@ -47,12 +47,6 @@ public final class WriteBack implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WriteBack.class);
 
-    /** Below the number of transfers, so that reads never wait for a queue of uploads. */
-    private static final int PARALLEL_UPLOADS = 6;
-
-    /** As many as are fetched ahead, and some for those who wait. */
-    private static final int PARALLEL_TRANSFERS = 24;
-
     private static final long TICK_MS = 200;
 
     private final Backing backing;
@@ -71,10 +65,7 @@ public final class WriteBack implements AutoCloseable {
     private final BlockCache cache;
     private final WriteBudget budget;
 
-    /**
-     * Uploads that wait for their turn; at most PARALLEL_UPLOADS are handed to the transfer
-     * threads.
-     */
+    /** Uploads that wait for their turn; a few at a time are handed to the transfer threads. */
     private final UploadQueue uploads;
 
     private final FailureNews shortages = new FailureNews();
@@ -96,10 +87,11 @@ public final class WriteBack implements AutoCloseable {
         this.backing = backing;
         this.blocks = blocks;
         this.options = options;
+        AtATime atATime = AtATime.of(Runtime.getRuntime().maxMemory());
         this.transfers =
                 new ThreadPoolExecutor(
-                        PARALLEL_TRANSFERS,
-                        PARALLEL_TRANSFERS,
+                        atATime.transfers(),
+                        atATime.transfers(),
                         20,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
@@ -107,7 +99,7 @@ public final class WriteBack implements AutoCloseable {
                         // Only once it is closed: who comes then does it himself.
                         (task, _) -> task.run());
         transfers.allowCoreThreadTimeOut(true);
-        this.uploads = new UploadQueue(this::transfer, PARALLEL_UPLOADS);
+        this.uploads = new UploadQueue(this::transfer, atATime.uploads());
         this.cache = new BlockCache(blocks, options.cacheBytes(), this::transfer);
         this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
         ScheduledFuture<?> _ =

@@ -1,0 +1,23 @@
+package org.globalfs.client.io;
+
+/**
+ * How many blocks are on their way at once: each takes memory that no budget counts, a fetched one
+ * up to 4 MiB until the cache has it, a stored one 6 MiB for its chunks.
+ *
+ * @param transfers of either kind: as many as are fetched ahead, and some for those who wait
+ * @param uploads of those; fewer, so that reads never wait for a queue of uploads
+ */
+record AtATime(int transfers, int uploads) {
+    private static final int MOST_TRANSFERS = 24;
+    private static final int LEAST_TRANSFERS = 6;
+    private static final long HEAP_OF_A_TRANSFER = 32L << 20;
+    private static final int MOST_UPLOADS = 6;
+    private static final int LEAST_UPLOADS = 2;
+    private static final long HEAP_OF_AN_UPLOAD = 128L << 20;
+
+    static AtATime of(long heapBytes) {
+        return new AtATime(
+                Math.clamp(heapBytes / HEAP_OF_A_TRANSFER, LEAST_TRANSFERS, MOST_TRANSFERS),
+                Math.clamp(heapBytes / HEAP_OF_AN_UPLOAD, LEAST_UPLOADS, MOST_UPLOADS));
+    }
+}
