@@ -40,7 +40,11 @@ record Campaign(
     static final String AT = "at-";
 
     private static final int INVALID = 1;
-    private static final long LEAST_NS = 500_000_000;
+
+    /** A turn that is shorter makes no history. */
+    static final Duration LEAST = Duration.ofMillis(500);
+
+    private static final long LEAST_NS = LEAST.toNanos();
     private static final long RUNS = 100_000;
     private static final int TRIES = 3;
 

@@ -53,9 +53,11 @@ public final class FaultyRun {
      * @param difference what is wrong with the cluster in the end, when nothing is broken any more
      */
     public record Result(List<Verdict> verdicts, List<String> faults, Optional<String> difference) {
-        /** Every history is valid, the replicas are equal, and the tree is whole. */
+        /** There is a history, each is valid, the replicas are equal, and the tree is whole. */
         public boolean valid() {
-            return verdicts.stream().allMatch(Verdict::valid) && difference.isEmpty();
+            return !verdicts.isEmpty()
+                    && verdicts.stream().allMatch(Verdict::valid)
+                    && difference.isEmpty();
         }
     }
 

@@ -39,6 +39,9 @@ public final class JepsenMain implements Callable<Integer> {
     private static final String MIXED = "mixed";
     private static final int MOST_SLICE_SECONDS = 30;
 
+    /** A year. */
+    private static final int MOST_MINUTES = 525_600;
+
     @Option(
             names = "--minutes",
             paramLabel = "N",
@@ -178,14 +181,23 @@ public final class JepsenMain implements Callable<Integer> {
                 throw wrong("no workload '" + name + "'; there are " + FaultyRun.workloads());
             }
         }
-        if (!(minutes > 0)) {
-            throw wrong("--minutes " + minutes + " is not above 0");
+        if (!(minutes > 0) || minutes > MOST_MINUTES) {
+            throw wrong("--minutes " + minutes + " is not above 0, and a year at most");
         }
         double slice = Math.min(MOST_SLICE_SECONDS, minutes * 60 / chosen.size());
+        Duration turn = Duration.ofMillis((long) (slice * 1_000));
+        if (turn.compareTo(Campaign.LEAST) <= 0) {
+            throw wrong(
+                    "--minutes "
+                            + minutes
+                            + " is too short for any history of "
+                            + chosen.size()
+                            + " workloads: give 0.01 for each or more");
+        }
         return new FaultyRun.Settings(
                 chosen,
                 kinds(around),
-                Duration.ofMillis((long) (slice * 1_000)),
+                turn,
                 Duration.ofMillis((long) (minutes * 60_000)),
                 moves,
                 !noZooKeeper,

@@ -18,7 +18,12 @@ class JepsenMainTest {
     void wrongArgumentsLeaveNothing() throws Exception {
         for (String[] wrong :
                 new String[][] {
-                    {"--bogus", "x"}, {"--nemesis", "nope"}, {"--minutes", "0"}, {"--workload", "x"}
+                    {"--bogus", "x"},
+                    {"--nemesis", "nope"},
+                    {"--minutes", "0"},
+                    {"--workload", "x"},
+                    {"--minutes", "0.1"},
+                    {"--minutes", "Infinity"}
                 }) {
             Process process =
                     new ProcessBuilder(
