@@ -9,54 +9,42 @@ import jdk.incubator.vector.VectorSpecies;
  * instruction on processors that permute the bytes of a whole vector (AVX-512 VBMI, SVE). Others
  * take many for it: {@link CoderChoice} measures.
  *
- * <p>Up to three rows and two columns at a time, so that their tables stay in registers. What that
- * gives is added up in the output, a short strip of all columns after the other: it stays in the
- * first cache meanwhile, and all inputs are read at once, which memory is faster at. The methods
- * are small because the JIT stops inlining vector operations in big ones, which costs a factor of
- * ten; a third column is too much.
+ * <p>All columns are gone through side by side, two vectors of each, as memory is fastest when it
+ * is read at many places at once and everywhere in order. What they add up to, for up to three
+ * rows, stays in registers meanwhile; the tables come from the first cache. The methods are small
+ * because the JIT stops inlining vector operations in big ones, which costs a factor of ten: four
+ * vectors of each are too much for it.
  */
 final class LookupCoder implements Coder {
     private static final VectorSpecies<Byte> SPECIES = ByteVector.SPECIES_PREFERRED;
     private static final int LANES = SPECIES.length();
     private static final int STRIDE = Rows.MASK_STRIDE;
-    private static final int STRIP_BYTES = 1024;
-    private static final int ROWS = 3;
     private static final byte HALF = 0x0f;
 
-    /** By rows - 1. They set the output; the last ones add to it. */
-    private static final Kernel[] SET_FROM_ONE = {
-        LookupCoder::setOneFromOne, LookupCoder::setTwoFromOne, LookupCoder::setThreeFromOne
-    };
+    /** Of each column, before further rows read it again, from the second cache. */
+    private static final int STRIP_BYTES = 4096;
 
-    private static final Kernel[] SET = {
-        LookupCoder::setOne, LookupCoder::setTwo, LookupCoder::setThree
-    };
-
-    private static final Kernel[] ADD = {
-        LookupCoder::addOne, LookupCoder::addTwo, LookupCoder::addThree
+    /** By rows - 1. */
+    private static final Kernel[] KERNELS = {
+        LookupCoder::one, LookupCoder::two, LookupCoder::three
     };
 
     /**
-     * Multiplies two columns, x and y, or x alone, with the factors of up to three rows. Called
-     * through an interface with many implementations because the JIT inlines none of these: two in
-     * one method are too much for it.
+     * The sums of some rows, of which {@code row} is the first, in [from, to). Called through an
+     * interface with many implementations because the JIT inlines none of these: two in one method
+     * are too much for it. A row's tables take {@code perRow} bytes.
      */
     private interface Kernel {
         void run(
                 byte[] tables,
-                int at,
-                int nextRow,
-                byte[] x,
-                int xAt,
-                byte[] y,
-                int yAt,
-                byte[] out0,
-                int at0,
-                byte[] out1,
-                int at1,
-                byte[] out2,
-                int at2,
-                int length);
+                int perRow,
+                byte[][] input,
+                int[] inputAt,
+                byte[][] output,
+                int[] outputAt,
+                int row,
+                int from,
+                int to);
     }
 
     @Override
@@ -67,37 +55,16 @@ final class LookupCoder implements Coder {
     @Override
     public void multiply(
             Rows rows, byte[][] input, int[] inputAt, byte[][] output, int[] outputAt, int length) {
-        int vectorized = length - length % LANES;
+        int vectorized = length - length % (2 * LANES);
         byte[] tables = rows.halfTables();
-        int nextRow = rows.halfTableAt(1, 0);
-        int lastRow = rows.count() - 1;
-        int lastColumn = rows.columns() - 1;
-        for (int from = 0; from < vectorized; from += STRIP_BYTES) {
-            int bytes = Math.min(STRIP_BYTES, vectorized - from);
-            for (int r = 0; r <= lastRow; r += ROWS) {
-                int r1 = Math.min(r + 1, lastRow);
-                int r2 = Math.min(r + 2, lastRow);
-                int c1;
-                for (int c = 0; c <= lastColumn; c = c1 + 1) {
-                    boolean alone = c == 0 && lastColumn % 2 == 0;
-                    Kernel[] kernels = alone ? SET_FROM_ONE : c == 0 ? SET : ADD;
-                    c1 = alone ? c : c + 1;
-                    kernels[r2 - r].run(
-                            tables,
-                            rows.halfTableAt(r, c),
-                            nextRow,
-                            input[c],
-                            inputAt[c] + from,
-                            input[c1],
-                            inputAt[c1] + from,
-                            output[r],
-                            outputAt[r] + from,
-                            output[r1],
-                            outputAt[r1] + from,
-                            output[r2],
-                            outputAt[r2] + from,
-                            bytes);
-                }
+        int perRow = rows.halfTableAt(1, 0);
+        int strip = rows.count() <= KERNELS.length ? Math.max(1, vectorized) : STRIP_BYTES;
+        for (int from = 0; from < vectorized; from += strip) {
+            int to = Math.min(vectorized, from + strip);
+            for (int r = 0; r < rows.count(); r += KERNELS.length) {
+                int count = Math.min(KERNELS.length, rows.count() - r);
+                KERNELS[count - 1].run(
+                        tables, perRow, input, inputAt, output, outputAt, r, from, to);
             }
         }
         if (vectorized < length) {
@@ -121,322 +88,145 @@ final class LookupCoder implements Coder {
                 .and(HALF);
     }
 
+    /** The sum, and the product of a column's bytes, split into low and high halves. */
+    private static ByteVector add(
+            ByteVector sum,
+            ByteVector low,
+            ByteVector lowTable,
+            ByteVector high,
+            ByteVector highTable) {
+        return xor(sum, xor(low.selectFrom(lowTable), high.selectFrom(highTable)));
+    }
+
     private static ByteVector xor(ByteVector a, ByteVector b) {
         return a.lanewise(VectorOperators.XOR, b);
     }
 
-    /** The sum of four products: of x's and y's bytes, split into low and high halves. */
-    private static ByteVector sum(
-            ByteVector xl,
-            ByteVector xLow,
-            ByteVector xh,
-            ByteVector xHigh,
-            ByteVector yl,
-            ByteVector yLow,
-            ByteVector yh,
-            ByteVector yHigh) {
-        return xor(
-                xor(xl.selectFrom(xLow), xh.selectFrom(xHigh)),
-                xor(yl.selectFrom(yLow), yh.selectFrom(yHigh)));
-    }
-
-    private static void setThreeFromOne(
+    private static void three(
             byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector low0 = load(tables, at);
-        ByteVector high0 = load(tables, at + STRIDE);
-        ByteVector low1 = load(tables, at + nextRow);
-        ByteVector high1 = load(tables, at + nextRow + STRIDE);
-        ByteVector low2 = load(tables, at + 2 * nextRow);
-        ByteVector high2 = load(tables, at + 2 * nextRow + STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            xor(xl.selectFrom(low0), xh.selectFrom(high0)).intoArray(out0, at0 + b);
-            xor(xl.selectFrom(low1), xh.selectFrom(high1)).intoArray(out1, at1 + b);
-            xor(xl.selectFrom(low2), xh.selectFrom(high2)).intoArray(out2, at2 + b);
+            int perRow,
+            byte[][] input,
+            int[] inputAt,
+            byte[][] output,
+            int[] outputAt,
+            int row,
+            int from,
+            int to) {
+        byte[] out0 = output[row];
+        byte[] out1 = output[row + 1];
+        byte[] out2 = output[row + 2];
+        int at0 = outputAt[row];
+        int at1 = outputAt[row + 1];
+        int at2 = outputAt[row + 2];
+        int columns = perRow / (2 * STRIDE);
+        for (int b = from; b < to; b += 2 * LANES) {
+            ByteVector x0 = ByteVector.zero(SPECIES);
+            ByteVector y0 = ByteVector.zero(SPECIES);
+            ByteVector x1 = ByteVector.zero(SPECIES);
+            ByteVector y1 = ByteVector.zero(SPECIES);
+            ByteVector x2 = ByteVector.zero(SPECIES);
+            ByteVector y2 = ByteVector.zero(SPECIES);
+            for (int c = 0; c < columns; c++) {
+                int table = row * perRow + c * 2 * STRIDE;
+                ByteVector x = load(input[c], inputAt[c] + b);
+                ByteVector y = load(input[c], inputAt[c] + b + LANES);
+                ByteVector xLow = low(x);
+                ByteVector xHigh = high(x);
+                ByteVector yLow = low(y);
+                ByteVector yHigh = high(y);
+                ByteVector low = load(tables, table);
+                ByteVector high = load(tables, table + STRIDE);
+                x0 = add(x0, xLow, low, xHigh, high);
+                y0 = add(y0, yLow, low, yHigh, high);
+                low = load(tables, table + perRow);
+                high = load(tables, table + perRow + STRIDE);
+                x1 = add(x1, xLow, low, xHigh, high);
+                y1 = add(y1, yLow, low, yHigh, high);
+                low = load(tables, table + 2 * perRow);
+                high = load(tables, table + 2 * perRow + STRIDE);
+                x2 = add(x2, xLow, low, xHigh, high);
+                y2 = add(y2, yLow, low, yHigh, high);
+            }
+            x0.intoArray(out0, at0 + b);
+            y0.intoArray(out0, at0 + b + LANES);
+            x1.intoArray(out1, at1 + b);
+            y1.intoArray(out1, at1 + b + LANES);
+            x2.intoArray(out2, at2 + b);
+            y2.intoArray(out2, at2 + b + LANES);
         }
     }
 
-    private static void setTwoFromOne(
+    private static void two(
             byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector low0 = load(tables, at);
-        ByteVector high0 = load(tables, at + STRIDE);
-        ByteVector low1 = load(tables, at + nextRow);
-        ByteVector high1 = load(tables, at + nextRow + STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            xor(xl.selectFrom(low0), xh.selectFrom(high0)).intoArray(out0, at0 + b);
-            xor(xl.selectFrom(low1), xh.selectFrom(high1)).intoArray(out1, at1 + b);
+            int perRow,
+            byte[][] input,
+            int[] inputAt,
+            byte[][] output,
+            int[] outputAt,
+            int row,
+            int from,
+            int to) {
+        byte[] out0 = output[row];
+        byte[] out1 = output[row + 1];
+        int at0 = outputAt[row];
+        int at1 = outputAt[row + 1];
+        int columns = perRow / (2 * STRIDE);
+        for (int b = from; b < to; b += 2 * LANES) {
+            ByteVector x0 = ByteVector.zero(SPECIES);
+            ByteVector y0 = ByteVector.zero(SPECIES);
+            ByteVector x1 = ByteVector.zero(SPECIES);
+            ByteVector y1 = ByteVector.zero(SPECIES);
+            for (int c = 0; c < columns; c++) {
+                int table = row * perRow + c * 2 * STRIDE;
+                ByteVector x = load(input[c], inputAt[c] + b);
+                ByteVector y = load(input[c], inputAt[c] + b + LANES);
+                ByteVector xLow = low(x);
+                ByteVector xHigh = high(x);
+                ByteVector yLow = low(y);
+                ByteVector yHigh = high(y);
+                ByteVector low = load(tables, table);
+                ByteVector high = load(tables, table + STRIDE);
+                x0 = add(x0, xLow, low, xHigh, high);
+                y0 = add(y0, yLow, low, yHigh, high);
+                low = load(tables, table + perRow);
+                high = load(tables, table + perRow + STRIDE);
+                x1 = add(x1, xLow, low, xHigh, high);
+                y1 = add(y1, yLow, low, yHigh, high);
+            }
+            x0.intoArray(out0, at0 + b);
+            y0.intoArray(out0, at0 + b + LANES);
+            x1.intoArray(out1, at1 + b);
+            y1.intoArray(out1, at1 + b + LANES);
         }
     }
 
-    private static void setOneFromOne(
+    private static void one(
             byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector low0 = load(tables, at);
-        ByteVector high0 = load(tables, at + STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            xor(xl.selectFrom(low0), xh.selectFrom(high0)).intoArray(out0, at0 + b);
-        }
-    }
-
-    private static void setThree(
-            byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector xLow0 = load(tables, at);
-        ByteVector xHigh0 = load(tables, at + STRIDE);
-        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
-        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
-        ByteVector xLow1 = load(tables, at + nextRow);
-        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
-        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
-        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
-        ByteVector xLow2 = load(tables, at + 2 * nextRow);
-        ByteVector xHigh2 = load(tables, at + 2 * nextRow + STRIDE);
-        ByteVector yLow2 = load(tables, at + 2 * nextRow + 2 * STRIDE);
-        ByteVector yHigh2 = load(tables, at + 2 * nextRow + 3 * STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector ys = load(y, yAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            ByteVector yl = low(ys);
-            ByteVector yh = high(ys);
-            sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0).intoArray(out0, at0 + b);
-            sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1).intoArray(out1, at1 + b);
-            sum(xl, xLow2, xh, xHigh2, yl, yLow2, yh, yHigh2).intoArray(out2, at2 + b);
-        }
-    }
-
-    private static void addThree(
-            byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector xLow0 = load(tables, at);
-        ByteVector xHigh0 = load(tables, at + STRIDE);
-        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
-        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
-        ByteVector xLow1 = load(tables, at + nextRow);
-        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
-        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
-        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
-        ByteVector xLow2 = load(tables, at + 2 * nextRow);
-        ByteVector xHigh2 = load(tables, at + 2 * nextRow + STRIDE);
-        ByteVector yLow2 = load(tables, at + 2 * nextRow + 2 * STRIDE);
-        ByteVector yHigh2 = load(tables, at + 2 * nextRow + 3 * STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector ys = load(y, yAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            ByteVector yl = low(ys);
-            ByteVector yh = high(ys);
-            xor(sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0), load(out0, at0 + b))
-                    .intoArray(out0, at0 + b);
-            xor(sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1), load(out1, at1 + b))
-                    .intoArray(out1, at1 + b);
-            xor(sum(xl, xLow2, xh, xHigh2, yl, yLow2, yh, yHigh2), load(out2, at2 + b))
-                    .intoArray(out2, at2 + b);
-        }
-    }
-
-    private static void setTwo(
-            byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector xLow0 = load(tables, at);
-        ByteVector xHigh0 = load(tables, at + STRIDE);
-        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
-        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
-        ByteVector xLow1 = load(tables, at + nextRow);
-        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
-        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
-        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector ys = load(y, yAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            ByteVector yl = low(ys);
-            ByteVector yh = high(ys);
-            sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0).intoArray(out0, at0 + b);
-            sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1).intoArray(out1, at1 + b);
-        }
-    }
-
-    private static void addTwo(
-            byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector xLow0 = load(tables, at);
-        ByteVector xHigh0 = load(tables, at + STRIDE);
-        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
-        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
-        ByteVector xLow1 = load(tables, at + nextRow);
-        ByteVector xHigh1 = load(tables, at + nextRow + STRIDE);
-        ByteVector yLow1 = load(tables, at + nextRow + 2 * STRIDE);
-        ByteVector yHigh1 = load(tables, at + nextRow + 3 * STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector ys = load(y, yAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            ByteVector yl = low(ys);
-            ByteVector yh = high(ys);
-            xor(sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0), load(out0, at0 + b))
-                    .intoArray(out0, at0 + b);
-            xor(sum(xl, xLow1, xh, xHigh1, yl, yLow1, yh, yHigh1), load(out1, at1 + b))
-                    .intoArray(out1, at1 + b);
-        }
-    }
-
-    private static void setOne(
-            byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector xLow0 = load(tables, at);
-        ByteVector xHigh0 = load(tables, at + STRIDE);
-        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
-        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector ys = load(y, yAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            ByteVector yl = low(ys);
-            ByteVector yh = high(ys);
-            sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0).intoArray(out0, at0 + b);
-        }
-    }
-
-    private static void addOne(
-            byte[] tables,
-            int at,
-            int nextRow,
-            byte[] x,
-            int xAt,
-            byte[] y,
-            int yAt,
-            byte[] out0,
-            int at0,
-            byte[] out1,
-            int at1,
-            byte[] out2,
-            int at2,
-            int length) {
-        ByteVector xLow0 = load(tables, at);
-        ByteVector xHigh0 = load(tables, at + STRIDE);
-        ByteVector yLow0 = load(tables, at + 2 * STRIDE);
-        ByteVector yHigh0 = load(tables, at + 3 * STRIDE);
-        for (int b = 0; b < length; b += LANES) {
-            ByteVector xs = load(x, xAt + b);
-            ByteVector ys = load(y, yAt + b);
-            ByteVector xl = low(xs);
-            ByteVector xh = high(xs);
-            ByteVector yl = low(ys);
-            ByteVector yh = high(ys);
-            xor(sum(xl, xLow0, xh, xHigh0, yl, yLow0, yh, yHigh0), load(out0, at0 + b))
-                    .intoArray(out0, at0 + b);
+            int perRow,
+            byte[][] input,
+            int[] inputAt,
+            byte[][] output,
+            int[] outputAt,
+            int row,
+            int from,
+            int to) {
+        byte[] out = output[row];
+        int outAt = outputAt[row];
+        int columns = perRow / (2 * STRIDE);
+        for (int b = from; b < to; b += 2 * LANES) {
+            ByteVector x0 = ByteVector.zero(SPECIES);
+            ByteVector y0 = ByteVector.zero(SPECIES);
+            for (int c = 0; c < columns; c++) {
+                int table = row * perRow + c * 2 * STRIDE;
+                ByteVector x = load(input[c], inputAt[c] + b);
+                ByteVector y = load(input[c], inputAt[c] + b + LANES);
+                ByteVector low = load(tables, table);
+                ByteVector high = load(tables, table + STRIDE);
+                x0 = add(x0, low(x), low, high(x), high);
+                y0 = add(y0, low(y), low, high(y), high);
+            }
+            x0.intoArray(out, outAt + b);
+            y0.intoArray(out, outAt + b + LANES);
         }
     }
 }

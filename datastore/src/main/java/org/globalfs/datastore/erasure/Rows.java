@@ -15,6 +15,8 @@ final class Rows {
     /** Rows whose products fit into an int. */
     static final int ROWS_OF_TABLE = 4;
 
+    private static final int TABLE_COLUMNS = 2;
+
     private final byte[][] factors;
 
     /**
@@ -24,9 +26,8 @@ final class Rows {
     private final byte[] bitMasks;
 
     /**
-     * For the g-th four rows, the tables of three or four columns each, or of one where columns are
-     * left over. A table has 256 ints a column: products in row 4g (bits 0-7), row 4g + 1 (bits
-     * 8-15) and so on.
+     * For the g-th four rows, the tables of two columns each, and of one that is left over. A table
+     * has 256 ints a column: products in row 4g (bits 0-7), row 4g + 1 (bits 8-15) and so on.
      */
     private final int[][][] productTables;
 
@@ -71,7 +72,7 @@ final class Rows {
         List<int[]> tables = new ArrayList<>();
         int width;
         for (int first = 0; first < columns; first += width) {
-            width = tableColumns(columns - first);
+            width = Math.min(TABLE_COLUMNS, columns - first);
             int[] table = new int[width * 256];
             for (int r = firstRow; r < endRow; r++) {
                 for (int i = 0; i < table.length; i++) {
@@ -82,14 +83,6 @@ final class Rows {
             tables.add(table);
         }
         return tables.toArray(int[][]::new);
-    }
-
-    /** As few single columns as possible. */
-    private static int tableColumns(int columnsLeft) {
-        if (columnsLeft >= 4 && columnsLeft % 3 != 0) {
-            return 4;
-        }
-        return columnsLeft >= 3 ? 3 : 1;
     }
 
     int count() {
