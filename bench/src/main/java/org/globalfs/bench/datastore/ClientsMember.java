@@ -17,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 import org.globalfs.bench.BenchFailure;
 import org.globalfs.bench.lab.Pause;
 import org.globalfs.datastore.client.CacheNodes;
@@ -82,6 +83,7 @@ final class ClientsMember implements BenchMember {
                             .line();
             case "fill" -> put(MOST_CLIENTS, Long.parseLong(words[1]), Double.MAX_VALUE).line();
             case "get" -> get(Integer.parseInt(words[1])).line();
+            case "latency" -> latency(Integer.parseInt(words[1]), Double.parseDouble(words[2]));
             case "cached" ->
                     cached(Integer.parseInt(words[1]), Double.parseDouble(words[2])).line();
             case "delete" -> delete();
@@ -146,6 +148,29 @@ final class ClientsMember implements BenchMember {
         if (ByteBuffer.wrap(into).getLong() != block.stamp) {
             throw new BenchFailure(block.ref + " is not what was written");
         }
+    }
+
+    /**
+     * Ranges of what was written, by one client.
+     *
+     * @return nanoseconds that half of the reads, and all but one in a hundred, took at most
+     */
+    private String latency(int bytes, double seconds) throws IOException {
+        Random random = new Random(1);
+        byte[] into = new byte[bytes];
+        LongStream.Builder took = LongStream.builder();
+        long start = System.nanoTime();
+        long endNs;
+        do {
+            Written block = written.get(random.nextInt(written.size()));
+            int from = random.nextInt((Setup.BLOCK_BYTES - bytes) / bytes + 1) * bytes;
+            long beganNs = System.nanoTime();
+            near.getFirst().get(block.ref, from, into, 0, bytes);
+            endNs = System.nanoTime();
+            took.add(endNs - beganNs);
+        } while ((endNs - start) / 1e9 < seconds);
+        long[] sorted = took.build().sorted().toArray();
+        return sorted[sorted.length / 2] + " " + sorted[sorted.length * 99 / 100];
     }
 
     /**

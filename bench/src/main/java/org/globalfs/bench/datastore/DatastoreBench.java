@@ -20,19 +20,23 @@ import picocli.CommandLine.Option;
         description = {
             "Measures the datastore on this machine and prints a table with its targets: the"
                     + " erasure coder beside ISA-L, blocks put into and got from six storage nodes"
-                    + " beside what the disk gives a single file, a cache, and the rebuild of a dead"
-                    + " node.",
+                    + " beside what the disk gives a single file, a cache, reads while one node is"
+                    + " slow, and the rebuild of a dead node.",
             "Run it on an otherwise idle machine."
         })
 public final class DatastoreBench implements Callable<Integer> {
     private static final List<Session.Measurement> ALL =
-            List.of(new CoderMeasurement(), new StoreMeasurement(), new RebuildMeasurement());
+            List.of(
+                    new CoderMeasurement(),
+                    new StoreMeasurement(),
+                    new SlowNodeMeasurement(),
+                    new RebuildMeasurement());
 
     @Option(
             names = "--only",
             split = ",",
             paramLabel = "NAME",
-            description = "Measure only these: coder, store, rebuild. Default: all.")
+            description = "Measure only these: coder, store, slow-node, rebuild. Default: all.")
     private Set<String> only = Set.of();
 
     @Option(

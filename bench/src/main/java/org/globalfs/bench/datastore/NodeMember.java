@@ -30,10 +30,12 @@ final class NodeMember implements BenchMember {
     private final ZooKeeperDiscovery discovery;
     private final DistributedBlockStore others;
     private final AutoCloseable node;
+    private final SlowDisk disk = new SlowDisk();
 
     /** Starts what the process is for. */
     private interface Start {
-        AutoCloseable node(ZooKeeperDiscovery discovery, DistributedBlockStore others)
+        AutoCloseable node(
+                ZooKeeperDiscovery discovery, DistributedBlockStore others, SlowDisk disk)
                 throws IOException;
     }
 
@@ -47,7 +49,7 @@ final class NodeMember implements BenchMember {
                         discovery,
                         discovery,
                         BlockStorage.DEFAULT_CACHE_BEYOND_MS);
-        node = start.node(discovery, others);
+        node = start.node(discovery, others, disk);
     }
 
     /** What a node has done when its machine has been calm for half a minute. */
@@ -66,7 +68,7 @@ final class NodeMember implements BenchMember {
         return new NodeMember(
                 zookeeper,
                 Setup.REGION,
-                (discovery, others) ->
+                (discovery, others, disk) ->
                         StorageNode.start(
                                 new StorageNode.Options(
                                                 Setup.CLUSTER,
@@ -82,7 +84,8 @@ final class NodeMember implements BenchMember {
                                 discovery,
                                 ScrubOptions.NEVER,
                                 repairs ? AT_ONCE : RepairOptions.NEVER,
-                                others::chunk));
+                                others::chunk,
+                                disk));
     }
 
     /** Keeps all data chunks of what was read last. */
@@ -90,7 +93,7 @@ final class NodeMember implements BenchMember {
         return new NodeMember(
                 zookeeper,
                 Setup.FAR_REGION,
-                (discovery, others) ->
+                (discovery, others, _) ->
                         CacheNode.start(
                                 new CacheOptions(
                                         Setup.CLUSTER,
@@ -113,6 +116,10 @@ final class NodeMember implements BenchMember {
 
     @Override
     public String answer(String[] words) {
+        if (words[0].equals("slow")) {
+            disk.slowBy(Long.parseLong(words[1]));
+            return "";
+        }
         throw new BenchFailure("unknown command " + words[0]);
     }
 

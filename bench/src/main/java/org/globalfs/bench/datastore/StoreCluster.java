@@ -20,6 +20,9 @@ final class StoreCluster implements AutoCloseable {
     private static final List<String> NODE_OPTIONS = List.of("-Xmx256m", "-XX:+UseSerialGC");
     private static final List<String> CLIENT_OPTIONS = List.of("-Xmx768m", "-XX:+UseSerialGC");
 
+    /** What something happens to. */
+    private static final String NODE = "node-0";
+
     private final Path folder;
     private final EmbeddedZooKeeper zookeeper;
     private final Map<String, MemberProcess> members = new LinkedHashMap<>();
@@ -90,13 +93,22 @@ final class StoreCluster implements AutoCloseable {
 
     /** A node whose folder nobody opens again. */
     String killOne() {
-        String name = "node-0";
-        MemberProcess node = members.remove(name);
+        node().kill();
+        members.remove(NODE);
+        return NODE;
+    }
+
+    /** Has each read of a node's disk take so much longer. */
+    void slowOne(long ms) {
+        String _ = node().ask("slow " + ms, START);
+    }
+
+    private MemberProcess node() {
+        MemberProcess node = members.get(NODE);
         if (node == null) {
-            throw new BenchFailure(name + " does not run");
+            throw new BenchFailure(NODE + " does not run");
         }
-        node.kill();
-        return name;
+        return node;
     }
 
     /** Takes what nodes have on disk out of the kernel's memory, as far as dd(1) can. */

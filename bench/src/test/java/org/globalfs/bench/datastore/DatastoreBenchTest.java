@@ -63,6 +63,7 @@ class DatastoreBenchTest {
                     .containsPattern("\\| get, cached, %s \\| [1-9]".formatted(clients));
         }
         assertThat(table)
+                .containsPattern("\\| get of 64 KiB, p99 \\| [0-9.]+ ms \\| [0-9.]+ ms")
                 .containsPattern("\\| rebuild of a dead node of six, 64 MiB of content \\| [1-9]");
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left).isEmpty();

@@ -8,6 +8,7 @@ import org.globalfs.protocol.config.BlockStorage;
  *
  * @param region where it is
  * @param readTimes of reads from storage nodes
+ * @param nodeTimes of each of them
  * @param cacheTimes of those from the region's caches
  */
 record BlockClientContext(
@@ -17,6 +18,7 @@ record BlockClientContext(
         Distances distances,
         Options options,
         ReadTimes readTimes,
+        NodeTimes nodeTimes,
         CacheTimes cacheTimes) {
 
     /**

@@ -17,7 +17,7 @@ final class CacheTimes {
 
     /** How long to wait for an answer before homes are asked. */
     long patienceNs(int bytes) {
-        return times.hedgeAfterNs(bytes);
+        return times.hedgeFarAfterNs(bytes);
     }
 
     void answered(String cache, int bytes, long tookNs) {

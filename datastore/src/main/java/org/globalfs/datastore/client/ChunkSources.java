@@ -22,6 +22,7 @@ final class ChunkSources {
     private final List<StorageSite> formerHomes;
     private final List<StorageSite> nodes;
     private final List<Integer> damaged = new ArrayList<>();
+    private final List<Exchange> fetched = new ArrayList<>();
 
     /** By chunk: not at its home, which it may not have been moved to yet. */
     private final boolean[] homeLacks;
@@ -102,7 +103,31 @@ final class ChunkSources {
                         target,
                         at);
         lane.send(exchange, context.directory().address(site));
+        fetched.add(exchange);
         return exchange;
+    }
+
+    /** Whether something that was asked for before then has not come. */
+    boolean isOutstanding(long beforeNs) {
+        return fetched.stream().anyMatch(each -> !each.done() && each.sentNs - beforeNs < 0);
+    }
+
+    /**
+     * Notes how long nodes took; the read has what it needs.
+     *
+     * @param hedgedNs when others were asked instead of those that had not answered
+     */
+    void noteTimes(long hedgedNs, long nowNs) {
+        NodeTimes times = context.nodeTimes();
+        for (Exchange each : fetched) {
+            if (!each.done()) {
+                if (each.sentNs - hedgedNs < 0) {
+                    times.overtaken(each.node, each.mostBytes(), nowNs - each.sentNs);
+                }
+            } else if (each.status() != null) {
+                times.answered(each.node, each.mostBytes(), each.answeredNs - each.sentNs);
+            }
+        }
     }
 
     /** From now on the chunk is looked at where it is asked for. */

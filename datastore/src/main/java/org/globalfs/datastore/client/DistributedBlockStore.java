@@ -142,6 +142,7 @@ public final class DistributedBlockStore implements BlockStore {
                         distances,
                         options,
                         new ReadTimes(),
+                        new NodeTimes(System::nanoTime),
                         new CacheTimes());
         repair = new ReadRepair(this, cluster, directory);
         ReedSolomon.warmUp();

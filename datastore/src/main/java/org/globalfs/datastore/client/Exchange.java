@@ -35,6 +35,10 @@ final class Exchange {
     private int intoBytes;
 
     long sentNs;
+
+    /** When its reply was there. */
+    long answeredNs;
+
     boolean onReusedLink;
     private boolean abandoned;
     private boolean done;
@@ -159,6 +163,7 @@ final class Exchange {
     /** Ends the exchange with the reply whose payload was received. */
     void complete(ChunkStatus replyStatus, int payloadCrc) {
         done = true;
+        answeredNs = System.nanoTime();
         byte[] target = into;
         status = replyStatus;
         if (abandoned || target == null || replyBytes == 0) {
@@ -172,6 +177,11 @@ final class Exchange {
             status = null;
             failure = new IOException("reply of " + node + " arrived damaged");
         }
+    }
+
+    /** How much may come. */
+    int mostBytes() {
+        return intoBytes;
     }
 
     /** Whether all that was asked for came. */

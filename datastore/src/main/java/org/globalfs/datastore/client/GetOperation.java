@@ -39,6 +39,9 @@ final class GetOperation {
     /** How far away the farthest home is that has to be asked. */
     private long reachNs;
 
+    /** How long reads may take beyond that before others are asked too. */
+    private final long patienceNs;
+
     /** Since when homes are asked; 0: they are not yet. */
     private long askedNs;
 
@@ -46,6 +49,7 @@ final class GetOperation {
     private boolean mayAskCache;
     private @Nullable ColumnRead columns;
     private boolean hedged;
+    private long hedgedNs;
     private int round;
 
     GetOperation(
@@ -70,8 +74,17 @@ final class GetOperation {
         int chunkBytes = code.chunkBytes(ref.getLength());
         pieces = new RangePieces(code.dataChunks(), chunkBytes, offset, length, into, intoAt);
         sources = new ChunkSources(context, lane, ref, chunkBytes, homes, formerHomes, nodes);
-        distances = new HomeDistances(context.distances(), homes);
+        distances =
+                new HomeDistances(
+                        context.distances(),
+                        homes,
+                        context.nodeTimes()
+                                .lagNs(homes, pieces.missingTo() - pieces.missingFrom()));
         reachNs = distances.reachNs(code.dataChunks());
+        patienceNs =
+                distances.areOthersFarther(code.dataChunks())
+                        ? context.readTimes().hedgeFarAfterNs(length)
+                        : context.readTimes().hedgeAfterNs(length);
         farther = distances.isFarther(pieces, code.dataChunks());
     }
 
@@ -84,7 +97,9 @@ final class GetOperation {
      * @param throughCache whether the region's cache may be asked
      */
     void run(boolean throughCache) throws IOException {
-        mayAskCache = throughCache && reachNs > context.options().cacheBeyondNs();
+        mayAskCache =
+                throughCache
+                        && distances.wayNs(code.dataChunks()) > context.options().cacheBeyondNs();
         cache = mayAskCache ? askCache(false) : null;
         if (cache == null) {
             askDirectly();
@@ -99,7 +114,7 @@ final class GetOperation {
                 awaitCache(now);
                 continue;
             }
-            long hedgeAt = askedNs + reachNs + context.readTimes().hedgeAfterNs(length);
+            long hedgeAt = askedNs + reachNs + patienceNs;
             if (!hedged && now - hedgeAt >= 0 && !pieces.allDone()) {
                 hedge();
             }
@@ -107,9 +122,7 @@ final class GetOperation {
             boolean stuck =
                     open != null && !pieces.allDone() && !open.advance() && !pieces.underWay();
             if (pieces.allDone()) {
-                if (columns == null || hedged) {
-                    context.readTimes().record(length, System.nanoTime() - askedNs - reachNs);
-                }
+                ended(System.nanoTime());
                 return;
             }
             if (now - deadlineNs >= 0) {
@@ -126,6 +139,18 @@ final class GetOperation {
             long next = hedged ? nextTimeout(now) : Math.min(hedgeAt, nextTimeout(now));
             lane.await(Math.min(next, deadlineNs));
         }
+    }
+
+    /** All of the range is there. */
+    private void ended(long nowNs) {
+        // Waiting for one that was overtaken is not how long reads take, or none would be hedged.
+        boolean overtaken = hedged && sources.isOutstanding(hedgedNs);
+        if (overtaken) {
+            context.readTimes().record(length, nowNs - hedgedNs);
+        } else if (columns == null || hedged) {
+            context.readTimes().record(length, nowNs - askedNs - reachNs);
+        }
+        sources.noteTimes(hedged ? hedgedNs : nowNs, nowNs);
     }
 
     private void askDirectly() {
@@ -183,6 +208,7 @@ final class GetOperation {
     /** What was asked for is slow: asks for as much again elsewhere. */
     private void hedge() {
         hedged = true;
+        hedgedNs = System.nanoTime();
         ColumnRead open = columns;
         if (open == null) {
             startColumns();

@@ -7,21 +7,28 @@ import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.client.RangePieces.Piece;
 import org.globalfs.protocol.discovery.StorageSite;
 
-/** How far away the homes of a block's chunks are, as a read finds it when it begins. */
+/**
+ * How far away the homes of a block's chunks are, as a read finds it when it begins: what one lags
+ * behind others counts as a longer way.
+ */
 final class HomeDistances {
     /** Decoding costs about as much as so long a way, and jitter is not to decide. */
     private static final long NEAR_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
+    private final long[] wayNs;
     private final long[] ns;
     private final int[] nearest;
 
     /**
      * @param homes by chunk
+     * @param lagNs likewise
      */
-    HomeDistances(Distances distances, List<StorageSite> homes) {
+    HomeDistances(Distances distances, List<StorageSite> homes, long[] lagNs) {
+        wayNs = new long[homes.size()];
         ns = new long[homes.size()];
         for (int chunk = 0; chunk < ns.length; chunk++) {
-            ns[chunk] = distances.ns(homes.get(chunk));
+            wayNs[chunk] = distances.ns(homes.get(chunk));
+            ns[chunk] = wayNs[chunk] + lagNs[chunk];
         }
         Integer[] order = new Integer[ns.length];
         Arrays.setAll(order, i -> i);
@@ -47,6 +54,20 @@ final class HomeDistances {
     /** As {@link #reachNs(int, Columns)}, of a block that nothing has come of. */
     long reachNs(int chunks) {
         return ns[nearest[chunks - 1]];
+    }
+
+    /** The longest way to one of the so many nearest homes, however slow they are. */
+    long wayNs(int chunks) {
+        long longest = 0;
+        for (int i = 0; i < chunks; i++) {
+            longest = Math.max(longest, wayNs[nearest[i]]);
+        }
+        return longest;
+    }
+
+    /** Whether others than so many nearest ones lie farther away than these. */
+    boolean areOthersFarther(int chunks) {
+        return chunks == ns.length || ns[nearest[chunks]] > reachNs(chunks) + NEAR_NS;
     }
 
     /** Whether some piece lies farther away than the nearest chunks that it can be decoded from. */

@@ -3,23 +3,32 @@ package org.globalfs.datastore.client;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A running estimate of how long nearly every read takes, for small and for large ranges: a read
- * that takes longer is hedged. Races lose samples, which does no harm.
+ * A running estimate of how long 95 of 100 reads take, for small and for large ranges: a read that
+ * takes longer is hedged. Races lose samples, which does no harm.
  */
 final class ReadTimes {
-    private static final double QUANTILE = 0.97;
-    private static final double FACTOR = 2;
-    private static final long MIN_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final double QUANTILE = 0.95;
+    private static final long MIN_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final double FAR_FACTOR = 2;
+    private static final long MIN_FAR_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long MAX_NS = TimeUnit.MILLISECONDS.toNanos(400);
     private static final int SMALL_BYTES = 128 << 10;
 
     private volatile double small = TimeUnit.MILLISECONDS.toNanos(20);
     private volatile double large = TimeUnit.MILLISECONDS.toNanos(60);
 
-    /** How long to wait before asking others too. */
+    /** How long to wait before others that are as near are asked too. */
     long hedgeAfterNs(int bytes) {
-        double estimate = bytes <= SMALL_BYTES ? small : large;
-        return Math.clamp((long) (estimate * FACTOR), MIN_NS, MAX_NS);
+        return Math.clamp((long) estimate(bytes), MIN_NS, MAX_NS);
+    }
+
+    /** How long to wait before others are asked that are farther away. */
+    long hedgeFarAfterNs(int bytes) {
+        return Math.clamp((long) (estimate(bytes) * FAR_FACTOR), MIN_FAR_NS, MAX_NS);
+    }
+
+    private double estimate(int bytes) {
+        return bytes <= SMALL_BYTES ? small : large;
     }
 
     void record(int bytes, long ns) {

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * How far away each region is, measured in the background while anybody asks for other regions than
- * the own one. Nodes of one region count as equally far: a slow one among them is found by hedging.
- * Thread-safe.
+ * the own one. Nodes of one region count as equally far; which of them are slow, {@link NodeTimes}
+ * knows. Thread-safe.
  */
 final class RegionDistances implements Distances, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RegionDistances.class);

@@ -35,6 +35,7 @@ class ChunkSourcesTest {
                         site -> 0,
                         BlockClientContext.Options.defaults(),
                         new ReadTimes(),
+                        new NodeTimes(System::nanoTime),
                         new CacheTimes());
         lane = new Lane("c", false);
         // Chunks 0 and 1 moved from "old-0" and "old-1" to "new-0" and "new-1", chunk 2 stayed.

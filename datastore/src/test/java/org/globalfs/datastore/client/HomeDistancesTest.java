@@ -22,7 +22,9 @@ class HomeDistancesTest {
             homes.add(new StorageSite(String.valueOf(distance), "west", 1, "a", address, 1));
         }
         return new HomeDistances(
-                site -> TimeUnit.MILLISECONDS.toNanos(Long.parseLong(site.id())), homes);
+                site -> TimeUnit.MILLISECONDS.toNanos(Long.parseLong(site.id())),
+                homes,
+                new long[homes.size()]);
     }
 
     /** In data chunks of 100 bytes. */
