@@ -45,14 +45,13 @@ public final class BlockStores {
             Discovery discovery,
             PlacementEpochs epochs,
             boolean background) {
-        long cacheBeyondMs = storage.cacheBeyondMs();
         return switch (recorded.kind()) {
             case DHT ->
                     background
                             ? DistributedBlockStore.inBackground(
-                                    cluster, region, discovery, epochs, cacheBeyondMs)
+                                    cluster, region, discovery, epochs, storage)
                             : new DistributedBlockStore(
-                                    cluster, region, discovery, epochs, cacheBeyondMs);
+                                    cluster, region, discovery, epochs, storage);
             case S3 -> new S3BlockStore(cluster, recorded, storage);
         };
     }

@@ -25,8 +25,11 @@ import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.CacheStatistics;
 import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.config.BlockStorage;
+import org.globalfs.protocol.config.S3Upkeep;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
+import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.globalfs.protocol.wire.BlockRef;
 
@@ -39,6 +42,15 @@ final class ClientsMember implements BenchMember {
 
     /** So much of what was written is read through the cache. */
     private static final int CACHED_BLOCKS = 32;
+
+    /** Whatever is how near. */
+    private static final BlockStorage CACHED =
+            new BlockStorage(
+                    StoreKind.DHT,
+                    List.of(),
+                    0,
+                    BlockStorage.DEFAULT_TOLERATED_LOSSES,
+                    S3Upkeep.DEFAULT);
 
     private static final long PATIENCE_NS = TimeUnit.MINUTES.toNanos(20);
 
@@ -63,7 +75,7 @@ final class ClientsMember implements BenchMember {
             near.add(new DistributedBlockStore(Setup.CLUSTER, Setup.REGION, discovery, discovery));
             far.add(
                     new DistributedBlockStore(
-                            Setup.CLUSTER, Setup.FAR_REGION, discovery, discovery, 0));
+                            Setup.CLUSTER, Setup.FAR_REGION, discovery, discovery, CACHED));
         }
         try {
             String _ = ReedSolomon.settle();

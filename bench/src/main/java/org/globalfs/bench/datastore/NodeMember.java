@@ -44,11 +44,7 @@ final class NodeMember implements BenchMember {
         discovery = Setup.connect(zookeeper);
         others =
                 DistributedBlockStore.inBackground(
-                        Setup.CLUSTER,
-                        region,
-                        discovery,
-                        discovery,
-                        BlockStorage.DEFAULT_CACHE_BEYOND_MS);
+                        Setup.CLUSTER, region, discovery, discovery, BlockStorage.STORAGE_NODES);
         node = start.node(discovery, others, disk);
     }
 

@@ -297,11 +297,7 @@ public final class ServerProcess implements AutoCloseable {
         // Of its own: the others' patience with silent nodes is not the cache's.
         DistributedBlockStore blocks =
                 DistributedBlockStore.inBackground(
-                        config.cluster(),
-                        config.region(),
-                        discovery,
-                        discovery,
-                        config.blocks().cacheBeyondMs());
+                        config.cluster(), config.region(), discovery, discovery, config.blocks());
         boolean started = false;
         try {
             CacheNode cache =

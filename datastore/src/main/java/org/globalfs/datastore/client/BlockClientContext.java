@@ -28,6 +28,7 @@ record BlockClientContext(
      * @param deadlineNs an operation takes at most this
      * @param lanes operations at once; more wait for their turn
      * @param cacheBeyondNs what is nearer is not read through a cache
+     * @param toleratedLosses {@link BlockStorage#toleratedLosses}
      * @param background nobody waits for what is asked for
      */
     record Options(
@@ -35,24 +36,37 @@ record BlockClientContext(
             long deadlineNs,
             int lanes,
             long cacheBeyondNs,
+            int toleratedLosses,
             boolean background) {
-        private static final long CACHE_BEYOND_NS =
-                TimeUnit.MILLISECONDS.toNanos(BlockStorage.DEFAULT_CACHE_BEYOND_MS);
 
         Options(long requestTimeoutNs, long deadlineNs, int lanes) {
-            this(requestTimeoutNs, deadlineNs, lanes, CACHE_BEYOND_NS, false);
+            this(
+                    requestTimeoutNs,
+                    deadlineNs,
+                    lanes,
+                    TimeUnit.MILLISECONDS.toNanos(BlockStorage.DEFAULT_CACHE_BEYOND_MS),
+                    BlockStorage.DEFAULT_TOLERATED_LOSSES,
+                    false);
         }
 
         static Options defaults() {
             return new Options(TimeUnit.SECONDS.toNanos(2), TimeUnit.SECONDS.toNanos(30), 32);
         }
 
-        Options cachedBeyond(long ns) {
-            return new Options(requestTimeoutNs, deadlineNs, lanes, ns, background);
+        static Options of(BlockStorage storage) {
+            Options usual = defaults();
+            return new Options(
+                    usual.requestTimeoutNs,
+                    usual.deadlineNs,
+                    usual.lanes,
+                    TimeUnit.MILLISECONDS.toNanos(storage.cacheBeyondMs()),
+                    storage.toleratedLosses(),
+                    false);
         }
 
         Options inBackground() {
-            return new Options(requestTimeoutNs, deadlineNs, lanes, cacheBeyondNs, true);
+            return new Options(
+                    requestTimeoutNs, deadlineNs, lanes, cacheBeyondNs, toleratedLosses, true);
         }
     }
 }

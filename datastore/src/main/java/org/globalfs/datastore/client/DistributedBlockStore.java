@@ -20,6 +20,7 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.BlockIds;
+import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Epoch;
@@ -70,21 +71,15 @@ public final class DistributedBlockStore implements BlockStore {
     }
 
     /**
-     * @param cacheBeyondMs what is nearer is not read through a cache
+     * @param storage how it is configured to be used
      */
     public DistributedBlockStore(
             String cluster,
             String region,
             Discovery discovery,
             PlacementEpochs epochs,
-            long cacheBeyondMs) {
-        this(
-                cluster,
-                region,
-                discovery,
-                epochs,
-                BlockClientContext.Options.defaults()
-                        .cachedBeyond(TimeUnit.MILLISECONDS.toNanos(cacheBeyondMs)));
+            BlockStorage storage) {
+        this(cluster, region, discovery, epochs, BlockClientContext.Options.of(storage));
     }
 
     /** With other limits: how long a node may be silent, and how long an operation may take. */
@@ -154,15 +149,13 @@ public final class DistributedBlockStore implements BlockStore {
             String region,
             Discovery discovery,
             PlacementEpochs epochs,
-            long cacheBeyondMs) {
+            BlockStorage storage) {
         return new DistributedBlockStore(
                 cluster,
                 region,
                 discovery,
                 epochs,
-                BlockClientContext.Options.defaults()
-                        .cachedBeyond(TimeUnit.MILLISECONDS.toNanos(cacheBeyondMs))
-                        .inBackground());
+                BlockClientContext.Options.of(storage).inBackground());
     }
 
     private static void closeUnused(LanePool lanes) {

@@ -3,6 +3,7 @@ package org.globalfs.datastore.client;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the chunks of one block. Each goes to its home; if that is down, slow or full, to a node
- * that stands in, tagged with its home. Ends when every chunk is on disk somewhere, or has nowhere
- * left to go and what is on disk survives the loss of any one node.
+ * that stands in, tagged with its home. Ends when every chunk is at its home, or on disk somewhere
+ * or without anywhere left to go, if what is on disk survives the loss of any one node, or of as
+ * many as it is configured to.
  */
 final class PutOperation {
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -40,6 +42,7 @@ final class PutOperation {
     private List<StorageSite> ranking = List.of();
 
     private final long deadlineNs;
+    private final int toleratedLosses;
 
     private final Chunk[] state;
     private final Set<String> fullNodes = new HashSet<>();
@@ -81,6 +84,7 @@ final class PutOperation {
         this.homes = homes;
         this.placement = placement;
         this.deadlineNs = deadlineNs;
+        toleratedLosses = Math.min(context.options().toleratedLosses(), shape.parityChunks());
         state = new Chunk[homes.size()];
         for (int i = 0; i < state.length; i++) {
             state[i] = new Chunk(i);
@@ -256,13 +260,16 @@ final class PutOperation {
             open += chunk.current != null ? 1 : 0;
         }
         if (durable == state.length) {
-            return true;
+            if (isAtHome() || survivesEnough()) {
+                return true;
+            }
+            throw failure(durable);
         }
         boolean late = now - deadlineNs >= 0;
         if (open > 0 && !late) {
             return false;
         }
-        if (survivesOneNode()) {
+        if (survivesEnough()) {
             return true;
         }
         if (late || isFull()) {
@@ -305,8 +312,18 @@ final class PutOperation {
         return possible <= shape.dataChunks();
     }
 
-    /** At least k + 1 chunks on disk, and k of them left whichever one node is lost. */
-    private boolean survivesOneNode() {
+    private boolean isAtHome() {
+        for (Chunk chunk : state) {
+            StorageSite target = chunk.target;
+            if (target == null || !target.id().equals(homes.get(chunk.index).id())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** K chunks on disk are left whichever nodes are lost, so many as may be. */
+    private boolean survivesEnough() {
         Map<String, Integer> held = new HashMap<>();
         int durable = 0;
         for (Chunk chunk : state) {
@@ -316,8 +333,13 @@ final class PutOperation {
                 durable++;
             }
         }
-        int most = held.values().stream().mapToInt(n -> n).max().orElse(0);
-        return durable > shape.dataChunks() && durable - most >= shape.dataChunks();
+        int most =
+                held.values().stream()
+                        .sorted(Comparator.reverseOrder())
+                        .limit(toleratedLosses)
+                        .mapToInt(n -> n)
+                        .sum();
+        return durable - most >= shape.dataChunks();
     }
 
     private BlockStoreException failure(int durable) {
@@ -325,9 +347,10 @@ final class PutOperation {
                 durable
                         + " of "
                         + state.length
-                        + " chunks could be written, at least "
-                        + (shape.dataChunks() + 1)
-                        + " must";
+                        + " chunks could be written, of which the loss of any "
+                        + (toleratedLosses == 1 ? "node" : toleratedLosses + " nodes")
+                        + " must leave "
+                        + shape.dataChunks();
         return isFull()
                 ? new BlockStoreException(
                         BlockStoreException.Reason.NO_SPACE, "storage nodes are full: " + text)

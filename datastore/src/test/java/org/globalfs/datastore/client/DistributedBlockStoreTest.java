@@ -22,6 +22,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.HostPort;
@@ -187,6 +188,33 @@ class DistributedBlockStoreTest extends BlockStoreContract {
                             e ->
                                     assertThat(e.reason())
                                             .isEqualTo(BlockStoreException.Reason.UNREACHABLE));
+        }
+    }
+
+    @Test
+    void howManyNodesMayBeLostAfterAWriteIsConfigured() throws IOException {
+        cluster.stop("a1", "a2", "b1", "b2");
+        BlockClientContext.Options hasty =
+                new BlockClientContext.Options(
+                        TimeUnit.MILLISECONDS.toNanos(500),
+                        TimeUnit.MILLISECONDS.toNanos(2_000),
+                        4,
+                        0,
+                        2,
+                        false);
+        byte[] small = bytes(5_000);
+        BlockRef ref = store.put(REGION, ByteBuffer.wrap(small));
+        assertWhole(ref, small); // any of the two nodes that are there may be lost
+        try (DistributedBlockStore strict =
+                new DistributedBlockStore(
+                        StorageCluster.CLUSTER, "west", cluster.discovery, cluster.epochs, hasty)) {
+            assertThatThrownBy(() -> strict.put(REGION, ByteBuffer.wrap(small)))
+                    .isInstanceOf(BlockStoreException.class)
+                    .hasMessageContaining(
+                            "3 of 3 chunks could be written, of which the loss of any 2 nodes must leave 1");
+            cluster.start("a1");
+            await().ignoreExceptions() // until a1 is known to answer
+                    .until(() -> strict.put(REGION, ByteBuffer.wrap(small)) != null);
         }
     }
 

@@ -17,12 +17,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param buckets one a region, where content is in S3
  * @param cacheBeyondMs a round trip: content that is nearer is not read through a cache
+ * @param toleratedLosses how many nodes may be lost without a block that counts as written though
+ *     some of its homes are away; no more than it has parity chunks
  * @param upkeep how servers look after what is in buckets
  */
 public record BlockStorage(
-        StoreKind kind, List<S3Bucket> buckets, long cacheBeyondMs, S3Upkeep upkeep) {
+        StoreKind kind,
+        List<S3Bucket> buckets,
+        long cacheBeyondMs,
+        int toleratedLosses,
+        S3Upkeep upkeep) {
     /** Asking a cache takes about as long. */
     public static final long DEFAULT_CACHE_BEYOND_MS = 2;
+
+    public static final int DEFAULT_TOLERATED_LOSSES = 1;
+    private static final int MOST_PARITY = 8;
 
     public static final BlockStorage STORAGE_NODES = new BlockStorage(StoreKind.DHT, List.of());
 
@@ -31,7 +40,7 @@ public record BlockStorage(
     }
 
     public BlockStorage(StoreKind kind, List<S3Bucket> buckets) {
-        this(kind, buckets, DEFAULT_CACHE_BEYOND_MS, S3Upkeep.DEFAULT);
+        this(kind, buckets, DEFAULT_CACHE_BEYOND_MS, DEFAULT_TOLERATED_LOSSES, S3Upkeep.DEFAULT);
     }
 
     static BlockStorage read(Yaml parent) throws ConfigException {
@@ -61,16 +70,20 @@ public record BlockStorage(
         if (kind == StoreKind.DHT && !buckets.isEmpty()) {
             throw yaml.error("s3", "goes with 'store: s3': add that, or remove the buckets");
         }
-        if (kind == StoreKind.S3 && yaml.has("cacheBeyond")) {
-            throw yaml.error("cacheBeyond", "goes with 'store: dht': remove it");
+        for (String key : List.of("cacheBeyond", "toleratedLosses")) {
+            if (kind == StoreKind.S3 && yaml.has(key)) {
+                throw yaml.error(key, "goes with 'store: dht': remove it");
+            }
         }
         long cacheBeyondMs = yaml.durationMs("cacheBeyond", DEFAULT_CACHE_BEYOND_MS);
+        int toleratedLosses =
+                (int) yaml.integer("toleratedLosses", 1, MOST_PARITY, DEFAULT_TOLERATED_LOSSES);
         if (kind == StoreKind.DHT) {
             S3Upkeep.refuse(yaml);
         }
         S3Upkeep upkeep = S3Upkeep.read(yaml);
         yaml.finish();
-        return new BlockStorage(kind, buckets, cacheBeyondMs, upkeep);
+        return new BlockStorage(kind, buckets, cacheBeyondMs, toleratedLosses, upkeep);
     }
 
     /** Whether a server that has these roles, in a cluster of these regions, can use it. */

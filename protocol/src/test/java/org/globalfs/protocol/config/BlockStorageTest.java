@@ -129,6 +129,16 @@ class BlockStorageTest {
     }
 
     @Test
+    void oneNodeMayBeLostAfterAWriteUnlessToldOtherwise() throws ConfigException {
+        assertThat(BlockStorage.STORAGE_NODES.toleratedLosses()).isEqualTo(1);
+        assertThat(read("blocks: {toleratedLosses: 3}\n").toleratedLosses()).isEqualTo(3);
+        assertThatThrownBy(() -> read("blocks: {toleratedLosses: 0}\n"))
+                .hasMessageContaining("blocks.toleratedLosses");
+        assertThatThrownBy(() -> read(GOOD + "  toleratedLosses: 2\n"))
+                .hasMessageContaining("blocks.toleratedLosses: goes with 'store: dht'");
+    }
+
+    @Test
     void theFirstServerRecordsAndAllOthersAgreeOrAreRefused() throws Exception {
         InMemoryDiscovery discovery = new InMemoryDiscovery();
         BlockStorage s3 = read(GOOD);
