@@ -115,7 +115,8 @@ final class ChunkSources {
     /**
      * Notes how long nodes took; the read has what it needs.
      *
-     * @param hedgedNs when others were asked instead of those that had not answered
+     * @param hedgedNs when others were asked instead of those that had not answered; before anybody
+     *     was asked, when none were
      */
     void noteTimes(long hedgedNs, long nowNs) {
         NodeTimes times = context.nodeTimes();

@@ -150,7 +150,7 @@ final class GetOperation {
         } else if (columns == null || hedged) {
             context.readTimes().record(length, nowNs - askedNs - reachNs);
         }
-        sources.noteTimes(hedged ? hedgedNs : nowNs, nowNs);
+        sources.noteTimes(hedged ? hedgedNs : askedNs, nowNs);
     }
 
     private void askDirectly() {
