@@ -460,15 +460,7 @@ class RepairTest {
         cluster.stop("c2");
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             HostPort address = new HostPort("127.0.0.1", silent.getLocalPort());
-            cluster.discovery.register(
-                    new Member(
-                            announced.role(),
-                            announced.id(),
-                            announced.region(),
-                            announced.partition(),
-                            announced.datacenter(),
-                            address,
-                            announced.attributes()));
+            cluster.discovery.register(as(announced, address, announced.attributes()));
             cluster.stop("a1");
             await().atMost(LIMIT).until(() -> allHeld() == chunks());
             readAll();
@@ -488,15 +480,7 @@ class RepairTest {
                     for (int start = 0; !ends.get(); start++) {
                         Map<String, String> attributes = new HashMap<>(announced.attributes());
                         attributes.put("incarnation", "start " + start);
-                        cluster.discovery.update(
-                                new Member(
-                                        announced.role(),
-                                        announced.id(),
-                                        announced.region(),
-                                        announced.partition(),
-                                        announced.datacenter(),
-                                        announced.address(),
-                                        attributes));
+                        cluster.discovery.update(as(announced, announced.address(), attributes));
                         LockSupport.parkNanos(50_000_000);
                     }
                 });
@@ -507,6 +491,17 @@ class RepairTest {
             ends.set(true);
             starting.get();
         }
+    }
+
+    private static Member as(Member member, HostPort address, Map<String, String> attributes) {
+        return new Member(
+                member.role(),
+                member.id(),
+                member.region(),
+                member.partition(),
+                member.datacenter(),
+                address,
+                attributes);
     }
 
     private Member announced(String node) {
