@@ -258,16 +258,18 @@ public final class ServerProcess implements AutoCloseable {
         try {
             return StorageNode.start(
                     new StorageNode.Options(
-                                    config.cluster(),
-                                    role.id(),
-                                    config.region(),
-                                    config.partition(),
-                                    config.datacenter(),
-                                    new HostPort(config.bind(), role.port()),
-                                    role.data(),
-                                    role.capacityBytes())
-                            .reserving(role.reserve())
-                            .advertising(config.advertise()),
+                            config.cluster(),
+                            role.id(),
+                            config.region(),
+                            config.partition(),
+                            config.datacenter(),
+                            new HostPort(config.bind(), role.port()),
+                            config.advertise(),
+                            role.data(),
+                            role.capacityBytes(),
+                            role.reserve(),
+                            role.weight(),
+                            handoffBytesPerSecond(role)),
                     discovery,
                     discovery,
                     new ScrubOptions(role.scrubPeriodMs(), role.scrubBytesPerSecond()),
@@ -278,6 +280,13 @@ public final class ServerProcess implements AutoCloseable {
             throw unusable(
                     "storage node " + role.id(), "roles.storage.port", config, role.port(), e);
         }
+    }
+
+    /** What was written in a home's place goes to it even where nothing else is moved. */
+    private static long handoffBytesPerSecond(StorageRole role) {
+        return role.repairBytesPerSecond() > 0
+                ? role.repairBytesPerSecond()
+                : StorageNode.Options.DEFAULT_HANDOFF_BYTES_PER_SECOND;
     }
 
     private static AutoCloseable startOracle(ServerConfig config, ZooKeeperDiscovery discovery)

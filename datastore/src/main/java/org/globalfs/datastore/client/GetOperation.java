@@ -128,7 +128,11 @@ final class GetOperation {
             if (now - deadlineNs >= 0) {
                 throw new BlockStoreException(
                         BlockStoreException.Reason.UNREACHABLE,
-                        "block could not be read before the deadline");
+                        "block could not be read before the deadline"
+                                + (context.directory().isCurrent()
+                                        ? ""
+                                        : "; storage nodes may have joined that are not known here,"
+                                                + " as ZooKeeper does not answer"));
             }
             if (stuck) {
                 startOver(now);
@@ -345,7 +349,8 @@ final class GetOperation {
     /** Everything was tried. Again, if a node that did not answer may have what is missing. */
     private void startOver(long now) throws IOException {
         // Once more in any case: chunks that are being moved can be missed where they were and are.
-        if (!sources.isUnsure() && round > 0) {
+        boolean sure = !sources.isUnsure() && context.directory().isCurrent();
+        if (sure && round > 0) {
             throw new BlockStoreException(
                     BlockStoreException.Reason.LOST,
                     "fewer than "

@@ -46,6 +46,11 @@ final class NodeDirectory {
         caches = Map.copyOf(foundCaches);
     }
 
+    /** Whether no node can have joined that is not known here. */
+    boolean isCurrent() {
+        return discovery.isCurrent();
+    }
+
     int newestEpoch() {
         return epochs.newest().number();
     }

@@ -46,7 +46,7 @@ public final class StorageNode implements AutoCloseable {
      * @param data the node's own folder
      * @param capacityBytes disk space that chunks may take; 0: what the disk has
      * @param reserve free space of the disk that is left to others
-     * @param weight share of the region's chunks relative to other nodes
+     * @param weight share of the chunks relative to other nodes of the datacenter
      * @param handoffBytesPerSecond bandwidth for bringing chunks back to their homes
      */
     public record Options(
@@ -96,15 +96,6 @@ public final class StorageNode implements AutoCloseable {
 
         /** The same, leaving so much to others. */
         public Options reserving(DiskReserve other) {
-            return with(advertise, other);
-        }
-
-        /** The same, reached by others at another host than it listens at. */
-        public Options advertising(String other) {
-            return with(other, reserve);
-        }
-
-        private Options with(String reachedAt, DiskReserve left) {
             return new Options(
                     cluster,
                     id,
@@ -112,10 +103,10 @@ public final class StorageNode implements AutoCloseable {
                     partition,
                     datacenter,
                     bind,
-                    reachedAt,
+                    advertise,
                     data,
                     capacityBytes,
-                    left,
+                    other,
                     weight,
                     handoffBytesPerSecond);
         }

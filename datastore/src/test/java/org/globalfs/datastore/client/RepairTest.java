@@ -27,6 +27,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.node.FaultPoints;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.StorageNode;
@@ -37,6 +38,9 @@ import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.BlockCode;
+import org.globalfs.protocol.discovery.Epoch;
+import org.globalfs.protocol.discovery.InMemoryDiscovery;
+import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StorageSite;
@@ -190,6 +194,58 @@ class RepairTest {
         assertThat(areHome()).isTrue();
         assertThat(held("b3")).isNotEmpty();
         cluster.stop("a1", "b1");
+        readAll();
+    }
+
+    @Test
+    void whoHasNotHeardOfNewNodesTakesNothingForLost() throws IOException {
+        InMemoryDiscovery discovery = new InMemoryDiscovery();
+        InMemoryPlacementEpochs epochs = new InMemoryPlacementEpochs();
+        cluster.discovery.members(Role.STORAGE).forEach(discovery::register);
+        for (int i = 1; i <= cluster.epochs.newest().number(); i++) {
+            Epoch known = cluster.epochs.epoch(i);
+            epochs.change(before -> known);
+        }
+        for (String node : List.of("a3", "b3", "c3")) {
+            cluster.start(node);
+        }
+        await().atMost(LIMIT).until(this::areHome);
+        try (DistributedBlockStore cutOff =
+                new DistributedBlockStore(
+                        StorageCluster.CLUSTER, "west", discovery, epochs, 15_000, 3_000)) {
+            BlockRef moved = moved(cutOff);
+            discovery.current(false);
+            BlockStoreContract.assertFails(
+                    Reason.UNREACHABLE, "ZooKeeper does not answer", () -> cutOff.get(moved, 0, 1));
+            cluster.discovery.members(Role.STORAGE).forEach(discovery::register);
+            assertThat(cutOff.get(moved, 0, 1).get()).isEqualTo(blocks.get(moved)[0]);
+        }
+    }
+
+    /** A block of which too few chunks are where the store knows nodes. */
+    private BlockRef moved(DistributedBlockStore asked) throws IOException {
+        for (BlockRef ref : blocks.keySet()) {
+            try {
+                var _ = asked.get(ref, 0, 1);
+            } catch (BlockStoreException e) {
+                assertThat(e.reason()).isEqualTo(Reason.LOST);
+                return ref;
+            }
+        }
+        throw new AssertionError("no block has moved so far");
+    }
+
+    @Test
+    void chunksMoveWhenANodesWeightChanges() throws IOException {
+        // Of two nodes of a datacenter each has a chunk of every block, whatever their weights.
+        cluster.start("a3");
+        await().atMost(LIMIT).until(this::areHome);
+        assertThat(held("a3")).hasSizeLessThan(BLOCKS);
+        cluster.stop("a3");
+        cluster.weight = 1e9;
+        cluster.start("a3");
+        await().atMost(LIMIT).until(this::areHome);
+        assertThat(held("a3")).hasSize(BLOCKS);
         readAll();
     }
 

@@ -40,6 +40,9 @@ final class StorageCluster implements AutoCloseable {
     long scrubPeriodMs;
 
     /** Likewise. */
+    double weight = 1;
+
+    /** Likewise. */
     RepairOptions repairs = RepairOptions.NEVER;
 
     /** Likewise; by id. */
@@ -97,7 +100,7 @@ final class StorageCluster implements AutoCloseable {
                                 folder(id),
                                 capacityBytes,
                                 DiskReserve.exactly(0),
-                                1,
+                                weight,
                                 1L << 30),
                         discovery,
                         epochs,

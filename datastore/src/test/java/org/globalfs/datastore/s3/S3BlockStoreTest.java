@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -368,6 +369,58 @@ class S3BlockStoreTest {
             } catch (BlockStoreException e) {
                 return e;
             }
+        }
+    }
+
+    @Test
+    void requestsThatServiceOrNetworkFailAreSentAgain() throws IOException {
+        byte[] content = S3Cluster.bytes(300_000, 2);
+        try (FaultyLink link = new FaultyLink(server.endpoint());
+                S3BlockStore store = open(link.endpoint(), 1, S3BlockStore.Options.defaults())) {
+            BlockRef ref = store.put(1, ByteBuffer.wrap(content));
+            for (FaultyLink.Fault fault : EnumSet.complementOf(EnumSet.of(FaultyLink.Fault.NONE))) {
+                link.inject(fault, 2);
+                assertThat(store.get(ref, 0, content.length).array())
+                        .as("%s", fault)
+                        .isEqualTo(content);
+                assertThat(link.left()).isZero();
+                if (fault != FaultyLink.Fault.CUT_CONTENT) {
+                    link.inject(fault, 2);
+                    BlockRef other = store.put(1, ByteBuffer.wrap(content));
+                    assertThat(link.left()).isZero();
+                    assertThat(objectsOf(other)).as("%s", fault).hasSize(1);
+                    link.inject(fault, 2);
+                    assertThat(store.deleteAll(List.of(other))).containsExactly(other);
+                    assertThat(link.left()).isZero();
+                    assertThat(objectsOf(other)).isEmpty();
+                }
+            }
+        }
+    }
+
+    @Test
+    void whatFailsAgainAndAgainIsNoLoss() throws IOException {
+        byte[] content = S3Cluster.bytes(300_000, 3);
+        try (FaultyLink link = new FaultyLink(server.endpoint());
+                S3BlockStore store = open(link.endpoint(), 1, S3BlockStore.Options.defaults())) {
+            BlockRef ref = store.put(1, ByteBuffer.wrap(content));
+            Map<FaultyLink.Fault, String> says =
+                    Map.of(
+                            FaultyLink.Fault.BUSY,
+                            "SlowDown (HTTP 503)",
+                            FaultyLink.Fault.BROKEN,
+                            "InternalError (HTTP 500)",
+                            FaultyLink.Fault.CUT_CONTENT,
+                            "broke off",
+                            FaultyLink.Fault.NO_ANSWER,
+                            "reading bucket");
+            says.forEach((fault, message) -> {
+                link.inject(fault, Integer.MAX_VALUE);
+                BlockStoreContract.assertFails(
+                        Reason.UNREACHABLE, message, () -> store.get(ref, 0, content.length));
+            });
+            link.inject(FaultyLink.Fault.NONE, 0);
+            assertThat(store.get(ref, 0, content.length).array()).isEqualTo(content);
         }
     }
 

@@ -53,7 +53,8 @@ final class DirectoryOperations {
             room = listing.put(SELF, node, Stat.DIRECTORY, 1, null);
         }
         if (room && offset <= 1) {
-            room = listing.put(PARENT, fileSystem.parentOf(node), Stat.DIRECTORY, DOTS, null);
+            long parent = fileSystem.parentOf(x.caller(), node);
+            room = listing.put(PARENT, parent, Stat.DIRECTORY, DOTS, null);
         }
         if (room) {
             long cookie = Math.max(0, offset - DOTS);

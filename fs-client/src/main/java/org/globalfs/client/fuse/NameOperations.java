@@ -21,7 +21,9 @@ final class NameOperations {
         if (name.length == 1 && name[0] == '.') {
             answer(x, fileSystem.lookupInode(x.caller(), x.node()));
         } else if (name.length == 2 && name[0] == '.' && name[1] == '.') {
-            answer(x, fileSystem.lookupInode(x.caller(), fileSystem.parentOf(x.node())));
+            answer(
+                    x,
+                    fileSystem.lookupInode(x.caller(), fileSystem.parentOf(x.caller(), x.node())));
         } else {
             answer(x, fileSystem.lookup(x.caller(), x.node(), name));
         }

@@ -9,9 +9,11 @@ import jnr.ffi.Runtime;
 import jnr.ffi.Struct;
 import jnr.ffi.provider.jffi.ClosureHelper;
 import org.globalfs.client.fuse.Opcode;
+import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.DirectorySink;
 import org.globalfs.client.vfs.Entry;
 import org.globalfs.client.vfs.FileSystem;
+import org.globalfs.client.vfs.FsException;
 import org.globalfs.client.vfs.Stat;
 import org.jspecify.annotations.Nullable;
 import ru.serce.jnrfuse.FuseFillDir;
@@ -108,7 +110,7 @@ final class DirectoryCalls {
                             directory,
                             (caller, open) -> {
                                 Gathering gathering = new Gathering(from);
-                                gathering.dots(open.ino(), fileSystem);
+                                gathering.dots(caller, open.ino(), fileSystem);
                                 fileSystem.readDirectory(
                                         caller,
                                         open.ino(),
@@ -133,12 +135,13 @@ final class DirectoryCalls {
             this.from = from;
         }
 
-        void dots(long ino, FileSystem fileSystem) {
+        void dots(Caller caller, long ino, FileSystem fileSystem) throws FsException {
             if (from == 0) {
                 names.add(new Name(SELF, ino, Stat.DIRECTORY, 1));
             }
             if (from <= 1) {
-                names.add(new Name(PARENT, fileSystem.parentOf(ino), Stat.DIRECTORY, DOTS));
+                long parent = fileSystem.parentOf(caller, ino);
+                names.add(new Name(PARENT, parent, Stat.DIRECTORY, DOTS));
             }
         }
 

@@ -250,10 +250,8 @@ public interface FileSystem extends AutoCloseable {
     void readDirectory(Caller caller, long ino, long handle, long cookie, DirectorySink sink)
             throws FsException;
 
-    /** The inode that ".." of a directory names, as far as known; only for d_ino of readdir. */
-    default long parentOf(long ino) {
-        return ino;
-    }
+    /** The inode that ".." of a directory names, whatever the caller may do there. */
+    long parentOf(Caller caller, long ino) throws FsException;
 
     void releaseDirectory(long ino, long handle);
 

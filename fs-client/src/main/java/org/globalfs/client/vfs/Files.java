@@ -166,6 +166,10 @@ final class Files {
     AttributesReply setAttributes(Caller caller, long ino, SetAttributes change)
             throws FsException {
         SetAttributesOp op = op(ino, change);
+        if (op.isSetSize() && op.getSize() > Ranges.FILE_SIZE_MAX) {
+            // A replica would refuse with it what was written before and goes along.
+            throw FsException.of(Errno.EFBIG);
+        }
         if (op.isSetSize() && change.handle() != FileSystem.NO_HANDLE) {
             files.usable(change.handle());
         }

@@ -413,8 +413,8 @@ public final class GlobalFileSystem implements FileSystem {
     }
 
     @Override
-    public long parentOf(long ino) {
-        return names.parentOf(ino);
+    public long parentOf(Caller caller, long ino) throws FsException {
+        return names.parentOf(caller, ino);
     }
 
     @Override

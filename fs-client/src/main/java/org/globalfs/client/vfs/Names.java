@@ -11,6 +11,7 @@ import org.globalfs.client.use.UseCounts;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.LinkOp;
 import org.globalfs.protocol.wire.LookupOp;
@@ -32,6 +33,8 @@ final class Names {
     private static final int EXCHANGE = 2;
     private static final int NAME_MAX = 255;
     private static final int PARENTS = 50_000;
+    private static final byte[] PARENT = {'.', '.'};
+    private static final Credentials SYSTEM = new Credentials(0, 0);
     private static final int TARGETS = 10_000;
 
     private final Requests requests;
@@ -222,9 +225,16 @@ final class Names {
                 a.getBtimeNs());
     }
 
-    long parentOf(long ino) {
+    long parentOf(Caller caller, long ino) throws FsException {
         Place place = places.getIfPresent(ino);
-        return place == null ? ino : place.parent();
+        if (place != null) {
+            return place.parent();
+        }
+        ReadOp op = ReadOp.lookup(new LookupOp(ino, ByteBuffer.wrap(PARENT)));
+        ReadReply reply =
+                requests.tryRead(SYSTEM, requests.home(ino), op, requests.patience(caller)).reply();
+        Requests.check(reply.getErrno());
+        return reply.getIno();
     }
 
     /** A directory's name as it is told the kernel. */

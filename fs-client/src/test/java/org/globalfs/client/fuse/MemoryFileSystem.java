@@ -562,7 +562,7 @@ class MemoryFileSystem implements FileSystem {
     }
 
     @Override
-    public long parentOf(long ino) {
+    public long parentOf(Caller caller, long ino) {
         MemoryInode inode = inodes.get(ino);
         return inode == null ? ino : inode.parent;
     }

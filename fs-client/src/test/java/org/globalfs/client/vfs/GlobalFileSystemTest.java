@@ -100,6 +100,34 @@ class GlobalFileSystemTest {
     }
 
     @Test
+    void tooLargeASizeLeavesWhatWasWrittenBefore() throws FsException {
+        Open file = here.create(home, "file");
+        here.write(file, 0, bytes("kept"));
+        here.set(file.ino(), SetAttributes.MODE, 0640, file.handle());
+        assertFails(
+                Errno.EFBIG,
+                () ->
+                        here.set(
+                                file.ino(),
+                                SetAttributes.SIZE,
+                                Ranges.FILE_SIZE_MAX + 1,
+                                file.handle()));
+        here.close(file);
+        assertThat(there.content(file.ino())).isEqualTo(bytes("kept"));
+        assertThat(there.stat(file.ino()).mode() & 07777).isEqualTo(0640);
+    }
+
+    @Test
+    void aDirectorysParentIsFoundWithoutItsName() throws FsException {
+        long inner = here.mkdir(home, "inner");
+        here.set(inner, SetAttributes.MODE, 0700, FileSystem.NO_HANDLE);
+        there.uid = 1_000;
+        assertThat(there.fs.parentOf(there.caller(), inner)).isEqualTo(home);
+        assertThat(there.fs.parentOf(there.caller(), home)).isEqualTo(FileSystem.ROOT);
+        assertThat(there.fs.parentOf(there.caller(), FileSystem.ROOT)).isEqualTo(FileSystem.ROOT);
+    }
+
+    @Test
     void truncationTakesDirtyDataWithIt() throws FsException {
         Open file = here.create(home, "file");
         here.write(file, 0, bytes("0123456789"));

@@ -55,6 +55,7 @@ public record Roles(
      * @param scrubBytesPerSecond the most that it reads for that
      * @param repairGraceMs how long another node has to be away before its chunks are made anew
      * @param repairBytesPerSecond the most that it sends to others for that, and for moving chunks
+     * @param weight its share of the chunks, relative to the other nodes of its datacenter
      */
     public record StorageRole(
             String id,
@@ -65,7 +66,8 @@ public record Roles(
             long scrubPeriodMs,
             long scrubBytesPerSecond,
             long repairGraceMs,
-            long repairBytesPerSecond) {
+            long repairBytesPerSecond,
+            double weight) {
         /** One segment: a node with less is full as soon as it has chunks of a few blocks. */
         static final long LEAST_CAPACITY_BYTES = 64L << 20;
 
@@ -74,6 +76,8 @@ public record Roles(
         public static final long DEFAULT_SCRUB_PERIOD_MS = 7 * 24 * 3_600_000L;
         public static final long DEFAULT_SCRUB_BYTES_PER_SECOND = 32L << 20;
         public static final DiskReserve DEFAULT_RESERVE = new DiskReserve(2L << 30, 10);
+        static final double LEAST_WEIGHT = 0.01;
+        static final double MOST_WEIGHT = 1_000;
     }
 
     /**

@@ -106,8 +106,12 @@ final class RolesReader {
                                     "scrubBandwidth", StorageRole.DEFAULT_SCRUB_BYTES_PER_SECOND),
                             node.durationMs("repairGrace", StorageRole.DEFAULT_REPAIR_GRACE_MS),
                             node.sizeBytes(
-                                    "repairBandwidth",
-                                    StorageRole.DEFAULT_REPAIR_BYTES_PER_SECOND)));
+                                    "repairBandwidth", StorageRole.DEFAULT_REPAIR_BYTES_PER_SECOND),
+                            node.decimal(
+                                    "weight",
+                                    StorageRole.LEAST_WEIGHT,
+                                    StorageRole.MOST_WEIGHT,
+                                    1)));
             node.finish();
         }
         return storage;

@@ -20,6 +20,9 @@ public interface Discovery {
     /** The members of a role, from memory. */
     List<Member> members(Role role);
 
+    /** Whether the view follows its source now; what it lacks else may be there all the same. */
+    boolean isCurrent();
+
     /**
      * Whether {@link #recordServing} was ever called for this replica of the cluster.
      *

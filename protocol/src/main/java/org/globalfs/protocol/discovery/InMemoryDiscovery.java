@@ -15,6 +15,7 @@ public final class InMemoryDiscovery implements Discovery {
     private final Map<String, Member> members = new TreeMap<>();
     private final Set<Integer> served = ConcurrentHashMap.newKeySet();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private volatile boolean current = true;
     private @Nullable RecordedStore store;
 
     @Override
@@ -52,6 +53,16 @@ public final class InMemoryDiscovery implements Discovery {
             }
         }
         return found;
+    }
+
+    /** As if the connection to its source were lost, or there again. */
+    public void current(boolean value) {
+        current = value;
+    }
+
+    @Override
+    public boolean isCurrent() {
+        return current;
     }
 
     @Override

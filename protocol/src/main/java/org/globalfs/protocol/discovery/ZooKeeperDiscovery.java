@@ -243,6 +243,11 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     }
 
     @Override
+    public boolean isCurrent() {
+        return client.getZookeeperClient().isConnected();
+    }
+
+    @Override
     public boolean hasServed(int replica) throws IOException {
         try {
             return client.checkExists().forPath(replicaPath(replica)) != null;

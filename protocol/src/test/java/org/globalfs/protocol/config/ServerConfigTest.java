@@ -45,6 +45,7 @@ class ServerConfigTest {
                   scrubBandwidth: 8MiB
                   repairGrace: 30s
                   repairBandwidth: 16MiB
+                  weight: 2.5
               cache:
                 port: 7451
                 capacity: 10GiB
@@ -102,6 +103,8 @@ class ServerConfigTest {
         assertThat(config.roles().storage().get(0).repairGraceMs()).isEqualTo(600_000);
         assertThat(config.roles().storage().get(1).repairGraceMs()).isEqualTo(30_000);
         assertThat(config.roles().storage().get(1).repairBytesPerSecond()).isEqualTo(16 << 20);
+        assertThat(config.roles().storage().get(0).weight()).isEqualTo(1);
+        assertThat(config.roles().storage().get(1).weight()).isEqualTo(2.5);
         assertThat(config.roles().storage().get(1).scrubBytesPerSecond()).isEqualTo(8L << 20);
         CacheRole cache = config.roles().cache().orElseThrow();
         assertThat(cache.port()).isEqualTo(7451);
