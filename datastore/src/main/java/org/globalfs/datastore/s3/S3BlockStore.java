@@ -268,18 +268,18 @@ public final class S3BlockStore implements BlockStore {
                 new SpreadRead(
                         code,
                         ref.getLength(),
-                        chunk -> {
+                        offset,
+                        length,
+                        (chunk, from, bytes) -> {
                             Piece piece = Piece.of(ref, chunk);
                             Bucket bucket = buckets.of(ref, chunk);
                             transfers.start(
-                                    chunk,
-                                    bucket,
-                                    () -> buckets.read(bucket, piece, 0, piece.payloadBytes()));
+                                    chunk, bucket, () -> buckets.read(bucket, piece, from, bytes));
                         });
         boolean suspect =
                 buckets.all().subList(0, ref.getEpoch()).stream().anyMatch(Bucket::isSuspect);
         long late = System.nanoTime() + (suspect ? 0 : LATE_NS);
-        read.run(transfers, offset, into, at, length, late, deadline);
+        read.run(transfers, into, at, late, deadline);
         if (!read.failures().isEmpty()) {
             warn(ref, read.failures().getFirst());
         }

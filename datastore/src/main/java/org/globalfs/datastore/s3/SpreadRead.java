@@ -10,43 +10,50 @@ import org.globalfs.datastore.erasure.ReedSolomon;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a range of a coded block: the data chunks that it lies in, or, as soon as one of them fails
- * or is late, any k chunks.
+ * Reads a range of a coded block: from the data chunks that it lies in, or, as soon as one of them
+ * fails or is late, from any k chunks. Of a range within one chunk the same bytes of the others are
+ * enough.
  */
 final class SpreadRead {
     private final ReedSolomon code;
     private final int chunkBytes;
-    private final byte[] @Nullable [] chunks;
+    private final int offset;
+    private final int length;
+
+    /** The bytes of each chunk that are read. */
+    private final int from;
+
+    private final int width;
+
+    private final byte[] @Nullable [] columns;
     private final List<BlockStoreException> failures = new ArrayList<>();
     private final Fetch fetch;
     private int whole;
 
-    /** Begins to read one chunk, verified; its tag is its index. */
+    /** Begins to read bytes of one chunk, verified; its tag is its index. */
     interface Fetch {
-        void start(int chunk) throws IOException;
+        void start(int chunk, int from, int bytes) throws IOException;
     }
 
     @SuppressWarnings("NullAway") // an array of chunks that are not there yet
-    SpreadRead(ReedSolomon code, int blockBytes, Fetch fetch) {
+    SpreadRead(ReedSolomon code, int blockBytes, int offset, int length, Fetch fetch) {
         this.code = code;
         this.chunkBytes = code.chunkBytes(blockBytes);
-        this.chunks = new byte[code.chunks()][];
+        this.offset = offset;
+        this.length = length;
+        boolean withinOne = offset / chunkBytes == (offset + length - 1) / chunkBytes;
+        this.from = withinOne ? offset % chunkBytes : 0;
+        this.width = withinOne ? length : chunkBytes;
+        this.columns = new byte[code.chunks()][];
         this.fetch = fetch;
     }
 
-    void run(
-            Transfers<byte[]> transfers,
-            int offset,
-            byte[] into,
-            int at,
-            int length,
-            long lateNs,
-            long deadline)
+    void run(Transfers<byte[]> transfers, byte[] into, int at, long lateNs, long deadline)
             throws IOException {
         int first = offset / chunkBytes;
         int last = (offset + length - 1) / chunkBytes;
         for (int c = first; c <= last; c++) {
-            fetch.start(c);
+            fetch.start(c, from, width);
         }
         boolean others = false;
         while (!has(first, last) && whole < code.dataChunks()) {
@@ -58,7 +65,7 @@ final class SpreadRead {
                 throw late();
             }
             if (outcome != null && outcome.value() != null) {
-                chunks[outcome.tag()] = outcome.value();
+                columns[outcome.tag()] = outcome.value();
                 whole++;
                 continue;
             }
@@ -67,13 +74,13 @@ final class SpreadRead {
             }
             for (int c = 0; c < code.chunks() && !others; c++) {
                 if (c < first || c > last) {
-                    fetch.start(c);
+                    fetch.start(c, from, width);
                 }
             }
             others = true;
         }
         rebuild(first, last);
-        copy(offset, into, at, length);
+        copy(into, at);
     }
 
     /** What was found out on the way although the range could be read. */
@@ -83,7 +90,7 @@ final class SpreadRead {
 
     private boolean has(int first, int last) {
         for (int c = first; c <= last; c++) {
-            if (chunks[c] == null) {
+            if (columns[c] == null) {
                 return false;
             }
         }
@@ -94,23 +101,23 @@ final class SpreadRead {
         if (has(first, last)) {
             return;
         }
-        int[] wanted = IntStream.rangeClosed(first, last).filter(c -> chunks[c] == null).toArray();
-        byte[][] output = code.rebuild(chunks, wanted, chunkBytes);
+        int[] wanted = IntStream.rangeClosed(first, last).filter(c -> columns[c] == null).toArray();
+        byte[][] output = code.rebuild(columns, wanted, width);
         for (int i = 0; i < wanted.length; i++) {
-            chunks[wanted[i]] = output[i];
+            columns[wanted[i]] = output[i];
         }
     }
 
-    private void copy(int offset, byte[] into, int at, int length) {
+    private void copy(byte[] into, int at) {
         int copied = 0;
         while (copied < length) {
-            int from = (offset + copied) % chunkBytes;
-            int bytes = Math.min(length - copied, chunkBytes - from);
-            byte[] chunk = chunks[(offset + copied) / chunkBytes];
-            if (chunk == null) {
+            int within = (offset + copied) % chunkBytes;
+            int bytes = Math.min(length - copied, chunkBytes - within);
+            byte[] column = columns[(offset + copied) / chunkBytes];
+            if (column == null) {
                 throw new IllegalStateException("a chunk of the range is neither read nor rebuilt");
             }
-            System.arraycopy(chunk, from, into, at + copied, bytes);
+            System.arraycopy(column, within - from, into, at + copied, bytes);
             copied += bytes;
         }
     }

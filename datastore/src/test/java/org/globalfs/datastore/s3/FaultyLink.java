@@ -12,6 +12,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +50,7 @@ final class FaultyLink implements AutoCloseable {
     private final ServerSocket socket;
     private final URI server;
     private final AtomicInteger faults = new AtomicInteger();
+    private final AtomicLong answered = new AtomicLong();
     private volatile Fault fault = Fault.NONE;
 
     FaultyLink(String endpoint) throws IOException {
@@ -70,6 +72,11 @@ final class FaultyLink implements AutoCloseable {
     /** How many requests are still to be met by a fault. */
     int left() {
         return Math.max(0, faults.get());
+    }
+
+    /** Bytes of content in all answers so far. */
+    long answeredBytes() {
+        return answered.get();
     }
 
     private void accept() {
@@ -99,6 +106,7 @@ final class FaultyLink implements AutoCloseable {
                 Message answer = Message.read(to.getInputStream(), null);
                 if (answer != null && meets != Fault.NO_ANSWER) {
                     int most = answer.content.length;
+                    answered.addAndGet(most);
                     answer.write(
                             client.getOutputStream(), meets == Fault.CUT_CONTENT ? most / 2 : most);
                 }

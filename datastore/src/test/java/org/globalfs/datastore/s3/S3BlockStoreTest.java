@@ -399,6 +399,32 @@ class S3BlockStoreTest {
     }
 
     @Test
+    void aRangeOfABlockOfAllRegionsCostsNoWholeChunks() throws IOException {
+        byte[] content = S3Cluster.bytes(6 * 400_000, 4);
+        int pages = 2 * ObjectFormat.PAGE_BYTES + 100;
+        try (FaultyLink link = new FaultyLink(server.endpoint());
+                S3BlockStore store = open(link.endpoint(), 3, S3BlockStore.Options.defaults())) {
+            BlockRef ref = store.put(0, ByteBuffer.wrap(content));
+            assertThat(code(ref)).isEqualTo("6+3");
+            assertRange(store, ref, content, 810_000, 5_000);
+            assertThat(link.answeredBytes()).isBetween(5_000L, (long) pages);
+            Files.delete(chunk(objectsOf(ref), 2));
+            long before = link.answeredBytes();
+            assertRange(store, ref, content, 930_000, 70_000);
+            assertThat(link.answeredBytes() - before).isBetween(6 * 70_000L, 8L * 2 * pages);
+            assertRange(store, ref, content, 1_150_000, 100_000);
+            assertRange(store, ref, content, 0, content.length);
+        }
+    }
+
+    private static void assertRange(
+            S3BlockStore store, BlockRef ref, byte[] content, int offset, int length)
+            throws IOException {
+        assertThat(store.get(ref, offset, length).array())
+                .isEqualTo(Arrays.copyOfRange(content, offset, offset + length));
+    }
+
+    @Test
     void whatFailsAgainAndAgainIsNoLoss() throws IOException {
         byte[] content = S3Cluster.bytes(300_000, 3);
         try (FaultyLink link = new FaultyLink(server.endpoint());
