@@ -236,6 +236,28 @@ final class MountToolsIT {
         }
     }
 
+    /** Which is not yet committed by itself: that takes two seconds. */
+    @Test
+    void terminationFirstCommitsWhatOpenFilesWereWritten() throws IOException {
+        mountOwn();
+        String program =
+                """
+                import os, signal, sys, time
+                pid = int(sys.argv[2])
+                file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT, 0o644)
+                os.write(file, b'x' * 3_000_000)
+                os.kill(pid, signal.SIGTERM)
+                while os.path.exists('/proc/%d' % pid): time.sleep(0.1)
+                """;
+        String pid = bash("pgrep -f ' " + point + "$'").strip();
+        Shell.run(
+                        LIMIT,
+                        Path.of("/"),
+                        List.of("python3", "-c", program, point.resolve("ended").toString(), pid))
+                .orFail();
+        bash("[ \"$(tr -d x < ended | wc -c) $(wc -c < ended)\" = '0 3000000' ]; rm ended");
+    }
+
     @Test
     void statusTellsAMountThatIsStopped() throws IOException {
         Path mount = cluster.mount("us-west");
