@@ -4,69 +4,102 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntConsumer;
+import java.util.concurrent.locks.LockSupport;
 import org.globalfs.protocol.RepeatedTask;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells every partition that the session has to do with, three times a lease, that it lives and
- * which inodes it holds open; says goodbye at the end. A partition that does not answer does not
- * delay the others.
+ * Tells every partition that the session has to do with, at least three times a lease, that it
+ * lives and which inodes it holds open; says goodbye at the end. Each partition has a thread of its
+ * own as long as it does not answer, so one that is silent delays no other.
  */
 public final class SessionKeeper implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionKeeper.class);
-    private static final int RENEWALS_A_LEASE = 3;
     private static final long CHECK_MS = 500;
+    private static final int PAUSE_PART = 20;
     private static final Duration GOODBYE = Duration.ofSeconds(1);
 
     private final SessionLease lease;
     private final Duration interval;
     private final ScheduledExecutorService timer;
 
+    /** Partitions where a renewal is under way, or tried again. */
+    private final Set<Integer> renewing = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
+
     public SessionKeeper(SessionLease lease) {
         this.lease = lease;
-        this.interval = lease.length().dividedBy(RENEWALS_A_LEASE);
+        this.interval = lease.interval();
         this.timer =
                 Executors.newScheduledThreadPool(
                         2, Thread.ofPlatform().daemon().name("session-keeper-", 1).factory());
         repeat(interval.toMillis(), this::renew);
-        repeat(Math.min(CHECK_MS, interval.toMillis()), lease::check);
+        long checkMs = Math.min(CHECK_MS, interval.toMillis());
+        repeat(checkMs, lease::check);
+        repeat(checkMs, () -> lease.due().forEach(this::renew));
     }
 
     private void repeat(long periodMs, Runnable task) {
         ScheduledFuture<?> _ =
                 timer.scheduleWithFixedDelay(
-                        new RepeatedTask(
-                                LOG,
-                                "session "
-                                        + lease.client().session().id()
-                                        + " could not be renewed",
-                                task),
-                        periodMs,
-                        periodMs,
-                        TimeUnit.MILLISECONDS);
+                        repeated(task), periodMs, periodMs, TimeUnit.MILLISECONDS);
     }
 
-    /** One round of renewals. */
+    private RepeatedTask repeated(Runnable task) {
+        long session = lease.client().session().id();
+        return new RepeatedTask(LOG, "session " + session + " could not be renewed", task);
+    }
+
+    /** Begins one round of renewals; no partition that does not answer yet gets a second one. */
     public void renew() {
-        everywhere(
-                lease.partitions(),
-                partition -> lease.renew(partition, List.of(), Patience.of(interval)));
-        everywhere(
-                lease.takeDue(),
-                partition -> lease.renew(partition, List.of(), Patience.of(interval)));
+        lease.partitions().forEach(this::renew);
     }
 
-    private static void everywhere(Set<Integer> partitions, IntConsumer task) {
+    private void renew(int partition) {
+        if (!closed && renewing.add(partition)) {
+            boolean begun = false;
+            try {
+                Thread.startVirtualThread(repeated(() -> renewUntilAnswered(partition)));
+                begun = true;
+            } finally {
+                if (!begun) {
+                    renewing.remove(partition);
+                }
+            }
+        }
+    }
+
+    private void renewUntilAnswered(int partition) {
+        try {
+            while (!lease.renew(partition, List.of(), briefly()) && !closed) {
+                LockSupport.parkNanos(interval.toNanos() / PAUSE_PART);
+            }
+        } finally {
+            renewing.remove(partition);
+        }
+    }
+
+    private Patience briefly() {
+        return Patience.until(System.nanoTime() + interval.toNanos(), () -> closed);
+    }
+
+    /** Ends the session. Partitions that do not answer now drop it when its lease ends. */
+    @Override
+    public void close() {
+        closed = true;
+        timer.shutdownNow();
         List<Thread> running = new ArrayList<>();
-        for (int partition : partitions) {
-            running.add(Thread.startVirtualThread(() -> task.accept(partition)));
+        for (int partition : lease.partitions()) {
+            running.add(
+                    Thread.startVirtualThread(() -> lease.end(partition, Patience.of(GOODBYE))));
         }
         try {
             for (Thread thread : running) {
@@ -75,12 +108,5 @@ public final class SessionKeeper implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    /** Ends the session. Partitions that do not answer now drop it when its lease ends. */
-    @Override
-    public void close() {
-        timer.shutdownNow();
-        everywhere(lease.partitions(), partition -> lease.end(partition, Patience.of(GOODBYE)));
     }
 }

@@ -8,6 +8,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.globalfs.protocol.wire.Credentials;
@@ -22,37 +25,80 @@ import org.slf4j.LoggerFactory;
  * before a renewal was sent, and a part of it is left for clocks that do not run equally; the
  * partition counts all of it from the renewal's execution. So what ends with the lease has ended
  * here first.
+ *
+ * <p>Of each partition one renewal is under way at a time, so that none that says less of what is
+ * open comes after one that says more. Whoever else wants one waits for its turn no longer than it
+ * has patience for.
  */
 public final class SessionLease {
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionLease.class);
     private static final Credentials SYSTEM = new Credentials(0, 0);
     private static final int MARGIN_PART = 8;
+    private static final int RENEWALS_A_LEASE = 3;
+
+    /**
+     * However long the lease is: replicas collect a file a minute after its unlink, unless they
+     * have heard meanwhile that it is open.
+     */
+    private static final Duration LONGEST_INTERVAL = Duration.ofSeconds(20);
+
+    private static final long CANCELLED_POLL_NS = 50_000_000;
+    private static final int NOBODY_ANSWERS = -1;
 
     private final MetadataClient client;
     private final Duration length;
+    private final Duration interval;
     private final ConcurrentMap<Integer, Term> terms = new ConcurrentHashMap<>();
-    private final Set<Integer> due = ConcurrentHashMap.newKeySet();
     private volatile Supplier<Set<Long>> openInodes = Set::of;
     private volatile IntConsumer lapsed = partition -> {};
 
-    /** The lease in one partition. The monitor is held while it is renewed. */
+    /** The lease in one partition. */
     private static final class Term {
         final int partition;
         final List<Long> known = new ArrayList<>();
+
+        /** Held while a renewal is under way; fair, as one follows another while nobody answers. */
+        final ReentrantLock renewing = new ReentrantLock(true);
+
+        volatile boolean due;
+        volatile long sentNs;
         volatile long untilNs;
         volatile boolean begun;
-        volatile boolean over;
-        long lapses = -1;
+        private boolean over;
+
+        /** Guarded by {@link #renewing}. */
+        private long lapses = -1;
 
         Term(int partition) {
             this.partition = partition;
+        }
+
+        /** Whether that has happened just now. */
+        synchronized boolean runsOut() {
+            return begun && System.nanoTime() - untilNs >= 0 && lapse();
+        }
+
+        /** False: it is known already. */
+        synchronized boolean lapse() {
+            boolean news = !over;
+            over = true;
+            return news;
+        }
+
+        synchronized void renewed(long sent, long until) {
+            sentNs = sent;
+            untilNs = until;
+            begun = true;
+            over = false;
         }
     }
 
     public SessionLease(MetadataClient client, Duration length) {
         this.client = client;
         this.length = length;
+        Duration part = length.dividedBy(RENEWALS_A_LEASE);
+        this.interval = part.compareTo(LONGEST_INTERVAL) < 0 ? part : LONGEST_INTERVAL;
     }
 
     /** Which inodes the session holds open, as renewals say. */
@@ -68,8 +114,9 @@ public final class SessionLease {
         lapsed = action;
     }
 
-    public Duration length() {
-        return length;
+    /** How often it is to be renewed, and how long one attempt may take. */
+    public Duration interval() {
+        return interval;
     }
 
     MetadataClient client() {
@@ -90,10 +137,14 @@ public final class SessionLease {
     public boolean ensure(int partition, Patience patience) {
         Term term = term(partition);
         long halfNs = length.toNanos() / 2;
-        if (term.begun && term.untilNs - System.nanoTime() > halfNs) {
-            return true;
-        }
-        return renew(partition, List.of(), patience) || runs(partition);
+        BooleanSupplier enough = () -> term.begun && term.untilNs - System.nanoTime() > halfNs;
+        return enough.getAsBoolean() || renew(term, List.of(), patience, enough) || runs(partition);
+    }
+
+    /** Whether a renewal was answered that was sent after that. */
+    public boolean renewedSince(int partition, long ns) {
+        Term term = terms.get(partition);
+        return term != null && term.begun && term.sentNs - ns > 0;
     }
 
     /** The outcome of a lock request that waited was learned; the next renewal or lock says so. */
@@ -126,58 +177,109 @@ public final class SessionLease {
      * Renews the lease in one partition.
      *
      * @param unfenced inodes whose locks were lost and of which nothing written before is under way
-     * @return false: nobody answered
+     * @return false: nobody answered, or it was refused
      */
     public boolean renew(int partition, Collection<Long> unfenced, Patience patience) {
-        Term term = term(partition);
-        synchronized (term) {
-            expire(term);
-            List<Long> open = new ArrayList<>();
-            for (long ino : openInodes.get()) {
-                if (client.homes().of(ino) == partition) {
-                    open.add(ino);
+        return renew(term(partition), unfenced, patience, () -> false);
+    }
+
+    /**
+     * @param enough the renewal of somebody else before has made this one needless
+     */
+    private boolean renew(
+            Term term, Collection<Long> unfenced, Patience patience, BooleanSupplier enough) {
+        int errno = NOBODY_ANSWERS;
+        while (errno == NOBODY_ANSWERS && begin(term, patience)) {
+            try {
+                errno = enough.getAsBoolean() ? 0 : tryRenew(term, unfenced, patience);
+            } finally {
+                term.renewing.unlock();
+            }
+        }
+        if (errno != 0) {
+            LOG.warn(
+                    "session {} is not renewed in partition {}: {}",
+                    client.session().id(),
+                    term.partition,
+                    errno == NOBODY_ANSWERS ? "nobody answers" : "errno " + errno);
+        }
+        return errno == 0;
+    }
+
+    /** Waits until no other renewal is under way. False: no longer. */
+    private static boolean begin(Term term, Patience patience) {
+        try {
+            while (!patience.over()) {
+                long waitNs = Math.clamp(patience.leftNs(), 1, CANCELLED_POLL_NS);
+                if (term.renewing.tryLock(waitNs, TimeUnit.NANOSECONDS)) {
+                    return true;
                 }
             }
-            List<Long> known = takeKnown(partition);
-            RenewSessionOp op =
-                    new RenewSessionOp(open)
-                            .setLeaseMs((int) length.toMillis())
-                            .setKnown(known)
-                            .setUnfenced(List.copyOf(unfenced));
-            long sentNs = System.nanoTime();
-            Answer<UpdateReply> answer =
-                    client.update(partition, SYSTEM, UpdateOp.renewSession(op), patience);
-            if (!answer.answered() || answer.reply().getErrno() != 0) {
-                giveBackKnown(partition, known);
-                LOG.warn(
-                        "session {} is not renewed in partition {}: {}",
-                        client.session().id(),
-                        partition,
-                        answer.answered()
-                                ? "errno " + answer.reply().getErrno()
-                                : "nobody answers");
-                return false;
-            }
-            long lapses = answer.reply().getLapses();
-            if (term.lapses >= 0 && lapses > term.lapses && !term.over) {
-                lapsed.accept(partition);
-            }
-            if (answer.reply().isSetHomes()) {
-                due.addAll(answer.reply().getHomes().values());
-            }
-            term.lapses = lapses;
-            term.untilNs = sentNs + length.toNanos() / MARGIN_PART * (MARGIN_PART - 1);
-            term.begun = true;
-            term.over = false;
-            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
+        return false;
+    }
+
+    /**
+     * For an interval at most: then others have their turn, what is open is another thing, and an
+     * update without an answer has replicas keep what they have answered this session since.
+     *
+     * @return the errno, or {@link #NOBODY_ANSWERS}
+     */
+    private int tryRenew(Term term, Collection<Long> unfenced, Patience patience) {
+        expire(term);
+        term.due = false;
+        List<Long> open = new ArrayList<>();
+        for (long ino : openInodes.get()) {
+            if (client.homes().of(ino) == term.partition) {
+                open.add(ino);
+            }
+        }
+        List<Long> known = takeKnown(term.partition);
+        RenewSessionOp op =
+                new RenewSessionOp(open)
+                        .setLeaseMs((int) length.toMillis())
+                        .setKnown(known)
+                        .setUnfenced(List.copyOf(unfenced));
+        long sentNs = System.nanoTime();
+        long untilNs = sentNs + Math.min(patience.leftNs(), interval.toNanos());
+        Answer<UpdateReply> answer =
+                client.update(
+                        term.partition,
+                        SYSTEM,
+                        UpdateOp.renewSession(op),
+                        Patience.until(untilNs, patience::cancelled));
+        int errno = answer.answered() ? answer.reply().getErrno() : NOBODY_ANSWERS;
+        if (errno == 0) {
+            renewed(term, sentNs, answer.reply());
+        } else {
+            giveBackKnown(term.partition, known);
+        }
+        return errno;
+    }
+
+    private void renewed(Term term, long sentNs, UpdateReply reply) {
+        long lapses = reply.getLapses();
+        if (term.lapses >= 0 && lapses > term.lapses && term.lapse()) {
+            lapsed.accept(term.partition);
+        }
+        term.lapses = lapses;
+        if (reply.isSetHomes()) {
+            reply.getHomes().values().forEach(home -> term(home).due = true);
+        }
+        term.renewed(sentNs, sentNs + length.toNanos() / MARGIN_PART * (MARGIN_PART - 1));
     }
 
     /** Partitions to which inodes that are open have moved: they do not know that yet. */
-    Set<Integer> takeDue() {
-        Set<Integer> taken = new TreeSet<>(due);
-        due.removeAll(taken);
-        return taken;
+    Set<Integer> due() {
+        Set<Integer> result = new TreeSet<>();
+        for (Term term : terms.values()) {
+            if (term.due) {
+                result.add(term.partition);
+            }
+        }
+        return result;
     }
 
     /** Looks for leases that have run out without an answer to any renewal. */
@@ -186,8 +288,7 @@ public final class SessionLease {
     }
 
     private void expire(Term term) {
-        if (term.begun && !term.over && System.nanoTime() - term.untilNs >= 0) {
-            term.over = true;
+        if (term.runsOut()) {
             LOG.warn(
                     "the lease of session {} in partition {} has run out",
                     client.session().id(),

@@ -1,6 +1,7 @@
 package org.globalfs.client.meta;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -394,13 +395,20 @@ class MetadataClientTest {
         lease.claims(() -> java.util.Set.of(file));
         SessionKeeper keeper = new SessionKeeper(lease);
         keeper.renew();
-        assertThat(cluster.executed.stream().filter(command -> command.getOp().isSetRenewSession()))
-                .hasSize(2);
+        await().until(() -> renewals(false) == 2);
         keeper.close();
-        assertThat(
-                        cluster.executed.stream()
-                                .filter(command -> command.getOp().isSetRenewSession())
-                                .filter(command -> command.getOp().getRenewSession().isEnded()))
-                .hasSize(2);
+        assertThat(renewals(true)).isEqualTo(2);
+        assertThat(renewals(false)).isEqualTo(2);
+    }
+
+    private long renewals(boolean ended) {
+        FakeCluster watched = cluster;
+        synchronized (watched) {
+            return watched.executed.stream()
+                    .map(Command::getOp)
+                    .filter(UpdateOp::isSetRenewSession)
+                    .filter(op -> op.getRenewSession().isEnded() == ended)
+                    .count();
+        }
     }
 }

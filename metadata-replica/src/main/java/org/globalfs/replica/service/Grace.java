@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
  */
 final class Grace {
     /**
-     * A client that opened a file just before its unlink has this long to say so: a lease, a minute
-     * but in trials whose mounts have shorter ones.
+     * A client that opened a file just before its unlink has this long to say so: a minute, in
+     * which each does so three times, but in trials whose mounts have short leases.
      */
     static final long NS = TimeUnit.SECONDS.toNanos(Long.getLong("globalfs.orphan.grace", 60));
 
