@@ -3,6 +3,7 @@ package org.globalfs.client.vfs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
@@ -52,7 +54,11 @@ import org.slf4j.LoggerFactory;
  * meet what the next owner has taken meanwhile.
  *
  * <p>When the session's lease in a partition runs out, all locks there are lost: their handles
- * answer EIO until they are closed, and the replicas refuse what was still to be committed.
+ * answer EIO until they are closed, and the replicas refuse what was still to be committed, until
+ * they hear that nothing of that is under way any more. They are told so of each file in which they
+ * may have found a lock: also of those where ours was dropped, as long as they may not have heard
+ * of that, or may have ended the lease before without our knowledge. Nobody locks such a file anew
+ * before: what is written under that lock would be taken for settled.
  */
 final class FileLocks {
 
@@ -61,12 +67,12 @@ final class FileLocks {
     private static final int POLL_MS = 8_000;
     private static final Duration POLL_PATIENCE = Duration.ofSeconds(12);
     private static final long SHORTEST_POLL_NS = 1_000_000_000L;
-    private static final Duration CLEAN_UP = Duration.ofMinutes(10);
     private static final Duration RELEASE_PATIENCE = Duration.ofSeconds(10);
     private static final long CANCEL_NS = 10_000_000_000L;
     private static final long RELEASE_WAIT_MS = 2_000;
     private static final long NOBODY = 0;
     private static final long CLEANED_POLL_NS = 2_000_000;
+    private static final long SETTLE_PAUSE_NS = 500_000_000;
 
     private final Requests requests;
     private final MetadataClient client;
@@ -83,10 +89,23 @@ final class FileLocks {
     /** Guarded by {@link #holders}. */
     private final Map<Owner, Numbered> numbers = new HashMap<>();
 
+    /** By inode, how many owners' locks are being dropped. Guarded by {@link #holders}. */
+    private final Map<Long, Integer> dropping = new HashMap<>();
+
+    /**
+     * By partition and inode, when the dropping of locks was last answered, the earliest first;
+     * until a later renewal is answered. Guarded by {@link #holders}.
+     */
+    private final Map<Integer, LinkedHashMap<Long, Long>> dropped = new HashMap<>();
+
+    /** By inode, how many lapses it is to be settled after. */
+    private final ConcurrentMap<Long, Integer> unsettled = new ConcurrentHashMap<>();
+
     private final ConcurrentMap<Long, CountDownLatch> releasing = new ConcurrentHashMap<>();
 
-    /** Ends when given up requests of the owner with this number have come to nothing. */
-    private final ConcurrentMap<Long, CompletableFuture<Void>> cleaning = new ConcurrentHashMap<>();
+    /** Ends when what is told in the background about locks of this owner has been answered. */
+    private final ConcurrentMap<InBackground, CompletableFuture<Void>> cleaning =
+            new ConcurrentHashMap<>();
 
     private volatile @Nullable KernelCache kernel;
     private volatile boolean closed;
@@ -98,6 +117,8 @@ final class FileLocks {
      * @param number the replicas': the same for all that have the same owner at a time
      */
     private record Holder(LockKind kind, long owner, long handle, long number) {}
+
+    private record InBackground(long ino, long number) {}
 
     /** Whom the kernel names, with a number of its. */
     private record Owner(LockKind kind, long owner) {}
@@ -210,6 +231,7 @@ final class FileLocks {
         while (true) {
             int partition = requests.home(ino);
             ensureLease(caller, partition);
+            awaitThat(() -> !unsettled.containsKey(ino), requests.patience(caller));
             try {
                 acquire(caller, ino, lock, wait);
                 return;
@@ -293,7 +315,7 @@ final class FileLocks {
         if (!wait) {
             patience = Patience.until(patience.deadlineNs());
         }
-        awaitCleaned(lock.getOwner(), patience);
+        awaitCleaned(ino, lock.getOwner(), patience);
         CountDownLatch closing = wait ? null : releasing.get(ino);
         Wait number = new Wait(waits.incrementAndGet());
         LockOp op = new LockOp(ino).setLock(lock);
@@ -390,43 +412,74 @@ final class FileLocks {
         if (unsure) {
             wait.abandon();
         }
-        long owner = lock.getOwner();
+        inBackground(ino, lock.getOwner(), () -> giveUp(ino, lock, wait, unsure));
+    }
+
+    private void inBackground(long ino, long number, Runnable task) {
+        InBackground key = new InBackground(ino, number);
         CompletableFuture<Void> cleaned = new CompletableFuture<>();
-        cleaning.merge(owner, cleaned, CompletableFuture::allOf);
+        cleaning.merge(key, cleaned, CompletableFuture::allOf);
         Thread.ofVirtual()
-                .name("unlock-" + wait.number)
+                .name("unlock-" + number)
                 .start(() -> {
                     try {
-                        giveUp(ino, lock, wait, unsure);
+                        task.run();
                     } finally {
                         cleaned.complete(null);
-                        cleaning.computeIfPresent(owner, (key, all) -> all.isDone() ? null : all);
+                        cleaning.computeIfPresent(key, (same, all) -> all.isDone() ? null : all);
                     }
                 });
     }
 
     private void giveUp(long ino, FileLock lock, Wait wait, boolean unsure) {
-        LockOp op = new LockOp(ino).setCancel(wait.number);
-        Answer<UpdateReply> answer = send(ino, op, untilClosed());
-        LockState state = answer.reply().getLockState();
-        boolean granted = answer.answered() && state != null && wait.cancelled(state);
+        UpdateReply reply = sendUntilAnswered(ino, new LockOp(ino).setCancel(wait.number));
+        LockState state = reply == null ? null : reply.getLockState();
+        boolean granted = state != null && wait.cancelled(state);
         if (granted || unsure) {
             lease.know(requests.home(ino), wait.number);
-            try {
-                unlock(ino, lock, untilClosed());
-            } catch (FsException e) {
-                LOG.warn("a lock of inode {} cannot be given back", ino, e);
+            FileLock whole = lock.deepCopy().setType(LockType.UNLOCK);
+            UpdateReply unlocked = sendUntilAnswered(ino, new LockOp(ino).setLock(whole));
+            if (unlocked != null && unlocked.getErrno() != 0) {
+                LOG.warn(
+                        "a lock of inode {} cannot be given back: {}",
+                        ino,
+                        Errno.of(unlocked.getErrno()));
             }
         }
+    }
+
+    /**
+     * For as long as the mount lives; null: it has ended. Each attempt is an update of its own:
+     * replicas keep what they have answered the session since the first that is under way.
+     */
+    private @Nullable UpdateReply sendUntilAnswered(long ino, LockOp op) {
+        while (!closed) {
+            Answer<UpdateReply> answer = send(ino, op, attempt());
+            if (answer.answered()) {
+                return answer.reply();
+            }
+        }
+        return null;
+    }
+
+    private Patience attempt() {
+        long untilNs = System.nanoTime() + lease.interval().toNanos();
+        return Patience.until(untilNs, () -> closed);
     }
 
     /**
      * A program that was interrupted asks again at once: what it gets must not fall to the
      * unlocking of what it asked for before.
      */
-    private void awaitCleaned(long owner, Patience patience) throws FsException {
-        CompletableFuture<Void> before = cleaning.get(owner);
-        while (before != null && !before.isDone()) {
+    private void awaitCleaned(long ino, long number, Patience patience) throws FsException {
+        CompletableFuture<Void> before = cleaning.get(new InBackground(ino, number));
+        if (before != null) {
+            awaitThat(before::isDone, patience);
+        }
+    }
+
+    private static void awaitThat(BooleanSupplier done, Patience patience) throws FsException {
+        while (!done.getAsBoolean()) {
             if (patience.over()) {
                 throw FsException.of(patience.cancelled() ? Errno.EINTR : Errno.EIO);
             }
@@ -528,6 +581,7 @@ final class FileLocks {
         if (!ended.isEmpty()) {
             // Through another handle than the one that is closed, which may be a reader's.
             commit(ino);
+            beginToDrop(ino, 1);
             try {
                 dropAll(ino, ended.getFirst(), requests.patience(caller));
             } finally {
@@ -539,33 +593,49 @@ final class FileLocks {
         }
     }
 
-    /** Drops all locks of an owner; in the background when nobody answers by now. */
+    private void beginToDrop(long ino, int owners) {
+        synchronized (holders) {
+            dropping.merge(ino, owners, Integer::sum);
+        }
+    }
+
+    /** The replicas know of no lock of the owner any more. */
+    private void hasDropped(long ino) {
+        int partition = requests.home(ino);
+        synchronized (holders) {
+            dropping.computeIfPresent(ino, (key, owners) -> owners == 1 ? null : owners - 1);
+            LinkedHashMap<Long, Long> recent =
+                    dropped.computeIfAbsent(partition, key -> new LinkedHashMap<>());
+            Iterator<Long> answers = recent.values().iterator();
+            while (answers.hasNext() && lease.renewedSince(partition, answers.next())) {
+                answers.remove();
+            }
+            recent.remove(ino);
+            recent.put(ino, System.nanoTime());
+        }
+    }
+
+    /**
+     * Drops all locks of an owner; in the background when nobody answers by now. To be announced
+     * before, by {@link #beginToDrop}.
+     */
     private void dropAll(long ino, Holder holder, Patience patience) throws FsException {
         FileLock all =
                 new FileLock(holder.number, 0, holder.kind, LockType.UNLOCK, 0, Long.MAX_VALUE);
         Answer<UpdateReply> answer = send(ino, new LockOp(ino).setLock(all), patience);
-        if (!answer.answered()) {
-            Thread.ofVirtual()
-                    .name("unlock-" + holder.handle)
-                    .start(() -> send(ino, new LockOp(ino).setLock(all), untilClosed()));
+        if (answer.answered()) {
+            hasDropped(ino);
+        } else {
+            inBackground(
+                    ino,
+                    holder.number,
+                    () -> {
+                        if (sendUntilAnswered(ino, new LockOp(ino).setLock(all)) != null) {
+                            hasDropped(ino);
+                        }
+                    });
         }
         Requests.check(answer.reply().getErrno());
-    }
-
-    /** As long as a lease can be: then there is nothing left to clean up. */
-    private Patience untilClosed() {
-        Patience limit = Patience.of(CLEAN_UP);
-        return new Patience() {
-            @Override
-            public long deadlineNs() {
-                return limit.deadlineNs();
-            }
-
-            @Override
-            public boolean cancelled() {
-                return closed;
-            }
-        };
     }
 
     /**
@@ -589,6 +659,7 @@ final class FileLocks {
             if (ended.isEmpty()) {
                 return;
             }
+            beginToDrop(ino, ended.size());
             releasing.put(ino, done);
         }
         try {
@@ -610,24 +681,36 @@ final class FileLocks {
 
     private void lapsed(int partition) {
         Map<Long, Set<Holder>> lost = new HashMap<>();
+        Set<Long> inodes = new TreeSet<>();
         synchronized (holders) {
             holders.forEach((ino, known) -> {
                 if (requests.home(ino) == partition) {
                     lost.put(ino, Set.copyOf(known.keySet()));
                 }
             });
-        }
-        if (lost.isEmpty()) {
-            return;
+            inodes.addAll(lost.keySet());
+            dropping.keySet().stream()
+                    .filter(ino -> requests.home(ino) == partition)
+                    .forEach(inodes::add);
+            LinkedHashMap<Long, Long> recent = dropped.remove(partition);
+            if (recent != null) {
+                inodes.addAll(recent.keySet());
+            }
+            inodes.forEach(ino -> unsettled.merge(ino, 1, Integer::sum));
         }
         lost.forEach((ino, known) -> known.forEach(holder -> lose(ino, holder)));
-        LOG.warn(
-                "partition {}: the locks of {} files are lost with the session's lease; what they"
-                        + " were taken through answers EIO until it is closed",
-                partition,
-                lost.size());
-        Set<Long> inodes = new TreeSet<>(lost.keySet());
-        Thread.ofVirtual().name("lost-locks-" + partition).start(() -> settle(partition, inodes));
+        if (!lost.isEmpty()) {
+            LOG.warn(
+                    "partition {}: the locks of {} files are lost with the session's lease; what"
+                            + " they were taken through answers EIO until it is closed",
+                    partition,
+                    lost.size());
+        }
+        if (!inodes.isEmpty()) {
+            Thread.ofVirtual()
+                    .name("lost-locks-" + partition)
+                    .start(() -> settle(partition, inodes));
+        }
     }
 
     private void lose(long ino, Holder holder) {
@@ -644,12 +727,17 @@ final class FileLocks {
 
     /** Lets what was written before be refused, then has the replicas accept again. */
     private void settle(int partition, Set<Long> inodes) {
-        for (long ino : inodes) {
-            commit(ino);
-        }
-        Patience patience = untilClosed();
-        while (!closed && !lease.renew(partition, inodes, patience) && !patience.over()) {
-            LOG.info("partition {} is still not reached", partition);
+        try {
+            for (long ino : inodes) {
+                commit(ino);
+            }
+            while (!closed && !lease.renew(partition, inodes, attempt())) {
+                LOG.info("partition {} is still not reached", partition);
+                LockSupport.parkNanos(SETTLE_PAUSE_NS);
+            }
+        } finally {
+            inodes.forEach(ino ->
+                    unsettled.computeIfPresent(ino, (key, left) -> left == 1 ? null : left - 1));
         }
     }
 }

@@ -2,9 +2,11 @@ package org.globalfs.client.vfs;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class LocksTest {
 
     private static final long OWNER = 77;
+    private static final List<Integer> REPLICAS = List.of(1, 2, 3);
 
     @TempDir Path folder;
 
@@ -330,15 +333,7 @@ final class LocksTest {
         Open free = west.open(ours.ino(), OpenFlags.O_RDWR);
         lock(west, ours, LockRequest.Type.WRITE, false);
         west.write(ours, 0, TestClient.bytes("too late"));
-        long session = west.metadata.session().id();
-        Lease lease =
-                cluster.state(1).leases().stream()
-                        .filter(l -> l.session() == session)
-                        .findFirst()
-                        .orElseThrow();
-        CollectOrphansOp op = new CollectOrphansOp(1);
-        cluster.internal(
-                1, UpdateOp.collectOrphans(op.setLapsed(Map.of(session, lease.renewedNs()))));
+        lapseAtReplica(west);
         assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isNull();
         east.write(theirs, 0, TestClient.bytes("first"));
         lock(east, theirs, LockRequest.Type.UNLOCK, false);
@@ -361,5 +356,147 @@ final class LocksTest {
                     west.fs.sync(west.caller(), free.ino(), free.handle(), false);
                     return new String(east.read(theirs, 0, 100), UTF_8).equals("First");
                 });
+    }
+
+    private void lapseAtReplica(TestClient client) {
+        long session = client.metadata.session().id();
+        Lease lease =
+                cluster.state(1).leases().stream()
+                        .filter(l -> l.session() == session)
+                        .findFirst()
+                        .orElseThrow();
+        CollectOrphansOp op = new CollectOrphansOp(1);
+        cluster.internal(
+                1, UpdateOp.collectOrphans(op.setLapsed(Map.of(session, lease.renewedNs()))));
+    }
+
+    private static void becomesWritable(TestClient client, Open file) {
+        await().ignoreExceptions()
+                .until(() -> {
+                    client.write(file, 0, TestClient.bytes("anew"));
+                    client.fs.sync(client.caller(), file.ino(), file.handle(), false);
+                    return true;
+                });
+    }
+
+    private TestClient shortLeased() {
+        return new TestClient(
+                cluster, new FakeBlockStore(), 1, TestClient.SLOW_FLUSH, Duration.ofMillis(600));
+    }
+
+    private void cutUntilTheLeaseIsOver(TestClient client) {
+        cluster.dead.addAll(REPLICAS);
+        await().until(() -> !client.fs.lease().runs(1));
+        client.fs.lease().check();
+        lapseAtReplica(client);
+    }
+
+    private static boolean renew(TestClient client) {
+        return client.fs.lease().renew(1, List.of(), Patience.of(Duration.ofSeconds(20)));
+    }
+
+    @Test
+    void whoLostALockCanWriteHoweverLongThePartitionIsAway() throws Exception {
+        try (TestClient north = shortLeased()) {
+            Open locked = north.open(ours.ino(), OpenFlags.O_RDWR);
+            Open free = north.open(ours.ino(), OpenFlags.O_RDWR);
+            assertThat(lock(north, locked, LockRequest.Type.WRITE, true)).isNull();
+            cutUntilTheLeaseIsOver(north);
+            // Longer than any of its attempts goes on.
+            await().pollDelay(Duration.ofSeconds(2)).until(() -> true);
+            cluster.dead.clear();
+            assertThat(renew(north)).isTrue();
+            becomesWritable(north, free);
+        }
+    }
+
+    /** The replicas have not heard of it when they end the lease, and keep writes out. */
+    @Test
+    void whoDroppedALockUnheardCanWriteOnceThePartitionIsBack() throws Exception {
+        try (TestClient north = shortLeased()) {
+            Open locked = north.open(ours.ino(), OpenFlags.O_RDWR);
+            Open free = north.open(ours.ino(), OpenFlags.O_RDWR);
+            assertThat(lock(north, locked, LockRequest.Type.WRITE, true)).isNull();
+            cluster.dead.addAll(REPLICAS);
+            int before = cluster.updates.get();
+            Thread closing =
+                    Thread.startVirtualThread(
+                            () -> north.fs.release(locked.ino(), locked.handle()));
+            cutUntilTheLeaseIsOver(north);
+            cluster.dead.clear();
+            closing.join();
+            assertThat(cluster.updates.get()).isGreaterThan(before);
+            assertThat(renew(north)).isTrue();
+            becomesWritable(north, free);
+        }
+    }
+
+    /** As one whose machine was suspended. */
+    @Test
+    void whoDroppedALockBeforeHeKnewThatItWasLostCanWrite() throws Exception {
+        Open free = west.open(ours.ino(), OpenFlags.O_RDWR);
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, true)).isNull();
+        lapseAtReplica(west);
+        west.fs.release(ours.ino(), ours.handle());
+        assertThat(renew(west)).isTrue();
+        becomesWritable(west, free);
+    }
+
+    /** A close that nobody answered is told in the background. */
+    @Test
+    void whatIsLockedAfterAnUnheardCloseIsKept() throws Exception {
+        Open other = west.create(west.mkdir(FileSystem.ROOT, "other"), "file");
+        assertThat(lock(west, other, LockRequest.Type.WRITE, false)).isNull();
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isNull();
+        long before = unlocks();
+        cluster.retries.set(Integer.MAX_VALUE);
+        assertThatThrownBy(() -> west.fs.flush(brief(), ours.ino(), ours.handle(), OWNER))
+                .isInstanceOf(FsException.class);
+        cluster.retries.set(0);
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, false)).isNull();
+        await().until(() -> unlocks() > before);
+        assertThat(lock(east, theirs, LockRequest.Type.WRITE, false)).isEqualTo(Errno.EAGAIN);
+    }
+
+    private static Caller brief() {
+        return Caller.of(0, 0, new int[0], System.nanoTime() + 300_000_000L);
+    }
+
+    @Test
+    void whoGotNoAnswerAboutOneFileLocksAnother() throws Exception {
+        Open other = west.create(west.mkdir(FileSystem.ROOT, "other"), "file");
+        cluster.late = op -> op.isSetLock() && op.getLock().getIno() == ours.ino();
+        assertThat(lock(west, brief(), ours, LockRequest.Type.WRITE, false, false))
+                .isEqualTo(Errno.EIO);
+        assertThat(lock(west, other, LockRequest.Type.WRITE, false)).isNull();
+    }
+
+    /** What is written under the new lock would be taken for written under the lost one. */
+    @Test
+    void nobodyLocksAFileBeforeTheLossOfItsLocksIsSettled() throws Exception {
+        Open free = west.open(ours.ino(), OpenFlags.O_RDWR);
+        assertThat(lock(west, ours, LockRequest.Type.WRITE, true)).isNull();
+        lapseAtReplica(west);
+        cluster.late = op -> op.isSetRenewSession() && op.getRenewSession().getUnfencedSize() > 0;
+        assertThat(renew(west)).isTrue();
+        assertThat(lock(west, brief(), free, LockRequest.Type.WRITE, true, false))
+                .isEqualTo(Errno.EIO);
+        cluster.late = op -> false;
+        assertThat(lock(west, free, LockRequest.Type.WRITE, true)).isNull();
+        west.write(free, 0, TestClient.bytes("under the lock"));
+        west.fs.sync(west.caller(), free.ino(), free.handle(), false);
+    }
+
+    /** Replicas keep them until they hear that all before have come. */
+    @Test
+    void whatNobodyAnswersKeepsNoAnswersFromBeingForgotten() throws Exception {
+        try (TestClient north = shortLeased()) {
+            Open file = north.open(ours.ino(), OpenFlags.O_RDWR);
+            cluster.late = UpdateOp::isSetLock;
+            assertThat(lock(north, brief(), file, LockRequest.Type.WRITE, false, false))
+                    .isEqualTo(Errno.EIO);
+            long before = north.metadata.session().answeredBelow();
+            await().until(() -> north.metadata.session().answeredBelow() > before);
+        }
     }
 }

@@ -11,6 +11,7 @@ import org.globalfs.client.FakeCluster;
 import org.globalfs.client.io.IoOptions;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Session;
+import org.globalfs.client.meta.SessionLease;
 
 /** A file system over a {@link FakeCluster}, and short ways to use it. */
 final class TestClient implements AutoCloseable {
@@ -23,6 +24,15 @@ final class TestClient implements AutoCloseable {
     int[] groups = {};
 
     TestClient(FakeCluster cluster, FakeBlockStore blocks, int region, IoOptions options) {
+        this(cluster, blocks, region, options, Duration.ofSeconds(60));
+    }
+
+    TestClient(
+            FakeCluster cluster,
+            FakeBlockStore blocks,
+            int region,
+            IoOptions options,
+            Duration lease) {
         metadata =
                 new MetadataClient(
                         Session.begin(),
@@ -31,7 +41,15 @@ final class TestClient implements AutoCloseable {
                         region,
                         "region" + region,
                         "dc1");
-        fs = new GlobalFileSystem(metadata, blocks, options, 16 << 20, () -> 0);
+        fs =
+                new GlobalFileSystem(
+                        metadata,
+                        blocks,
+                        options,
+                        16 << 20,
+                        () -> 0,
+                        new SessionLease(metadata, lease),
+                        null);
     }
 
     static IoOptions options(Duration flushDelay, long flushBytes, boolean sync) {
