@@ -629,7 +629,7 @@ final class SegmentFile {
      */
     SegmentScan.Found look(String cluster, String node, ByteBuffer window) throws IOException {
         SegmentHeader header = new SegmentHeader(number, cluster, node, tail);
-        return SegmentScan.scanAtStart(path, channel, header, window, faults);
+        return SegmentScan.scanAtStart(path, channel, header, tail, window, faults);
     }
 
     /** Reads its record headers; none if the file is gone. Sealed only. */

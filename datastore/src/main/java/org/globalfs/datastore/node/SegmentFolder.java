@@ -246,9 +246,14 @@ final class SegmentFolder {
 
     /** A record dies in that epoch; returns the ticket of that. */
     long kill(ChunkLocation location, long epoch) throws IOException {
-        stamp(location.segment(), epoch);
-        location.segment().kill(location.offset(), location.recordBytes());
-        return groupSync.wrote(location.segment());
+        return kill(location.segment(), location.offset(), location.recordBytes(), epoch);
+    }
+
+    /** As {@link #kill(ChunkLocation, long)}, wherever no chunk is. */
+    long kill(SegmentFile segment, int offset, int length, long epoch) throws IOException {
+        stamp(segment, epoch);
+        segment.kill(offset, length);
+        return groupSync.wrote(segment);
     }
 
     /** See {@link SegmentFile#stamp(long)}. */

@@ -91,10 +91,15 @@ final class SegmentLoader {
         return segment;
     }
 
-    /** Takes a file over, and looks through all its records. */
-    Loaded scan(Opened file) throws IOException {
+    /**
+     * Takes a file over, and looks through all its records.
+     *
+     * @param syncedBytes see {@link SegmentScan#scanAtStart}
+     */
+    Loaded scan(Opened file, int syncedBytes) throws IOException {
         SegmentScan.Found found =
-                SegmentScan.scanAtStart(file.path, file.channel, file.header, window, faults);
+                SegmentScan.scanAtStart(
+                        file.path, file.channel, file.header, syncedBytes, window, faults);
         SegmentFile segment =
                 SegmentFile.open(
                         file.path,
@@ -108,12 +113,7 @@ final class SegmentLoader {
             // Not before: a disk that reads nothing may do so again later.
             SegmentFile.writeUntrusted(file.channel, file.header);
         }
-        if (found.damagedBytes() > 0) {
-            LOG.error(
-                    "{}: {} bytes hold no readable record; their chunks count as lost",
-                    file.path,
-                    found.damagedBytes());
-        }
+        report(file.path, found);
         if (!file.sealed()) {
             segment.cutTail(found.tail());
         }
@@ -131,6 +131,30 @@ final class SegmentLoader {
         // here is acknowledged from now on: chunks, and the ends of others.
         segment.sync();
         return new Loaded(segment, found);
+    }
+
+    private static void report(Path path, SegmentScan.Found found) {
+        if (found.damagedBytes() > 0) {
+            LOG.error(
+                    "{}: {} bytes hold no readable record; their chunks count as lost",
+                    path,
+                    found.damagedBytes());
+        }
+        found.gaps()
+                .forEach((offset, length) ->
+                        LOG.warn(
+                                "{}: {} bytes at {} are blank, and records follow: a crash came"
+                                        + " before they were written, or the disk has lost them",
+                                path,
+                                length,
+                                offset));
+        if (found.cut() > 0) {
+            LOG.warn(
+                    "{}: cut off at {}: writes begun behind that and never completed: {}",
+                    path,
+                    found.tail(),
+                    found.cut());
+        }
     }
 
     private Opened opened(Path path, FileChannel channel) throws IOException {

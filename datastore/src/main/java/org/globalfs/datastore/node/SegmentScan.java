@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
@@ -15,9 +16,14 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a segment's record headers at start. Behind a damaged header it searches on for the next
- * valid one; in an unsealed segment what lies beyond the last valid record is a torn tail. What the
- * disk cannot read is damaged, unless it is so much that the disk as a whole is to be suspected.
+ * Reads a segment's record headers at start. Behind a damaged or blank header it searches on for
+ * the next valid one; in an unsealed segment what lies beyond the last valid record is a torn tail.
+ * What the disk cannot read is damaged, unless it is so much that the disk as a whole is to be
+ * suspected.
+ *
+ * <p>Of an unsealed segment the index says up to where all was on disk once. What is not as it
+ * should be below that is damage. Beyond, it is most likely what a crash left of writes that nobody
+ * was told of, which reach the disk in any order.
  */
 final class SegmentScan {
     private static final int WINDOW_BYTES = 256 << 10;
@@ -35,6 +41,10 @@ final class SegmentScan {
     private final SegmentHeader header;
     private final ByteBuffer window;
     private final int fileBytes;
+
+    /** Everything below was on disk once. */
+    private final int syncedEnd;
+
     private long windowAt = -1;
     private int lastAt;
 
@@ -44,7 +54,11 @@ final class SegmentScan {
     /** Bytes that belong to no record, by offset. */
     private final NavigableMap<Integer, Integer> damaged = new TreeMap<>();
 
+    /** Blank where a record should begin, other ones behind, by offset: was never on disk. */
+    private final NavigableMap<Integer, Integer> gaps = new TreeMap<>();
+
     private final Set<Integer> torn = new HashSet<>();
+    private int cut;
 
     /** Null: what cannot be read is a failure. */
     private final @Nullable FaultPoints faults;
@@ -56,6 +70,7 @@ final class SegmentScan {
             Path path,
             FileChannel channel,
             SegmentHeader header,
+            int syncedBytes,
             ByteBuffer window,
             @Nullable FaultPoints faults)
             throws IOException {
@@ -65,20 +80,26 @@ final class SegmentScan {
         this.header = header;
         this.window = window;
         this.fileBytes = (int) Math.min(Integer.MAX_VALUE, channel.size());
+        this.syncedEnd = Math.min(fileBytes, syncedBytes);
     }
 
     /**
      * @param tail where the next record may go
      * @param damagedBytes bytes below the tail that belong to no valid record
+     * @param gaps offsets and lengths of what is blank between the records of an unsealed segment,
+     *     and was never known to be on disk
      * @param torn offsets of live records in an unsealed segment whose bytes are damaged: most
      *     likely their writes never completed, while later ones did
+     * @param cut records at the end of an unsealed segment that were begun, and are left out
      * @param unreadableBytes what the disk did not give of what was looked at
      */
     record Found(
             List<ChunkRecord> records,
             int tail,
             int damagedBytes,
+            Map<Integer, Integer> gaps,
             Set<Integer> torn,
+            int cut,
             int unreadableBytes) {}
 
     static ByteBuffer newWindow() {
@@ -88,18 +109,23 @@ final class SegmentScan {
     /** Fails where the disk cannot read something. */
     static Found scan(Path path, FileChannel channel, SegmentHeader header, ByteBuffer window)
             throws IOException {
-        return scan(new SegmentScan(path, channel, header, window, null));
+        return scan(new SegmentScan(path, channel, header, 0, window, null));
     }
 
-    /** Goes on where the disk cannot read something. */
+    /**
+     * Goes on where the disk cannot read something.
+     *
+     * @param syncedBytes how far an unsealed segment is known to have been on disk, at least
+     */
     static Found scanAtStart(
             Path path,
             FileChannel channel,
             SegmentHeader header,
+            int syncedBytes,
             ByteBuffer window,
             FaultPoints faults)
             throws IOException {
-        return scan(new SegmentScan(path, channel, header, window, faults));
+        return scan(new SegmentScan(path, channel, header, syncedBytes, window, faults));
     }
 
     private static Found scan(SegmentScan scan) throws IOException {
@@ -112,19 +138,21 @@ final class SegmentScan {
                 scan.records,
                 scan.tail,
                 damagedBytes,
+                scan.gaps,
                 scan.torn,
+                scan.cut,
                 scan.unreadable.size() * BLOCK_BYTES);
     }
 
     private void run() throws IOException {
-        int end = header.sealedTail() == 0 ? fileBytes : Math.min(fileBytes, header.sealedTail());
+        boolean sealed = header.sealedTail() != 0;
+        int end = sealed ? Math.min(fileBytes, header.sealedTail()) : fileBytes;
         int at = SegmentFile.HEADER_BYTES;
         while (at + ChunkRecord.FIXED_BYTES <= end) {
             switch (parse(at)) {
                 case ChunkRecord.Parsed.Valid(ChunkRecord record) -> {
                     records.add(record);
                     at += record.recordBytes();
-                    tail = at;
                 }
                 case ChunkRecord.Parsed.TooNew(int version) ->
                         throw new IOException(
@@ -134,28 +162,32 @@ final class SegmentScan {
                                         + " is newer than this program reads ("
                                         + ChunkRecord.VERSION
                                         + ")");
-                case ChunkRecord.Parsed.Blank _ when header.sealedTail() == 0 -> {
-                    return;
-                }
-                case ChunkRecord.Parsed _ -> {
+                case ChunkRecord.Parsed other -> {
+                    boolean blank = other instanceof ChunkRecord.Parsed.Blank;
                     int next = findRecord(at + ChunkRecord.ALIGNMENT, end);
-                    if (next < 0 && header.sealedTail() == 0) {
+                    if (next < 0) {
+                        next = sealed ? end : syncedEnd;
+                    }
+                    if (next <= at) {
+                        cut = blank ? 0 : 1;
                         return;
                     }
-                    damaged.put(at, (next < 0 ? end : next) - at);
-                    at = next < 0 ? end : next;
-                    tail = at;
+                    (blank && !sealed && at >= syncedEnd ? gaps : damaged).put(at, next - at);
+                    at = next;
                 }
             }
+            tail = at;
         }
-        if (header.sealedTail() != 0) {
+        if (sealed) {
             tail = header.sealedTail();
         }
     }
 
     private int findRecord(int from, int end) throws IOException {
         for (int at = from; at + ChunkRecord.FIXED_BYTES <= end; at += ChunkRecord.ALIGNMENT) {
-            if (parse(at) instanceof ChunkRecord.Parsed.Valid) {
+            ChunkRecord.Parsed parsed = parse(at);
+            if (parsed instanceof ChunkRecord.Parsed.Valid
+                    || parsed instanceof ChunkRecord.Parsed.TooNew) {
                 return at;
             }
         }
@@ -248,7 +280,8 @@ final class SegmentScan {
 
     /**
      * Checks the bytes of all live records: a crash can have torn any that was not synced. Those at
-     * the end are cut off, as their writes never completed.
+     * the end are cut off, as their writes never completed, unless they are known to have been on
+     * disk.
      */
     private void verify() throws IOException {
         for (ChunkRecord record : records) {
@@ -256,8 +289,16 @@ final class SegmentScan {
                 torn.add(record.offset());
             }
         }
-        while (!records.isEmpty() && torn.remove(records.getLast().offset())) {
+        while (!records.isEmpty()
+                && records.getLast().offset() >= syncedEnd
+                && torn.remove(records.getLast().offset())) {
             tail = records.removeLast().offset();
+            cut++;
+            Map.Entry<Integer, Integer> gap = gaps.lastEntry();
+            if (gap != null && gap.getKey() + gap.getValue() == tail) {
+                gaps.remove(gap.getKey());
+                tail = gap.getKey();
+            }
         }
     }
 

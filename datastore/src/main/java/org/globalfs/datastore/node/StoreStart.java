@@ -50,11 +50,14 @@ final class StoreStart {
             }
         }
         List<ChunkKey> gone = new ArrayList<>();
+        // A checkpoint says nothing that is not on disk.
+        Map<Integer, Integer> syncedBytes = new HashMap<>();
         index.forEach((key, row) -> {
             if (trusted.containsKey(row.segment())) {
                 table.found(key, row);
             } else {
                 gone.add(key);
+                syncedBytes.merge(row.segment(), row.offset() + row.recordBytes(), Math::max);
             }
         });
         gone.forEach(index::remove);
@@ -66,8 +69,10 @@ final class StoreStart {
             }
         }
         for (SegmentLoader.Opened file : opened) {
-            if (!trusted.containsKey(file.header().number())) {
-                SegmentLoader.Loaded loaded = loader.scan(file);
+            int number = file.header().number();
+            if (!trusted.containsKey(number)) {
+                SegmentLoader.Loaded loaded =
+                        loader.scan(file, syncedBytes.getOrDefault(number, 0));
                 adopt(loaded.segment(), loaded.found());
             }
         }
@@ -101,6 +106,10 @@ final class StoreStart {
         }
         segment.punchFound();
         files.counted(segment);
+        // What was in them is nowhere, not even its name: no later start needs to hear of it.
+        for (Map.Entry<Integer, Integer> gap : found.gaps().entrySet()) {
+            var _ = files.kill(segment, gap.getKey(), gap.getValue(), checkpoints.epoch());
+        }
     }
 
     private void adopt(SegmentFile segment, ChunkRecord record, boolean torn) throws IOException {

@@ -198,7 +198,12 @@ class SegmentCrashTest {
             }
             compaction.compact();
             expected.check(store);
-            assertSame(rebuilt(image), list(store));
+            // Without an index, a damaged one at the end looks like a write that a crash cut short.
+            Map<ChunkKey, ChunkLocation> found = rebuilt(image);
+            found.keySet().removeAll(store.corrupt());
+            Map<ChunkKey, ChunkLocation> whole = list(store);
+            whole.keySet().removeAll(store.corrupt());
+            assertSame(found, whole);
             expected.delete(store, expected.live());
             store.delete(new ArrayList<>(list(store).keySet()));
             compaction.compact();

@@ -198,6 +198,7 @@ class SegmentStoreTest {
             try (FileChannel channel = FileChannel.open(onlySegment(), StandardOpenOption.WRITE)) {
                 channel.truncate(tail + cut);
             }
+            forgetIndex();
             try (SegmentStore store = open()) {
                 assertThat(status(store, torn)).isEqualTo(ChunkStatus.NOT_FOUND);
                 assertHolds(store, chunks);
@@ -228,9 +229,145 @@ class SegmentStoreTest {
             location = store.location(torn);
         }
         overwrite(onlySegment(), location.offset() + 10_000L, new byte[4096]);
+        forgetIndex();
         try (SegmentStore store = open()) {
             assertThat(status(store, torn)).isEqualTo(ChunkStatus.NOT_FOUND);
             assertHolds(store, chunks);
+        }
+    }
+
+    /** As after a crash before its first checkpoint, which knew nothing of what was written. */
+    private void forgetIndex() throws IOException {
+        Folders.delete(folder.resolve(SegmentStore.INDEX));
+    }
+
+    private static long block(long offset) {
+        return offset / SegmentFile.BLOCK_BYTES * SegmentFile.BLOCK_BYTES;
+    }
+
+    /** Chunks of which header or bytes are in that block. */
+    private static List<ChunkKey> inBlock(SegmentStore store, long block) {
+        List<ChunkKey> in = new ArrayList<>();
+        store.list(null, Integer.MAX_VALUE)
+                .forEach(entry -> {
+                    ChunkLocation at = entry.getValue();
+                    if (at.offset() < block + SegmentFile.BLOCK_BYTES
+                            && at.offset() + at.recordBytes() > block) {
+                        in.add(entry.getKey());
+                    }
+                });
+        return in;
+    }
+
+    /** Zeros where a header was look like the end of what was written. */
+    @Test
+    void aLostBlockCostsOnlyTheChunksInIt() throws IOException {
+        for (boolean checkpoint : new boolean[] {true, false}) {
+            Map<ChunkKey, byte[]> chunks;
+            List<ChunkKey> hit;
+            long block;
+            try (SegmentStore store = open()) {
+                chunks = fill(store, 30, 30_000);
+                ChunkKey key = new ArrayList<>(chunks.keySet()).get(10);
+                block = block(Objects.requireNonNull(store.location(key)).offset());
+                hit = inBlock(store, block);
+            }
+            overwrite(onlySegment(), block, new byte[SegmentFile.BLOCK_BYTES]);
+            if (!checkpoint) {
+                forgetIndex();
+            }
+            Map<ChunkKey, byte[]> left = new LinkedHashMap<>(chunks);
+            left.keySet().removeAll(hit);
+            try (SegmentStore store = open()) {
+                long lost = hit.stream().filter(key -> store.location(key) == null).count();
+                assertThat(lost).isPositive();
+                for (Map.Entry<ChunkKey, byte[]> chunk : left.entrySet()) {
+                    assertThat(get(store, chunk.getKey(), 0, chunk.getValue().length))
+                            .isEqualTo(chunk.getValue());
+                }
+                assertThat(store.count()).isEqualTo(chunks.size() - lost);
+                assertThat(store.corrupt()).hasSize((int) (hit.size() - lost));
+                assertThat(store.files().garbageBytes()).as("damage").isPositive();
+                for (ChunkKey key : hit) {
+                    assertThat(put(store, key, null, chunks.get(key))).isEqualTo(ChunkStatus.OK);
+                }
+                assertThat(store.corrupt()).isEmpty();
+                assertHolds(store, chunks);
+            }
+            try (SegmentStore store = open()) {
+                assertHolds(store, chunks);
+                store.delete(List.copyOf(chunks.keySet()));
+            }
+            Files.delete(onlySegment());
+            forgetIndex();
+        }
+    }
+
+    /** What a crash left out is given back; it is no damage that keeps a segment for good. */
+    @Test
+    void aGapThatACrashLeftIsGarbage() throws IOException {
+        ChunkLocation first;
+        try (SegmentStore store = open()) {
+            ChunkKey key = key();
+            put(store, key, null, bytes(200_000));
+            first = Objects.requireNonNull(store.location(key));
+            fill(store, 2, 10_000);
+        }
+        overwrite(onlySegment(), first.offset(), new byte[first.recordBytes()]);
+        forgetIndex();
+        try (SegmentStore store = open()) {
+            assertThat(store.count()).isEqualTo(2);
+            SegmentFile segment = store.files().all().getFirst();
+            assertThat(segment.garbageBytes()).isEqualTo(first.recordBytes());
+            assertThat(segment.isWasteful()).isTrue();
+        }
+        try (SegmentStore store = open()) {
+            assertThat(store.count()).isEqualTo(2);
+            assertThat(store.files().garbageBytes()).as("a hole").isLessThan(10_000);
+        }
+    }
+
+    /** It looks like a write that a crash cut short, but for what the index says. */
+    @Test
+    void aLastChunkThatRottedIsReportedAndCanBeReplaced() throws IOException {
+        Map<ChunkKey, byte[]> chunks;
+        ChunkLocation last;
+        try (SegmentStore store = open()) {
+            chunks = fill(store, 6, 30_000);
+            last = Objects.requireNonNull(store.location(lastKey(chunks)));
+        }
+        overwrite(onlySegment(), last.offset() + last.recordBytes() / 2, bytes(10));
+        try (SegmentStore store = open()) {
+            assertThat(store.corrupt()).containsExactly(lastKey(chunks));
+            assertThat(status(store, lastKey(chunks))).isEqualTo(ChunkStatus.CORRUPT);
+            assertThat(put(store, lastKey(chunks), null, chunks.get(lastKey(chunks))))
+                    .isEqualTo(ChunkStatus.OK);
+            assertHolds(store, chunks);
+        }
+        try (SegmentStore store = open()) {
+            assertHolds(store, chunks);
+        }
+    }
+
+    @Test
+    void aLastHeaderThatIsLostIsDamage() throws IOException {
+        for (byte[] lost : List.of(new byte[ChunkRecord.FIXED_BYTES], bytes(10))) {
+            Map<ChunkKey, byte[]> chunks;
+            ChunkLocation last;
+            try (SegmentStore store = open()) {
+                chunks = fill(store, 6, 30_000);
+                last = Objects.requireNonNull(store.location(lastKey(chunks)));
+            }
+            overwrite(onlySegment(), last.offset(), lost);
+            try (SegmentStore store = open()) {
+                assertThat(status(store, lastKey(chunks))).isEqualTo(ChunkStatus.NOT_FOUND);
+                assertThat(store.files().garbageBytes()).isEqualTo(last.recordBytes());
+                assertThat(put(store, lastKey(chunks), null, chunks.get(lastKey(chunks))))
+                        .isEqualTo(ChunkStatus.OK);
+                assertHolds(store, chunks);
+            }
+            Files.delete(onlySegment());
+            forgetIndex();
         }
     }
 
