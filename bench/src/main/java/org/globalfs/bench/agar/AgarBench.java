@@ -213,7 +213,8 @@ public final class AgarBench implements Runnable {
                             new HullPlanner(),
                             Setting.latencies(),
                             Setting.CACHE_MS,
-                            setting.capacityBytes());
+                            setting.capacityBytes(),
+                            Setting.OBJECTS);
             var _ = new Simulation(setting).run(policy, seed);
             Map<Integer, Integer> objects = new TreeMap<>();
             policy.plan()

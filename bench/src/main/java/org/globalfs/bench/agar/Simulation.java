@@ -72,12 +72,13 @@ final class Simulation {
 
     static Policies agar(CachePlanner planner) {
         return (monitor, latencies, capacity) ->
-                new AgarPolicy(monitor, planner, latencies, Setting.CACHE_MS, capacity);
+                new AgarPolicy(
+                        monitor, planner, latencies, Setting.CACHE_MS, capacity, Setting.OBJECTS);
     }
 
     static Policies fixed(FixedChunks.Choice choice, int chunks) {
         return (monitor, latencies, capacity) ->
-                new FixedChunks(choice, chunks, monitor, latencies, capacity);
+                new FixedChunks(choice, chunks, monitor, latencies, capacity, Setting.OBJECTS);
     }
 
     /** The average of several runs, each with a cold cache. */

@@ -43,6 +43,12 @@ public final class CacheNode implements AutoCloseable {
     private static final int MOST_CANDIDATES = 1 << 18;
     private static final int COLUMNS_PER_CANDIDATE = 4;
 
+    /** What the heap has to have for each block that something is kept of, about. */
+    private static final int HEAP_OF_A_BLOCK = 128;
+
+    /** Part of the heap that these may take. */
+    private static final int HEAP_PART = 8;
+
     private final CacheOptions options;
     private final DataFolder folder;
     private final SegmentStore store;
@@ -127,14 +133,21 @@ public final class CacheNode implements AutoCloseable {
         }
     }
 
+    /** How many blocks a cache in such a heap keeps something of. */
+    static int mostBlocks(long heapBytes) {
+        return (int) Math.min(Integer.MAX_VALUE, heapBytes / HEAP_PART / HEAP_OF_A_BLOCK);
+    }
+
     private static CacheKeeper keeper(
             CacheOptions options,
             SegmentStore store,
             DistributedBlockStore blocks,
             CacheCounters counters) {
+        int mostBlocks = mostBlocks(Runtime.getRuntime().maxMemory());
+        // No more than half of the blocks, so that a plan always has room.
         int candidates =
                 Math.clamp(
-                        options.capacityBytes() / BYTES_PER_CANDIDATE,
+                        Math.min(options.capacityBytes() / BYTES_PER_CANDIDATE, mostBlocks / 2),
                         LEAST_CANDIDATES,
                         MOST_CANDIDATES);
         RequestMonitor monitor =
@@ -150,7 +163,8 @@ public final class CacheNode implements AutoCloseable {
                             new HullPlanner(),
                             latencies,
                             CACHE_MS,
-                            options.capacityBytes());
+                            options.capacityBytes(),
+                            mostBlocks);
             policy = agar;
             planned = () -> agar.plan().chunks().size();
         } else {
@@ -162,7 +176,12 @@ public final class CacheNode implements AutoCloseable {
                     };
             policy =
                     new FixedChunks(
-                            choice, options.chunks(), monitor, latencies, options.capacityBytes());
+                            choice,
+                            options.chunks(),
+                            monitor,
+                            latencies,
+                            options.capacityBytes(),
+                            mostBlocks);
             planned = () -> 0;
         }
         return new CacheKeeper(

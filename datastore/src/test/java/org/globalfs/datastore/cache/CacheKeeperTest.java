@@ -15,10 +15,14 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
+import org.globalfs.datastore.cache.policy.AgarPolicy;
 import org.globalfs.datastore.cache.policy.BlockKey;
 import org.globalfs.datastore.cache.policy.CachePolicy;
 import org.globalfs.datastore.cache.policy.ChunkLayout;
+import org.globalfs.datastore.cache.policy.HullPlanner;
 import org.globalfs.datastore.cache.policy.RegionLatencies;
+import org.globalfs.datastore.cache.policy.RequestMonitor;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.FailedDisk;
 import org.globalfs.datastore.node.RepairOptions;
@@ -135,6 +139,10 @@ class CacheKeeperTest {
     }
 
     private CacheKeeper keeper(SegmentStore store, long periodMs) {
+        return keeper(store, policy, periodMs);
+    }
+
+    private CacheKeeper keeper(SegmentStore store, CachePolicy policy, long periodMs) {
         return new CacheKeeper(
                 "cache", store, blocks, policy, latencies, () -> 0, 1L << 30, periodMs, 1L << 40,
                 counters);
@@ -227,5 +235,40 @@ class CacheKeeperTest {
             }
             assertThat(counters.fetchedBytes.sum()).isLessThan(10 * BLOCK_BYTES);
         }
+    }
+
+    /** An earlier process may have had a larger heap. */
+    @Test
+    void ofWhatAnEarlierProcessLeftSoMuchStaysAsItsHeapCanName() throws IOException {
+        ChunkShape shape = new ChunkShape(1, REGION, 1, 1, 1);
+        IntFunction<CachePolicy> agar =
+                most ->
+                        new AgarPolicy(
+                                new RequestMonitor(1 << 10, 10),
+                                new HullPlanner(),
+                                latencies,
+                                1,
+                                1L << 30,
+                                most);
+        try (SegmentStore store = SegmentStore.open(folder, ROOMY)) {
+            for (int i = 0; i < 100; i++) {
+                assertThat(store.put(new ChunkKey(i, i, 0), shape, new byte[1]))
+                        .isEqualTo(ChunkStatus.OK);
+            }
+            try (CacheKeeper keeper = keeper(store, agar.apply(100), LONG_MS)) {
+                keeper.start();
+                assertThat(store.chunks()).isEqualTo(100);
+            }
+            try (CacheKeeper keeper = keeper(store, agar.apply(30), LONG_MS)) {
+                keeper.start();
+                assertThat(store.chunks()).isEqualTo(30);
+            }
+        }
+    }
+
+    @Test
+    void aMillionBlocksInAGibibyteOfHeap() {
+        assertThat(CacheNode.mostBlocks(1L << 30)).isEqualTo(1 << 20);
+        assertThat(CacheNode.mostBlocks(1L << 60)).isEqualTo(Integer.MAX_VALUE);
     }
 }

@@ -18,23 +18,29 @@ public final class AgarPolicy implements CachePolicy {
     private final RegionLatencies latencies;
     private final double cacheMs;
     private final long capacityBytes;
+    private final int mostBlocks;
     private volatile CachePlan plan = CachePlan.EMPTY;
     private long usedBytes;
 
     /** In order of use, the longest unused first. */
     private final Map<BlockKey, Kept> content = new LinkedHashMap<>(16, 0.75f, true);
 
+    /**
+     * @param mostBlocks that something is kept of: each takes memory, however small it is
+     */
     public AgarPolicy(
             RequestMonitor monitor,
             CachePlanner planner,
             RegionLatencies latencies,
             double cacheMs,
-            long capacityBytes) {
+            long capacityBytes,
+            int mostBlocks) {
         this.monitor = monitor;
         this.planner = planner;
         this.latencies = latencies;
         this.cacheMs = cacheMs;
         this.capacityBytes = capacityBytes;
+        this.mostBlocks = mostBlocks;
     }
 
     @Override
@@ -53,7 +59,8 @@ public final class AgarPolicy implements CachePolicy {
     public long wanted(BlockKey key, ChunkLayout layout) {
         long had = cached(key);
         long planned = plan.of(key) & ~had;
-        return planned != 0 ? planned : nextOption(layout, had);
+        boolean fits = had != 0 || content.size() < mostBlocks;
+        return planned != 0 || !fits ? planned : nextOption(layout, had);
     }
 
     @Override
@@ -100,15 +107,20 @@ public final class AgarPolicy implements CachePolicy {
         }
     }
 
+    private boolean isOverfull() {
+        return usedBytes > capacityBytes || content.size() > mostBlocks;
+    }
+
     /** Takes away what the plan does not want, until the rest has room. */
     private Map<BlockKey, Long> makeRoom(BlockKey spared) {
         Map<BlockKey, Long> leaving = new LinkedHashMap<>();
         Iterator<Map.Entry<BlockKey, Kept>> entries = content.entrySet().iterator();
-        while (usedBytes > capacityBytes && entries.hasNext()) {
+        while (isOverfull() && entries.hasNext()) {
             Map.Entry<BlockKey, Kept> entry = entries.next();
             Kept kept = entry.getValue();
             long wanted = plan.of(entry.getKey()) & kept.chunks();
-            if (wanted == kept.chunks() || entry.getKey().equals(spared)) {
+            boolean helps = wanted == 0 || usedBytes > capacityBytes;
+            if (wanted == kept.chunks() || !helps || entry.getKey().equals(spared)) {
                 continue;
             }
             leaving.put(entry.getKey(), kept.chunks() & ~wanted);
@@ -122,9 +134,9 @@ public final class AgarPolicy implements CachePolicy {
             }
         }
         Kept own = content.get(spared);
-        if (usedBytes > capacityBytes && own != null) {
+        if (isOverfull() && own != null) {
             // All the rest is planned, and so is there room for this block's part of the plan.
-            long planned = plan.of(spared) & own.chunks();
+            long planned = content.size() > mostBlocks ? 0 : plan.of(spared) & own.chunks();
             leaving.put(spared, own.chunks() & ~planned);
             keep(spared, own, planned);
         }

@@ -28,6 +28,7 @@ public final class FixedChunks implements CachePolicy {
     private final int chunks;
     private final RegionLatencies latencies;
     private final long capacityBytes;
+    private final int mostBlocks;
     private final RequestMonitor monitor;
     private final Map<BlockKey, Kept> content = new LinkedHashMap<>(16, 0.75f, true);
     private long usedBytes;
@@ -40,18 +41,21 @@ public final class FixedChunks implements CachePolicy {
 
     /**
      * @param chunks kept of each block that is in the cache
+     * @param mostBlocks that something is kept of: each takes memory, however small it is
      */
     public FixedChunks(
             Choice choice,
             int chunks,
             RequestMonitor monitor,
             RegionLatencies latencies,
-            long capacityBytes) {
+            long capacityBytes,
+            int mostBlocks) {
         this.choice = choice;
         this.chunks = chunks;
         this.monitor = monitor;
         this.latencies = latencies;
         this.capacityBytes = capacityBytes;
+        this.mostBlocks = mostBlocks;
     }
 
     @Override
@@ -76,7 +80,8 @@ public final class FixedChunks implements CachePolicy {
         Kept kept = content.get(key); // which moves it to the end of the order
         long missing = farthest(layout) & ~(kept == null ? 0 : kept.chunks());
         long bytes = (long) Long.bitCount(missing) * layout.chunkBytes();
-        boolean fits = usedBytes + bytes <= capacityBytes;
+        boolean fits =
+                usedBytes + bytes <= capacityBytes && (kept != null || content.size() < mostBlocks);
         return bytes > capacityBytes || !fits && victim(key) == null ? 0 : missing;
     }
 
@@ -86,7 +91,7 @@ public final class FixedChunks implements CachePolicy {
         Kept old = content.remove(key);
         usedBytes -= old == null ? 0 : old.bytes();
         Kept now = new Kept(chunks | (old == null ? 0 : old.chunks()), layout.chunkBytes());
-        while (usedBytes + now.bytes() > capacityBytes) {
+        while (usedBytes + now.bytes() > capacityBytes || content.size() >= mostBlocks) {
             BlockKey victim = victim(key);
             Kept evicted = victim == null ? null : content.remove(victim);
             if (victim == null || evicted == null) {
