@@ -1,16 +1,24 @@
 package org.globalfs.datastore.erasure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ReedSolomonTest {
     private static final long NO_LIMIT = Long.MAX_VALUE / 2;
     private static final long SEED = 20261121;
+    private static final int MOST_OF_ALL_PATTERNS = 12;
+    private static final int MOST_PARITY = 8;
+
+    /** Vectors and what is left of them. */
+    private static final int SHORT = 64 + 16 + 5;
+
     private static final Coder TABLE = new TableCoder();
     private static final Coder VECTOR = new VectorCoder();
     private static final Coder LOOKUP = new LookupCoder();
@@ -77,52 +85,83 @@ class ReedSolomonTest {
     }
 
     @Test
-    void anyNineOfTwelveGiveAll() {
-        everyLossIsRebuilt(ReedSolomon.of(9, 3), 128);
+    void anyKGiveAllWhateverTheCode() {
+        for (int k = 1; k <= MOST_OF_ALL_PATTERNS; k++) {
+            for (int m = 1; m <= MOST_PARITY && k + m <= MOST_OF_ALL_PATTERNS; m++) {
+                everyLossIsRebuilt(ReedSolomon.of(k, m), SHORT);
+            }
+        }
     }
 
     private static void everyLossIsRebuilt(ReedSolomon code, int length) {
+        byte[] chunks = encoded(code, length, new Random(SEED));
+        for (long mask = 0; mask < 1L << code.chunks(); mask++) {
+            if (Long.bitCount(mask) == code.dataChunks()) {
+                rebuildsAllButThese(code, chunks, length, mask);
+            }
+        }
+    }
+
+    /** Too many patterns to try them all. */
+    @Test
+    void someOfManyGiveAll() {
         Random random = new Random(SEED);
+        List<ReedSolomon> codes =
+                new ArrayList<>(List.of(ReedSolomon.of(32, 8), ReedSolomon.of(56, 8)));
+        for (int i = 0; i < 20; i++) {
+            codes.add(ReedSolomon.of(12 + random.nextInt(21), 1 + random.nextInt(MOST_PARITY)));
+        }
+        for (ReedSolomon code : codes) {
+            byte[] chunks = encoded(code, SHORT, random);
+            for (int i = 0; i < 50; i++) {
+                rebuildsAllButThese(code, chunks, SHORT, someOf(code, random));
+            }
+        }
+    }
+
+    /** As many chunks as there are data chunks, a bit by index. */
+    private static long someOf(ReedSolomon code, Random random) {
+        long mask = 0;
+        while (Long.bitCount(mask) < code.dataChunks()) {
+            mask |= 1L << random.nextInt(code.chunks());
+        }
+        return mask;
+    }
+
+    private static byte[] encoded(ReedSolomon code, int length, Random random) {
         byte[] chunks = new byte[code.chunks() * length];
         random.nextBytes(chunks);
         code.encode(TABLE, chunks, length);
-        for (int mask = 0; mask < 1 << code.chunks(); mask++) {
-            if (Integer.bitCount(mask) != code.dataChunks()) {
-                continue;
-            }
-            List<Integer> lost = new ArrayList<>();
-            int[] available = new int[code.dataChunks()];
-            int n = 0;
-            for (int i = 0; i < code.chunks(); i++) {
-                if ((mask >> i & 1) == 1) {
-                    available[n++] = i;
-                } else {
-                    lost.add(i);
-                }
-            }
-            int[] wanted = lost.stream().mapToInt(i -> i).toArray();
-            for (Coder coder : List.of(TABLE, VECTOR, LOOKUP)) {
-                byte[][] input = new byte[available.length][];
-                int[] inputAt = new int[available.length];
-                for (int i = 0; i < available.length; i++) {
-                    input[i] = chunks;
-                    inputAt[i] = available[i] * length;
-                }
-                byte[][] output = new byte[wanted.length][length];
-                code.rebuild(
-                        coder,
-                        available,
-                        input,
-                        inputAt,
-                        wanted,
-                        output,
-                        new int[wanted.length],
-                        length);
-                for (int i = 0; i < wanted.length; i++) {
-                    byte[] expected =
-                            Arrays.copyOfRange(
-                                    chunks, wanted[i] * length, (wanted[i] + 1) * length);
-                    assertThat(output[i]).as(coder.name() + " lost " + lost).isEqualTo(expected);
+        return chunks;
+    }
+
+    /**
+     * Each coder makes all others from these chunks.
+     *
+     * @param there a bit by index
+     */
+    private static void rebuildsAllButThese(
+            ReedSolomon code, byte[] chunks, int length, long there) {
+        int[] available =
+                IntStream.range(0, code.chunks()).filter(i -> (there >> i & 1) == 1).toArray();
+        int[] lost = IntStream.range(0, code.chunks()).filter(i -> (there >> i & 1) == 0).toArray();
+        byte[][] input = new byte[available.length][];
+        Arrays.fill(input, chunks);
+        int[] inputAt = Arrays.stream(available).map(i -> i * length).toArray();
+        for (Coder coder : List.of(TABLE, VECTOR, LOOKUP)) {
+            byte[][] output = new byte[lost.length][length];
+            code.rebuild(
+                    coder, available, input, inputAt, lost, output, new int[lost.length], length);
+            for (int i = 0; i < lost.length; i++) {
+                if (!Arrays.equals(
+                        output[i], 0, length, chunks, lost[i] * length, (lost[i] + 1) * length)) {
+                    fail(
+                            "%s, RS(%d,%d): chunk %d of lost %s",
+                            coder.name(),
+                            code.dataChunks(),
+                            code.parityChunks(),
+                            lost[i],
+                            Arrays.toString(lost));
                 }
             }
         }
