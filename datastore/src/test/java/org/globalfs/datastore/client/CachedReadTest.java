@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.globalfs.datastore.cache.CacheNode;
 import org.globalfs.datastore.cache.CacheOptions;
@@ -36,6 +39,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Blocks that are far away, read through the cache of the own region. Whoever says how far nodes
@@ -47,6 +52,7 @@ class CachedReadTest {
     private static final int GLOBAL = 0;
     private static final int EAST = 2;
     private static final int WHOLE = 32;
+    private static final long REQUEST_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(15);
     private static final Map<String, Long> MS = Map.of("west", 0L, "east", 70L, "south", 140L);
 
     @TempDir Path folder;
@@ -61,15 +67,17 @@ class CachedReadTest {
         cluster = StorageCluster.ofThreeRegions(folder);
         cluster.epochs.change(epoch -> epoch.coded(new BlockCode(2, 1), epoch.global()));
         source = cluster.client(2_000);
-        store =
-                new DistributedBlockStore(
-                        StorageCluster.CLUSTER,
-                        "west",
-                        cluster.discovery,
-                        cluster.epochs,
-                        new BlockClientContext.Options(
-                                TimeUnit.SECONDS.toNanos(15), TimeUnit.SECONDS.toNanos(30), 8),
-                        site -> TimeUnit.MILLISECONDS.toNanos(MS.getOrDefault(site.region(), 0L)));
+        store = farClient();
+    }
+
+    private DistributedBlockStore farClient() {
+        return new DistributedBlockStore(
+                StorageCluster.CLUSTER,
+                "west",
+                cluster.discovery,
+                cluster.epochs,
+                new BlockClientContext.Options(REQUEST_TIMEOUT_NS, TimeUnit.SECONDS.toNanos(30), 8),
+                site -> TimeUnit.MILLISECONDS.toNanos(MS.getOrDefault(site.region(), 0L)));
     }
 
     @AfterEach
@@ -240,6 +248,105 @@ class CachedReadTest {
             Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
             readAll(blocks);
             assertThat(store.isSuspect("cache/c1")).isTrue();
+        }
+    }
+
+    /** A cache whose connections end, or go silent, in the midst of a reply. */
+    private static final class Cut implements AutoCloseable {
+        final ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        final HostPort target;
+        final boolean silent;
+
+        /** Of what the cache sends on a connection; all to begin with. */
+        volatile long mostBytes = Long.MAX_VALUE;
+
+        final AtomicInteger cuts = new AtomicInteger();
+
+        Cut(HostPort target, boolean silent) throws IOException {
+            this.target = target;
+            this.silent = silent;
+            Thread.ofVirtual().start(this::accept);
+        }
+
+        private void accept() {
+            try {
+                while (true) {
+                    Socket client = listening.accept();
+                    Socket cache = new Socket(target.host(), target.port());
+                    Thread.ofVirtual().start(() -> pass(client, cache, () -> Long.MAX_VALUE));
+                    Thread.ofVirtual().start(() -> pass(cache, client, () -> mostBytes));
+                }
+            } catch (IOException e) {
+                // the test is over
+            }
+        }
+
+        private void pass(Socket from, Socket to, LongSupplier most) {
+            byte[] buffer = new byte[4_096];
+            long passed = 0;
+            try {
+                while (true) {
+                    int n = from.getInputStream().read(buffer);
+                    if (n < 0) {
+                        break;
+                    }
+                    int may = Math.clamp(most.getAsLong() - passed, 0, n);
+                    to.getOutputStream().write(buffer, 0, may);
+                    passed += n;
+                    if (may < n) {
+                        cuts.incrementAndGet();
+                        if (silent) {
+                            return;
+                        }
+                        break;
+                    }
+                }
+                to.setSoLinger(true, 0); // a reset
+                to.close();
+                from.close();
+            } catch (IOException e) {
+                // the other side has ended it
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            listening.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aReplyThatIsCutShortIsDoneWithout(boolean silent) throws IOException {
+        startCache(0, WHOLE, 1L << 30);
+        Map<BlockRef, byte[]> blocks = putSome(GLOBAL);
+        warmUp(blocks);
+        List<BlockRef> large =
+                blocks.keySet().stream().filter(ref -> ref.getLength() == 1_000_000).toList();
+        for (int most : new int[] {200, 30_000, 500_000, 990_000}) {
+            try (Cut cut = new Cut(cache.address(), silent);
+                    DistributedBlockStore client = farClient()) {
+                cluster.discovery.register(
+                        new Member(
+                                Role.CACHE,
+                                "c1",
+                                "west",
+                                1,
+                                "a",
+                                new HostPort("127.0.0.1", cut.listening.getLocalPort()),
+                                Map.of()));
+                cut.mostBytes = most;
+                for (BlockRef ref : large) {
+                    long startNs = System.nanoTime();
+                    assertThat(client.get(ref, 0, ref.getLength()).array())
+                            .as("%d bytes of the cache's", most)
+                            .isEqualTo(blocks.get(ref));
+                    assertThat(System.nanoTime() - startNs)
+                            .as("it is not waited for until the time is over")
+                            .isLessThan(REQUEST_TIMEOUT_NS / 2);
+                }
+                assertThat(cut.cuts.get()).isPositive();
+            }
         }
     }
 
