@@ -197,7 +197,9 @@ final class DatastoreCommand implements Runnable {
                         "this cluster keeps its content in buckets, and has no storage nodes");
             }
             String name = cluster.server().cluster();
-            work.on(new DatastoreOperator(name, discovery, System.out::println));
+            work.on(
+                    new DatastoreOperator(
+                            name, discovery, System.out::println, ProgressView.of(System.out)));
         }
         return ExitCode.OK;
     }

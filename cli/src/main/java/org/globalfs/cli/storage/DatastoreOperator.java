@@ -32,22 +32,25 @@ public final class DatastoreOperator {
     private static final int ANSWER_MS = 5_000;
     private static final long LOOK_MS = 1_000;
     private static final int TOLD_PROBLEMS = 3;
-    private static final long STALLED_NS = 60_000_000_000L;
     private static final long PATIENCE_NS = PassOperator.Times.DEFAULT.patienceMs() * 1_000_000L;
 
     private final String cluster;
     private final ZooKeeperDiscovery discovery;
     private final StorageNodes nodes;
     private final Consumer<String> out;
+    private final ProgressView view;
 
     /**
      * @param out told what happens, a line each
+     * @param view shows how far a drain is
      */
-    public DatastoreOperator(String cluster, ZooKeeperDiscovery discovery, Consumer<String> out) {
+    public DatastoreOperator(
+            String cluster, ZooKeeperDiscovery discovery, Consumer<String> out, ProgressView view) {
         this.cluster = cluster;
         this.discovery = discovery;
         nodes = new StorageNodes(discovery, discovery);
         this.out = out;
+        this.view = view;
     }
 
     /**
@@ -250,51 +253,29 @@ public final class DatastoreOperator {
     }
 
     private void awaitEmpty(Node node) throws Failure {
-        long told = -1;
-        long firstBytes = 0;
-        long startNs = 0;
-        long changedNs = System.nanoTime();
-        long heardNs = System.nanoTime();
-        boolean isSilent = false;
+        NodeDrain drain = new NodeDrain(node.id(), System.nanoTime());
         while (true) {
             NodeStatistics said = statistics(node.id(), nodes.address(node.id()));
+            long nowNs = System.nanoTime();
             if (said == null) {
-                if (!isSilent) {
-                    out.accept(node.id() + " does not answer; waiting for it");
-                } else if (System.nanoTime() - heardNs >= PATIENCE_NS) {
-                    throw new Failure(
-                            ExitCode.FAILED,
-                            node.id()
-                                    + " does not answer: start it, or let the others make its"
-                                    + " chunks anew");
-                }
-                isSilent = true;
-                pause();
-                continue;
+                drain.unheard();
+            } else {
+                drain.heard(said, nowNs);
             }
-            isSilent = false;
-            heardNs = System.nanoTime();
-            if (said.chunks() == 0) {
+            view.show(List.of(drain.row(nowNs)));
+            if (drain.isEmpty()) {
                 out.accept(node.id() + " holds nothing any more: it may be stopped");
                 return;
             }
-            if (told < 0 || said.chunks() < told && startNs == 0) {
-                startNs = told < 0 ? 0 : System.nanoTime();
-                firstBytes = said.liveBytes();
+            if (drain.silentNs(nowNs) >= PATIENCE_NS) {
+                throw new Failure(
+                        ExitCode.FAILED,
+                        node.id()
+                                + " does not answer: start it, or let the others make its"
+                                + " chunks anew");
             }
-            if (said.chunks() != told) {
-                told = said.chunks();
-                changedNs = System.nanoTime();
-                out.accept(
-                        said.chunks()
-                                + (said.chunks() == 1 ? " chunk, " : " chunks, ")
-                                + Columns.bytes(said.liveBytes())
-                                + " left"
-                                + timeLeft(startNs, firstBytes - said.liveBytes(), said));
-            }
-            if (System.nanoTime() - changedNs >= STALLED_NS) {
-                changedNs = System.nanoTime();
-                out.accept(
+            if (drain.hasStalled(nowNs)) {
+                view.say(
                         "nothing has moved for a minute: are other nodes down, silent or full? See"
                                 + " 'globalfs datastore status'; the drain goes on without this"
                                 + " command");
@@ -307,17 +288,8 @@ public final class DatastoreOperator {
     private void tellWhatIsLeft(Node node) {
         RepairProgress repair = repair(node);
         if (repair != null) {
-            repair.problems().stream().limit(TOLD_PROBLEMS).forEach(out);
+            repair.problems().stream().limit(TOLD_PROBLEMS).forEach(view::say);
         }
-    }
-
-    /** Once it is known how fast they go. */
-    private static String timeLeft(long startNs, long doneBytes, NodeStatistics said) {
-        if (startNs == 0 || doneBytes <= 0) {
-            return "";
-        }
-        double seconds = (System.nanoTime() - startNs) / 1e9;
-        return String.format(", about %.0f s", seconds * said.liveBytes() / doneBytes);
     }
 
     private static void pause() throws Failure {

@@ -37,4 +37,9 @@ final class LineView implements ProgressView {
             lastNs = System.nanoTime();
         }
     }
+
+    @Override
+    public void say(String line) {
+        out.println(line);
+    }
 }

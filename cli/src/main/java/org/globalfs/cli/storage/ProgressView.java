@@ -21,6 +21,9 @@ public interface ProgressView {
      */
     void show(List<Row> rows);
 
+    /** Says something between. */
+    void say(String line);
+
     /** Bars that are drawn over and over where somebody looks on, and lines now and then else. */
     static ProgressView of(PrintStream out) {
         boolean terminal =

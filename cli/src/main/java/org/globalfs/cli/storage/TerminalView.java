@@ -53,6 +53,14 @@ final class TerminalView implements ProgressView {
         out.flush();
     }
 
+    /** Above the bars, which are drawn again below it. */
+    @Override
+    public void say(String line) {
+        String bars = drawn > 0 ? String.format(UP, drawn) + CLEAR_BELOW : "";
+        out.println(bars + line);
+        drawn = 0;
+    }
+
     private static String bar(Row row, List<Row> rows) {
         return ProgressView.padded(row, rows)
                 + "  "

@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.storage.DatastoreOperator;
+import org.globalfs.cli.storage.ProgressView;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
@@ -338,7 +339,7 @@ class DatastoreCommandTest {
         await().until(() -> discovery.members(Role.STORAGE).size() == 7);
         Ended drained = datastore("drain", "a1");
         assertThat(drained.code).as(drained.error).isEqualTo(ExitCode.OK);
-        assertThat(drained.output).contains("a1 holds nothing any more");
+        assertThat(drained.output).contains("a1 holds nothing any more", "100 %", "given away in");
         assertThat(nodes.get("a1").statistics().chunks()).isZero();
     }
 
@@ -353,7 +354,20 @@ class DatastoreCommandTest {
         start("a3");
         await().until(() -> discovery.members(Role.STORAGE).size() == 7);
         List<String> lines = new CopyOnWriteArrayList<>();
-        DatastoreOperator operator = new DatastoreOperator(CLUSTER, discovery, lines::add);
+        List<ProgressView.Row> rows = new CopyOnWriteArrayList<>();
+        ProgressView view =
+                new ProgressView() {
+                    @Override
+                    public void show(List<Row> shown) {
+                        rows.addAll(shown);
+                    }
+
+                    @Override
+                    public void say(String line) {
+                        lines.add(line);
+                    }
+                };
+        DatastoreOperator operator = new DatastoreOperator(CLUSTER, discovery, lines::add, view);
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
             Future<?> drain =
@@ -361,15 +375,18 @@ class DatastoreCommandTest {
                         operator.drain("a1", true);
                         return null;
                     });
-            await().until(() -> lines.stream().anyMatch(line -> line.contains(" left")));
+            await().until(() -> rows.stream().anyMatch(row -> row.done() > 0));
             stop("a1");
-            await().until(() -> drain.isDone() || lines.getLast().startsWith("a1 does not answer"));
+            await().until(() ->
+                    drain.isDone() || rows.getLast().text().startsWith("does not answer"));
             start("a1");
             drain.get(60, TimeUnit.SECONDS);
         } finally {
             thread.shutdownNow();
         }
         assertThat(lines.getLast()).startsWith("a1 holds nothing any more");
+        assertThat(rows.getLast().done()).isEqualTo(1);
+        assertThat(rows.getLast().over()).isTrue();
     }
 
     @Test

@@ -7,6 +7,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.datastore.wire.NodeStatistics;
 import org.junit.jupiter.api.Test;
 
 /** What is shown of nodes that are at work. */
@@ -86,5 +88,65 @@ class ProgressTest {
         assertThat(shown()).contains("n15").doesNotContain("n16").contains("and 4 more");
         view.show(rows);
         assertThat(shown()).contains("\u001b[17A");
+    }
+
+    @Test
+    void whatIsSaidBetweenStandsAboveTheBars() {
+        TerminalView view = new TerminalView(out);
+        view.show(List.of(row("a", 0.5, false)));
+        shown();
+        view.say("hear this");
+        assertThat(shown()).isEqualTo("\u001b[1A\u001b[Jhear this\n");
+        view.show(List.of(row("a", 0.5, false)));
+        assertThat(shown()).contains("a  [###").doesNotContain("\u001b[1A");
+        LineView lines = new LineView(out, 0);
+        lines.say("hear this");
+        assertThat(shown()).isEqualTo("hear this\n");
+    }
+
+    private static NodeStatistics holding(long chunks, long bytes) {
+        return new NodeStatistics(1L << 40, bytes, bytes, chunks, 0, 0, 1, true, 0, 0);
+    }
+
+    private static long seconds(long s) {
+        return TimeUnit.SECONDS.toNanos(s);
+    }
+
+    @Test
+    void aDrainShowsHowFarItIsAndWhenItWillBeOver() {
+        NodeDrain drain = new NodeDrain("a", 0);
+        drain.heard(holding(4_000, 8L << 30), 0);
+        assertThat(drain.row(0).done()).isZero();
+        assertThat(drain.row(0).text()).isEqualTo("4,000 chunks, 8.0 GiB to give away");
+        drain.heard(holding(4_000, 8L << 30), seconds(10)); // it takes some seconds to begin
+        drain.heard(holding(3_000, 6L << 30), seconds(20));
+        assertThat(drain.row(seconds(20)).text()).doesNotContain("about");
+        drain.heard(holding(2_000, 4L << 30), seconds(30));
+        assertThat(drain.row(seconds(30)).done()).isEqualTo(0.5);
+        assertThat(drain.row(seconds(30)).text())
+                .isEqualTo("2,000 chunks, 4.0 GiB to give away, about 20 s left");
+        drain.unheard();
+        assertThat(drain.row(seconds(31)).text()).startsWith("does not answer");
+        assertThat(drain.row(seconds(31)).done()).isEqualTo(0.5);
+        assertThat(drain.silentNs(seconds(40))).isEqualTo(seconds(10));
+        drain.heard(holding(1, 10), seconds(41));
+        assertThat(drain.silentNs(seconds(41))).isZero();
+        assertThat(drain.row(seconds(41)).text()).startsWith("1 chunk, 10 B to give away");
+        assertThat(drain.row(seconds(41)).over()).isFalse();
+        drain.heard(holding(0, 0), seconds(59));
+        assertThat(drain.row(seconds(59)))
+                .isEqualTo(new ProgressView.Row("a", 1, "8.0 GiB given away in 59 s", true));
+    }
+
+    @Test
+    void aDrainThatStandsStillSaysSoOnceAMinute() {
+        NodeDrain drain = new NodeDrain("a", 0);
+        drain.heard(holding(3, 10), seconds(1));
+        assertThat(drain.hasStalled(seconds(60))).isFalse();
+        assertThat(drain.hasStalled(seconds(61))).isTrue();
+        assertThat(drain.hasStalled(seconds(62))).isFalse();
+        drain.heard(holding(2, 7), seconds(100));
+        assertThat(drain.hasStalled(seconds(159))).isFalse();
+        assertThat(drain.hasStalled(seconds(160))).isTrue();
     }
 }
