@@ -20,10 +20,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.FreePorts;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.BlockCode;
@@ -99,6 +102,37 @@ class DistributedBlockStoreTest extends BlockStoreContract {
                 cluster.start(ids[i]);
                 cluster.start(ids[j]);
             }
+        }
+    }
+
+    /** Forty chunks, of which any eight may be lost. */
+    @Test
+    void aWideBlockIsReadAndMadeAnewWithoutEightOfItsNodes() throws IOException {
+        BlockCode wide = new BlockCode(32, 8);
+        for (char datacenter : "abcde".toCharArray()) {
+            for (int n = datacenter < 'd' ? 3 : 1; n <= 8; n++) {
+                cluster.start(datacenter + Integer.toString(n));
+            }
+        }
+        cluster.epochs.change(epoch -> epoch.coded(wide, epoch.global()));
+        Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
+        for (int size : new int[] {70_001, 1_000_003, 4 << 20}) {
+            byte[] content = bytes(size);
+            blocks.put(store.put(REGION, ByteBuffer.wrap(content)), content);
+        }
+        BlockRef ref = List.copyOf(blocks.keySet()).get(1);
+        assertThat(ref.getDataChunks()).isEqualTo((byte) 32);
+        ChunkShape shape = new ChunkShape(ref.getLength(), REGION, 32, 8, ref.getEpoch());
+        List<StorageSite> homes = store.homes(ref);
+        Map<ChunkKey, byte[]> made = new LinkedHashMap<>();
+        for (int lost : new int[] {0, 5, 6, 13, 31, 32, 38, 39}) {
+            ChunkKey key = new ChunkKey(ref.getIdHigh(), ref.getIdLow(), lost);
+            made.put(key, store.chunk(key, shape));
+            cluster.stop(homes.get(lost).id());
+        }
+        assertReadable(blocks);
+        for (Map.Entry<ChunkKey, byte[]> chunk : made.entrySet()) {
+            assertThat(store.chunk(chunk.getKey(), shape)).isEqualTo(chunk.getValue());
         }
     }
 
