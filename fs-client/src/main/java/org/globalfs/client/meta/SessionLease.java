@@ -66,6 +66,7 @@ public final class SessionLease {
         volatile long untilNs;
         volatile boolean begun;
         private boolean over;
+        private boolean complained;
 
         /** Guarded by {@link #renewing}. */
         private long lapses = -1;
@@ -86,11 +87,22 @@ public final class SessionLease {
             return news;
         }
 
-        synchronized void renewed(long sent, long until) {
+        /** Whether the log is to say that it cannot be renewed: once until it is. */
+        synchronized boolean complain() {
+            boolean news = !complained;
+            complained = true;
+            return news;
+        }
+
+        /** Whether the log had said that it cannot be. */
+        synchronized boolean renewed(long sent, long until) {
+            boolean again = complained;
             sentNs = sent;
             untilNs = until;
             begun = true;
             over = false;
+            complained = false;
+            return again;
         }
     }
 
@@ -196,7 +208,7 @@ public final class SessionLease {
                 term.renewing.unlock();
             }
         }
-        if (errno != 0) {
+        if (errno != 0 && term.complain()) {
             LOG.warn(
                     "session {} is not renewed in partition {}: {}",
                     client.session().id(),
@@ -268,7 +280,13 @@ public final class SessionLease {
         if (reply.isSetHomes()) {
             reply.getHomes().values().forEach(home -> term(home).due = true);
         }
-        term.renewed(sentNs, sentNs + length.toNanos() / MARGIN_PART * (MARGIN_PART - 1));
+        long untilNs = sentNs + length.toNanos() / MARGIN_PART * (MARGIN_PART - 1);
+        if (term.renewed(sentNs, untilNs)) {
+            LOG.info(
+                    "session {} is renewed in partition {} again",
+                    client.session().id(),
+                    term.partition);
+        }
     }
 
     /** Partitions to which inodes that are open have moved: they do not know that yet. */

@@ -732,7 +732,6 @@ final class FileLocks {
                 commit(ino);
             }
             while (!closed && !lease.renew(partition, inodes, attempt())) {
-                LOG.info("partition {} is still not reached", partition);
                 LockSupport.parkNanos(SETTLE_PAUSE_NS);
             }
         } finally {
