@@ -279,7 +279,7 @@ class SegmentCrashTest {
                 .isEqualTo(headers + live + store.files().garbageBytes());
     }
 
-    /** A start that met a hole instead of a record's header would look no further. */
+    /** A start that met a hole instead of a record's header would take it for damage. */
     @Test
     void aHoleIsPunchedOnlyBehindAHeaderThatIsOnDisk() throws IOException {
         int length = 64 << 10;
