@@ -25,6 +25,7 @@ import org.globalfs.client.meta.RpcReplicaCalls;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.wire.BlockRef;
@@ -35,12 +36,16 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Collection races with writes, renames, replacements and deletions, with writers that die before
- * their commit, and with replicas that die while they collect: every byte of every file is there in
- * the end, and nothing else.
+ * their commit, with chunks on their way to other storage nodes, and with replicas that die while
+ * they collect: every byte of every file is there in the end, and nothing else.
  */
 class BlockSweepTest {
     private static final int WRITERS = 4;
     private static final int STEPS = 25;
+
+    /** In a datacenter with the node that comes later. */
+    private static final String DRAINED = "s1-1";
+
     private static final long LATE_NS = TimeUnit.SECONDS.toNanos(3);
 
     /** Files lose their content before their name: as orphans they would keep it for a minute. */
@@ -54,7 +59,8 @@ class BlockSweepTest {
         long seed = System.nanoTime();
         System.out.println("BlockSweepTest seed " + seed);
         ReplicaOptions eager = ReplicaOptions.defaults().sweeping(200, 300);
-        try (LocalCluster cluster = new LocalCluster(folder, 1, eager)) {
+        RepairOptions moving = new RepairOptions(60_000, Long.MAX_VALUE, 300);
+        try (LocalCluster cluster = new LocalCluster(folder, 1, eager, moving)) {
             try (GlobalFsClient client = hesitant(cluster, seed)) {
                 Map<String, byte[]> files = writeWhileOthersDie(cluster, client, seed);
                 try (GlobalFsClient reader = cluster.connect(1)) {
@@ -157,8 +163,13 @@ class BlockSweepTest {
                 writers.add(threads.submit(writer));
             }
             Future<?> dying = threads.submit(() -> writeAndDie(cluster, seed));
+            cluster.startNode(cluster.topology.regions().getFirst(), 7);
             cluster.crash(1);
             cluster.start(1);
+            cluster.epochs.change(epoch -> epoch.drain(DRAINED));
+            StorageNode drained = cluster.storage.get(DRAINED);
+            await().atMost(Duration.ofSeconds(120)).until(() -> drained.statistics().chunks() == 0);
+            cluster.epochs.change(epoch -> epoch.readmit(DRAINED));
             for (Future<Map<String, byte[]>> writer : writers) {
                 files.putAll(writer.get());
             }

@@ -9,7 +9,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.globalfs.datastore.client.DistributedBlockStore;
-import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.StorageNode;
@@ -43,6 +42,7 @@ final class LocalCluster implements AutoCloseable {
     final List<Throwable> fatal = new CopyOnWriteArrayList<>();
     private final Path folder;
     private final ReplicaOptions options;
+    private final RepairOptions repairs;
     private final DistributedBlockStore blocks;
 
     LocalCluster(Path folder, int regions) throws IOException {
@@ -50,8 +50,14 @@ final class LocalCluster implements AutoCloseable {
     }
 
     LocalCluster(Path folder, int regions, ReplicaOptions options) throws IOException {
+        this(folder, regions, options, RepairOptions.NEVER);
+    }
+
+    LocalCluster(Path folder, int regions, ReplicaOptions options, RepairOptions repairs)
+            throws IOException {
         this.folder = folder;
         this.options = options;
+        this.repairs = repairs;
         blocks = new DistributedBlockStore("test", "region1", discovery, epochs);
         List<Topology.Region> list = new ArrayList<>();
         int id = 1;
@@ -66,31 +72,31 @@ final class LocalCluster implements AutoCloseable {
         topology = new Topology("test", list);
         for (Topology.Region region : list) {
             for (int number = 1; number <= 6; number++) {
-                String name = "s" + region.partition() + "-" + number;
-                StorageNode.Options node =
-                        new StorageNode.Options(
-                                "test",
-                                name,
-                                region.name(),
-                                region.partition(),
-                                "dc" + (1 + number % 3),
-                                new HostPort("127.0.0.1", 0),
-                                folder.resolve(name),
-                                1L << 30);
-                storage.put(
-                        name,
-                        StorageNode.start(
-                                node,
-                                discovery,
-                                epochs,
-                                ScrubOptions.NEVER,
-                                RepairOptions.NEVER,
-                                ChunkSource.NONE));
+                startNode(region, number);
             }
         }
         for (Topology.ReplicaSite site : topology.replicas()) {
             start(site.id());
         }
+    }
+
+    /** A storage node, in one of the datacenters by its number. */
+    void startNode(Topology.Region region, int number) throws IOException {
+        String name = "s" + region.partition() + "-" + number;
+        StorageNode.Options node =
+                new StorageNode.Options(
+                        "test",
+                        name,
+                        region.name(),
+                        region.partition(),
+                        "dc" + (1 + number % 3),
+                        new HostPort("127.0.0.1", 0),
+                        folder.resolve(name),
+                        1L << 30);
+        storage.put(
+                name,
+                StorageNode.start(
+                        node, discovery, epochs, ScrubOptions.NEVER, repairs, blocks::chunk));
     }
 
     private static HostPort freePort() throws IOException {
