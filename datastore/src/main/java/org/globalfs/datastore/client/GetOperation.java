@@ -21,6 +21,13 @@ import org.jspecify.annotations.Nullable;
  * <p>All of it runs on the caller's thread, which has the lane to itself.
  */
 final class GetOperation {
+    /**
+     * So often is asked again while nodes may have joined that are not known here, which takes a
+     * second and a half: who asks for a block that was collected is not to wait longer to hear that
+     * it is not there.
+     */
+    private static final int ROUNDS_CUT_OFF = 4;
+
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final BlockClientContext context;
@@ -128,11 +135,7 @@ final class GetOperation {
             if (now - deadlineNs >= 0) {
                 throw new BlockStoreException(
                         BlockStoreException.Reason.UNREACHABLE,
-                        "block could not be read before the deadline"
-                                + (context.directory().isCurrent()
-                                        ? ""
-                                        : "; storage nodes may have joined that are not known here,"
-                                                + " as ZooKeeper does not answer"));
+                        "block could not be read before the deadline");
             }
             if (stuck) {
                 startOver(now);
@@ -349,13 +352,17 @@ final class GetOperation {
     /** Everything was tried. Again, if a node that did not answer may have what is missing. */
     private void startOver(long now) throws IOException {
         // Once more in any case: chunks that are being moved can be missed where they were and are.
-        boolean sure = !sources.isUnsure() && context.directory().isCurrent();
-        if (sure && round > 0) {
-            throw new BlockStoreException(
-                    BlockStoreException.Reason.LOST,
-                    "fewer than "
-                            + code.dataChunks()
-                            + " whole chunks of the block exist on any node");
+        boolean current = context.directory().isCurrent();
+        if (!sources.isUnsure() && round > (current ? 0 : ROUNDS_CUT_OFF)) {
+            String known =
+                    "fewer than " + code.dataChunks() + " whole chunks of the block exist on any";
+            throw current
+                    ? new BlockStoreException(BlockStoreException.Reason.LOST, known + " node")
+                    : new BlockStoreException(
+                            BlockStoreException.Reason.UNREACHABLE,
+                            known
+                                    + " node that is known here; others may have joined, as"
+                                    + " ZooKeeper does not answer");
         }
         long until = Math.min(deadlineNs, now + (RETRY_NS << Math.min(round, 4)));
         while (System.nanoTime() - until < 0) {

@@ -212,7 +212,7 @@ class RepairTest {
         await().atMost(LIMIT).until(this::areHome);
         try (DistributedBlockStore cutOff =
                 new DistributedBlockStore(
-                        StorageCluster.CLUSTER, "west", discovery, epochs, 15_000, 3_000)) {
+                        StorageCluster.CLUSTER, "west", discovery, epochs, 15_000, 60_000)) {
             BlockRef moved = moved(cutOff);
             discovery.current(false);
             BlockStoreContract.assertFails(
