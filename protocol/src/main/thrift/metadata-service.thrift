@@ -13,6 +13,7 @@ service MetadataService {
   metadata.RingChangeReply changeRing(1: metadata.RingChangeRequest request)
   metadata.HashReply stateHash(1: metadata.HashRequest request)
   metadata.CheckReply check(1: metadata.CheckRequest request)
+  metadata.ContentReply content(1: metadata.ContentRequest request)
   metadata.UpkeepReply upkeep(1: metadata.UpkeepRequest request)
   metadata.CheckpointReply checkpoint(1: metadata.CheckpointRequest request)
   metadata.PieceReply checkpointPiece(1: metadata.PieceRequest request)

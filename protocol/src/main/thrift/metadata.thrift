@@ -729,6 +729,28 @@ struct ReleaseRequest {
 struct ReleaseReply {
 }
 
+// ---------------------------------------------------------------- content, as the datastore has it
+
+/** Asks the coordinator of a partition's ring to look in the datastore for blocks that the partition's files have. */
+struct ContentRequest {
+  1: required i32 partition;
+  2: optional BlockRef after;      // goes on behind this one; absent: begins
+  3: optional i32 limit;           // look for so many at most
+  4: optional list<BlockRef> of;   // instead: which files have some of these blocks, of any partition
+}
+
+struct ContentReply {
+  1: required bool leads;          // false: nothing else is set but `coordinator`
+  2: required i32 coordinator;     // replica id, -1 unknown
+  3: optional i64 blocks;          // that were looked for now
+  4: optional i64 reduced;         // of these, those with fewer chunks than they were written with
+  5: optional list<BlockRef> lost; // that cannot be read any more: fewer chunks are left than are needed
+  6: optional i64 unclear;         // that what answered has too few chunks of, or that could not be read now
+  7: optional list<string> problems; // what did not answer, for people
+  8: optional BlockRef last;       // ask for those behind it; absent: there are no more
+  9: optional list<string> files;  // with `of`: the first of them, for people
+}
+
 // ---------------------------------------------------------------- content in buckets
 
 enum UpkeepPass {

@@ -147,6 +147,11 @@ class BlockSweepTest {
         }
 
         @Override
+        public Census count(int region, List<BlockRef> blocks) throws IOException {
+            return store.count(region, blocks);
+        }
+
+        @Override
         public void close() {
             store.close();
         }

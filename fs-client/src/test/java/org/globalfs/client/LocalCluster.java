@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
@@ -23,7 +24,7 @@ import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
 import org.globalfs.protocol.wire.BlockRef;
-import org.globalfs.replica.service.BlockDeleter;
+import org.globalfs.replica.service.Datastore;
 import org.globalfs.replica.service.ReplicaConfig;
 import org.globalfs.replica.service.ReplicaOptions;
 import org.globalfs.replica.service.ReplicaServer;
@@ -43,7 +44,10 @@ final class LocalCluster implements AutoCloseable {
     private final Path folder;
     private final ReplicaOptions options;
     private final RepairOptions repairs;
-    private final DistributedBlockStore blocks;
+    final DistributedBlockStore blocks;
+
+    /** Run by replicas before they count chunks. */
+    volatile Runnable beforeCount = () -> {};
 
     LocalCluster(Path folder, int regions) throws IOException {
         this(folder, regions, ReplicaOptions.defaults());
@@ -114,11 +118,11 @@ final class LocalCluster implements AutoCloseable {
                         Rings.DEFAULTS,
                         ReplicaRole.DEFAULT_RESERVE,
                         options);
-        replicas.put(id, ReplicaServer.start(config, discovery, deleter(), fatal::add));
+        replicas.put(id, ReplicaServer.start(config, discovery, datastore(), fatal::add));
     }
 
-    private BlockDeleter deleter() {
-        return new BlockDeleter() {
+    private Datastore datastore() {
+        return new Datastore() {
             @Override
             public List<BlockRef> delete(List<BlockRef> doomed) throws IOException {
                 return blocks.deleteAll(doomed);
@@ -132,6 +136,18 @@ final class LocalCluster implements AutoCloseable {
             @Override
             public void list(int partition, Consumer<BlockRef> each) throws IOException {
                 blocks.list(partition, each);
+            }
+
+            @Override
+            public BlockStore.Census count(int partition, List<BlockRef> counted)
+                    throws IOException {
+                beforeCount.run();
+                return blocks.count(partition, counted);
+            }
+
+            @Override
+            public boolean isReadable(BlockRef block) throws IOException {
+                return blocks.isReadable(block);
             }
         };
     }

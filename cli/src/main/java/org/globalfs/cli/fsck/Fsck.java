@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * Asks a replica of each partition to check its records, and compares what partitions say of each
  * other. A name in one partition and its inode in another change at different moments while the
  * tree is in use, so what does not match is looked at again: only what stays the same over {@link
- * #ROUNDS} rounds is a fault.
+ * #ROUNDS} rounds is a fault. Then the content that files have is looked for in the datastore.
  */
 public final class Fsck {
     private static final int ROUNDS = 4;
@@ -39,16 +39,21 @@ public final class Fsck {
     private static final int CHECK_MS = 1_800_000;
 
     private final Topology topology;
+    private final boolean content;
     private final Consumer<String> out;
     private long faults;
 
-    /** {@code out} is told what is found, a line each. */
-    public Fsck(Topology topology, Consumer<String> out) {
+    /**
+     * @param content whether the datastore is asked, too, for what files have
+     * @param out told what is found, a line each
+     */
+    public Fsck(Topology topology, boolean content, Consumer<String> out) {
         this.topology = topology;
+        this.content = content;
         this.out = out;
     }
 
-    /** Whether nothing is wrong. */
+    /** Whether nothing is wrong, as far as can be told now. */
     public boolean clean() throws Failure, InterruptedException {
         Set<String> suspects = round(true);
         for (int round = 1; round < ROUNDS && !suspects.isEmpty(); round++) {
@@ -56,8 +61,22 @@ public final class Fsck {
             suspects.retainAll(round(false));
         }
         suspects.forEach(this::fault);
-        out.accept(faults == 0 ? "clean" : faults + " faults");
-        return faults == 0;
+        long unclear = 0;
+        if (content) {
+            ContentCheck.Result found = new ContentCheck(topology, out).run();
+            faults += found.lost();
+            unclear = found.unclear();
+        }
+        if (faults > 0) {
+            out.accept(faults + " faults");
+        } else if (unclear > 0) {
+            out.accept(
+                    "no faults found, but %,d blocks could not be looked for: try again when all answers"
+                            .formatted(unclear));
+        } else {
+            out.accept("clean");
+        }
+        return faults + unclear == 0;
     }
 
     private static String describe(long ino, int missing) {

@@ -17,14 +17,14 @@ import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.S3Upkeep;
 import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.wire.BlockRef;
-import org.globalfs.replica.service.BlockDeleter;
+import org.globalfs.replica.service.Datastore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes blocks, and makes chunks anew, through a client of the datastore that is made when it is
- * needed first: making one warms its erasure code up, which no server should wait for at start.
+ * The datastore as a server's roles use it, through a client of the datastore that is made when it
+ * is needed first: making one warms its erasure code up, which no server should wait for at start.
  */
-final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
+final class LazyBlockStore implements Datastore, ChunkSource, AutoCloseable {
     private final StoreKind kind;
     private final S3Upkeep upkeep;
     private final Supplier<BlockStore> open;
@@ -48,6 +48,16 @@ final class LazyBlockStore implements BlockDeleter, ChunkSource, AutoCloseable {
     @Override
     public void list(int partition, Consumer<BlockRef> each) throws IOException {
         store().list(partition, each);
+    }
+
+    @Override
+    public BlockStore.Census count(int partition, List<BlockRef> blocks) throws IOException {
+        return store().count(partition, blocks);
+    }
+
+    @Override
+    public boolean isReadable(BlockRef block) throws IOException {
+        return store().isReadable(block);
     }
 
     @Override

@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcServer;
+import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.CheckReply;
 import org.globalfs.protocol.wire.CheckRequest;
+import org.globalfs.protocol.wire.ContentReply;
+import org.globalfs.protocol.wire.ContentRequest;
 import org.globalfs.protocol.wire.Crossing;
 import org.globalfs.protocol.wire.Links;
 import org.globalfs.protocol.wire.Position;
@@ -51,9 +55,92 @@ class FsckTest {
             Topology.ReplicaSite site = new Topology.ReplicaSite(1, "dc1", address, address);
             Topology.Region region = new Topology.Region("region1", 1, List.of(site));
             List<String> lines = new ArrayList<>();
-            boolean clean = new Fsck(new Topology("test", List.of(region)), lines::add).clean();
+            boolean clean =
+                    new Fsck(new Topology("test", List.of(region)), false, lines::add).clean();
             assertThat(lines).last().isEqualTo("clean");
             assertThat(clean).isTrue();
         }
+    }
+
+    private static final CheckReply NOTHING =
+            new CheckReply(new Position(0, 1), 1, 1, 0, 0, 0, List.of(), List.of(), List.of());
+
+    /** Two replicas of one region, of which the second leads, and what fsck prints. */
+    private static List<String> ofTwoReplicas(
+            Function<ContentRequest, ContentReply> second, boolean expected) throws Exception {
+        RpcServer.Calls follower =
+                new RpcServer.Calls()
+                        .on(MetadataCalls.CHECK, FsckTest::nothing)
+                        .on(MetadataCalls.CONTENT, request -> new ContentReply(false, 2));
+        RpcServer.Calls leader =
+                new RpcServer.Calls()
+                        .on(MetadataCalls.CHECK, FsckTest::nothing)
+                        .on(MetadataCalls.CONTENT, second::apply);
+        try (RpcServer one = RpcServer.start("replica", "127.0.0.1", 0, follower);
+                RpcServer two = RpcServer.start("replica", "127.0.0.1", 0, leader)) {
+            List<Topology.ReplicaSite> sites = new ArrayList<>();
+            for (RpcServer server : List.of(one, two)) {
+                HostPort address = new HostPort("127.0.0.1", server.port());
+                sites.add(new Topology.ReplicaSite(sites.size() + 1, "dc1", address, address));
+            }
+            Topology.Region region = new Topology.Region("west", 1, sites);
+            List<String> lines = new ArrayList<>();
+            Fsck fsck = new Fsck(new Topology("test", List.of(region)), true, lines::add);
+            assertThat(fsck.clean()).isEqualTo(expected);
+            return lines;
+        }
+    }
+
+    private static CheckReply nothing(CheckRequest request) {
+        return new CheckReply(NOTHING).setPosition(new Position(request.getPartition(), 1));
+    }
+
+    private static ContentReply content(long blocks, long reduced, long unclear) {
+        return new ContentReply(true, 2)
+                .setBlocks(blocks)
+                .setReduced(reduced)
+                .setUnclear(unclear)
+                .setLost(List.of())
+                .setProblems(unclear > 0 ? List.of("node-7") : List.of());
+    }
+
+    @Test
+    void namesTheFilesWhoseContentIsLost() throws Exception {
+        BlockRef first = new BlockRef(1, 1, 10, 1, (byte) 4, (byte) 2, 1);
+        BlockRef second = new BlockRef(1, 2, 10, 1, (byte) 4, (byte) 2, 1);
+        List<String> lines =
+                ofTwoReplicas(
+                        request -> {
+                            if (request.isSetOf()) {
+                                assertThat(request.getOf()).containsExactly(second);
+                                return new ContentReply(true, 2)
+                                        .setFiles(
+                                                request.getPartition() == 1
+                                                        ? List.of("inode 7 /a")
+                                                        : List.of());
+                            }
+                            if (request.getPartition() == 0) {
+                                return content(0, 0, 0);
+                            }
+                            return request.isSetAfter()
+                                    ? content(2, 1, 0).setLost(List.of(second))
+                                    : content(3, 0, 0).setLast(first);
+                        },
+                        false);
+        assertThat(lines)
+                .contains(
+                        "partition 0 global: looked for 0 blocks in the datastore: all there",
+                        "partition 1 west: looked for 5 blocks in the datastore: 1 are lost, 1 have fewer chunks than they should",
+                        "  partition 1: inode 7 /a")
+                .last()
+                .isEqualTo("1 faults");
+    }
+
+    @Test
+    void whatNobodyCanTellIsNotClean() throws Exception {
+        List<String> lines = ofTwoReplicas(request -> content(5, 0, request.getPartition()), false);
+        assertThat(lines).anyMatch(line -> line.contains("node-7"));
+        assertThat(lines).last().asString().startsWith("no faults found, but 1 blocks could not");
+        assertThat(ofTwoReplicas(request -> content(5, 1, 0), true)).last().isEqualTo("clean");
     }
 }

@@ -32,6 +32,23 @@ public interface BlockStore extends AutoCloseable {
         return ByteBuffer.wrap(bytes);
     }
 
+    /**
+     * Reads all of a block; false: too little is left of it, or it is deleted.
+     *
+     * @throws IOException nobody can tell now
+     */
+    default boolean isReadable(BlockRef block) throws IOException {
+        try {
+            get(block, 0, new byte[block.getLength()], 0, block.getLength());
+            return true;
+        } catch (BlockStoreException e) {
+            if (e.reason() == BlockStoreException.Reason.LOST) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
     /** Writes a block's content once more, as {@link #put} does; the new block is as durable. */
     default BlockRef copy(BlockRef block, int region) throws IOException {
         return put(region, get(block, 0, block.getLength()));
@@ -93,6 +110,23 @@ public interface BlockStore extends AutoCloseable {
      *     what was; says which did not answer
      */
     void list(int region, Consumer<BlockRef> each) throws IOException;
+
+    /**
+     * Counts the chunks that there are of blocks, without reading them: what is damaged counts, and
+     * what moves meanwhile may be missed.
+     *
+     * @param region of all the blocks
+     * @param blocks in the order of their ids
+     */
+    Census count(int region, List<BlockRef> blocks) throws IOException;
+
+    /**
+     * How much there is of blocks.
+     *
+     * @param chunks of each block, how many different ones
+     * @param silent what did not answer and may have more of them, for people
+     */
+    record Census(int[] chunks, List<String> silent) {}
 
     @Override
     void close();

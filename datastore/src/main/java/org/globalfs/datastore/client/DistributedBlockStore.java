@@ -466,6 +466,30 @@ public final class DistributedBlockStore implements BlockStore {
 
     @Override
     public void list(int region, Consumer<BlockRef> each) throws IOException {
+        List<String> silent = ofAllHolders(region, node -> list(node, region, each));
+        if (!silent.isEmpty()) {
+            throw new BlockStoreException(
+                    BlockStoreException.Reason.UNREACHABLE,
+                    "these did not list their blocks: " + String.join(", ", silent));
+        }
+    }
+
+    @Override
+    public Census count(int region, List<BlockRef> blocks) throws IOException {
+        if (blocks.isEmpty()) {
+            return new Census(new int[0], List.of());
+        }
+        ChunkCount count = new ChunkCount(blocks);
+        List<String> silent = ofAllHolders(region, count::add);
+        return new Census(count.counts(), silent);
+    }
+
+    private interface Question {
+        void ask(StorageConnection node) throws IOException;
+    }
+
+    /** Asks all nodes that may have a region's chunks; returns those that did not answer. */
+    private List<String> ofAllHolders(int region, Question question) throws IOException {
         List<String> silent = new ArrayList<>();
         for (StorageSite site : directory.holders(region)) {
             if (detector.isSuspect(site.id())) {
@@ -475,17 +499,13 @@ public final class DistributedBlockStore implements BlockStore {
             try (StorageConnection connection =
                     new StorageConnection(
                             directory.address(site), cluster, site.id(), LIST_TIMEOUT_MS)) {
-                list(connection, region, each);
+                question.ask(connection);
             } catch (IOException e) {
                 LOG.info("{} does not list its blocks: {}", site.id(), e.toString());
                 silent.add(site.id());
             }
         }
-        if (!silent.isEmpty()) {
-            throw new BlockStoreException(
-                    BlockStoreException.Reason.UNREACHABLE,
-                    "these did not list their blocks: " + String.join(", ", silent));
-        }
+        return silent;
     }
 
     private static void list(StorageConnection connection, int region, Consumer<BlockRef> each)

@@ -358,6 +358,11 @@ public final class S3BlockStore implements BlockStore {
     }
 
     @Override
+    public Census count(int region, List<BlockRef> blocks) throws IOException {
+        return new ObjectCount(buckets, threads, options).run(blocks);
+    }
+
+    @Override
     public List<BlockRef> deleteAll(Collection<BlockRef> refs) throws IOException {
         Set<BlockRef> left = new HashSet<>();
         Map<Bucket, Map<String, BlockRef>> work = new LinkedHashMap<>();

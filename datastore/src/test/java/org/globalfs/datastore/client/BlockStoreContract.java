@@ -7,15 +7,18 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,9 @@ import org.junit.jupiter.api.Test;
 /** What every block store does, whatever it keeps blocks on. */
 public abstract class BlockStoreContract {
     private static final long SEED = 987_654_321;
+
+    protected static final Comparator<BlockRef> BY_ID =
+            Comparator.comparing(ref -> new ChunkKey(ref.getIdHigh(), ref.getIdLow(), 0));
 
     protected final Random random = new Random(SEED);
 
@@ -164,6 +170,49 @@ public abstract class BlockStoreContract {
         refs.remove(gone);
         assertThat(listed()).containsAll(refs).doesNotContain(gone);
         assertThat(listed()).allMatch(ref -> ref.getRegion() == region());
+    }
+
+    /** Blocks that others have between them, and some that are gone or never were. */
+    @Test
+    void countsTheChunksThatThereAreOfBlocks() throws IOException {
+        List<BlockRef> all = new ArrayList<>(putSome(40, 100_000).keySet());
+        List<BlockRef> asked = new ArrayList<>();
+        List<Integer> expected = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            BlockRef ref = all.get(i);
+            switch (i % 4) {
+                case 0 -> expected.add(ref.getDataChunks() + ref.getParityChunks());
+                case 1 -> {
+                    store().delete(ref);
+                    expected.add(0);
+                }
+                case 2 -> {
+                    ref = new BlockRef(ref).setIdLow(ref.getIdLow() + 1);
+                    expected.add(0);
+                }
+                default -> {
+                    continue;
+                }
+            }
+            asked.add(ref);
+        }
+        assertThat(store().count(region(), List.of()).chunks()).isEmpty();
+        Map<BlockRef, Integer> byBlock = new TreeMap<>(BY_ID);
+        for (int i = 0; i < asked.size(); i++) {
+            byBlock.put(asked.get(i), expected.get(i));
+        }
+        BlockStore.Census census = store().count(region(), List.copyOf(byBlock.keySet()));
+        assertThat(census.silent()).isEmpty();
+        assertThat(census.chunks())
+                .containsExactly(byBlock.values().stream().mapToInt(i -> i).toArray());
+    }
+
+    @Test
+    void tellsWhetherABlockCanBeRead() throws IOException {
+        BlockRef ref = store().put(region(), ByteBuffer.wrap(bytes(100_000)));
+        assertThat(store().isReadable(ref)).isTrue();
+        store().delete(ref);
+        assertThat(store().isReadable(ref)).isFalse();
     }
 
     private Set<BlockRef> listed() throws IOException {

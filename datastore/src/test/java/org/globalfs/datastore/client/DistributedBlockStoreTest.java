@@ -486,6 +486,27 @@ class DistributedBlockStoreTest extends BlockStoreContract {
         store.list(REGION, ref -> {});
     }
 
+    /**
+     * Chunks of one block are on all nodes but one, of the others they lie before and behind it.
+     */
+    @Test
+    void whoDoesNotAnswerIsNamedAndTheOthersChunksAreCounted() throws IOException {
+        List<BlockRef> refs = new ArrayList<>(putSome(30, 300_000).keySet());
+        refs.sort(BY_ID);
+        cluster.stop("b1");
+        for (int i = 0; i < 2; i++) { // found silent, and known to be
+            BlockStore.Census census = store.count(REGION, refs);
+            assertThat(census.silent()).containsExactly("b1");
+            for (int block = 0; block < refs.size(); block++) {
+                int all = refs.get(block).getDataChunks() + refs.get(block).getParityChunks();
+                assertThat(census.chunks()[block]).isBetween(all - 1, all == 6 ? all - 1 : all);
+            }
+        }
+        List<BlockRef> backward = refs.reversed();
+        assertThatThrownBy(() -> store.count(REGION, backward))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
     private void assertFull(DistributedBlockStore client) {
         assertThatThrownBy(() -> client.put(REGION, ByteBuffer.wrap(bytes(1 << 20))))
                 .isInstanceOfSatisfying(

@@ -280,6 +280,28 @@ class S3BlockStoreTest {
         }
 
         @Test
+        void areCountedAsFarAsBucketsAnswer() throws IOException {
+            BlockRef ref = store.put(0, ByteBuffer.wrap(bytes(50_000)));
+            Files.delete(chunk(objectsOf(ref), 4));
+            assertThat(store.count(0, List.of(ref)).chunks()).containsExactly(8);
+            Path away = bucket(1).resolveSibling("away");
+            Files.move(bucket(1), away, StandardCopyOption.ATOMIC_MOVE);
+            try {
+                BlockStore.Census census = store.count(0, List.of(ref));
+                assertThat(census.chunks()[0]).isBetween(5, 6);
+                assertThat(census.silent()).singleElement().asString().contains(name(1));
+            } finally {
+                Files.move(away, bucket(1), StandardCopyOption.ATOMIC_MOVE);
+            }
+            try (S3BlockStore two = S3BlockStoreTest.this.open(2)) {
+                assertThat(two.count(0, List.of(ref)).silent())
+                        .singleElement()
+                        .asString()
+                        .contains("blocks.s3");
+            }
+        }
+
+        @Test
         void needTwoRegions() {
             try (S3BlockStore alone = S3BlockStoreTest.this.open(1)) {
                 assertFails(

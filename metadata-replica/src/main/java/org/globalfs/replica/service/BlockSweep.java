@@ -38,7 +38,7 @@ final class BlockSweep {
 
     private final HostedPartition partition;
     private final Multicast multicast;
-    private final BlockDeleter datastore;
+    private final Datastore datastore;
     private final Shutdown shutdown;
     private final long periodNs;
     private final long graceMs;
@@ -52,7 +52,7 @@ final class BlockSweep {
     BlockSweep(
             HostedPartition partition,
             Multicast multicast,
-            BlockDeleter datastore,
+            Datastore datastore,
             Shutdown shutdown,
             long periodMs,
             long graceMs) {

@@ -86,7 +86,7 @@ final class ContentFollow {
 
     private final HostedPartition partition;
     private final Multicast multicast;
-    private final BlockDeleter datastore;
+    private final Datastore datastore;
     private final Executor executor;
     private final Shutdown shutdown;
     private final Pause pause;
@@ -108,7 +108,7 @@ final class ContentFollow {
     ContentFollow(
             HostedPartition partition,
             Multicast multicast,
-            BlockDeleter datastore,
+            Datastore datastore,
             Executor executor,
             Shutdown shutdown,
             Pause pause,

@@ -25,7 +25,7 @@ final class DoomedBlocks {
 
     private final HostedPartition partition;
     private final Multicast multicast;
-    private final BlockDeleter datastore;
+    private final Datastore datastore;
     private final Shutdown shutdown;
     private final int batch;
 
@@ -35,7 +35,7 @@ final class DoomedBlocks {
     DoomedBlocks(
             HostedPartition partition,
             Multicast multicast,
-            BlockDeleter datastore,
+            Datastore datastore,
             Shutdown shutdown,
             int batch) {
         this.partition = partition;

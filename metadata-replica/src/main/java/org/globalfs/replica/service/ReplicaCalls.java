@@ -61,6 +61,7 @@ final class ReplicaCalls {
             CheckpointSource checkpoints,
             RingChanges changes,
             BucketCare buckets,
+            LostBlocks content,
             FatalError fatal) {
         return new RpcServer.Calls()
                 .on(MetadataCalls.UPDATE, fatal.guard(updates::update))
@@ -70,6 +71,7 @@ final class ReplicaCalls {
                 .on(MetadataCalls.CHANGE_RING, fatal.guard(changes::change))
                 .on(MetadataCalls.STATE_HASH, fatal.guard(this::stateHash))
                 .on(MetadataCalls.CHECK, fatal.guard(this::check))
+                .on(MetadataCalls.CONTENT, fatal.guard(content::content))
                 .on(MetadataCalls.UPKEEP, fatal.guard(buckets::upkeep))
                 .on(MetadataCalls.CHECKPOINT, fatal.guard(checkpoints::checkpoint))
                 .on(MetadataCalls.CHECKPOINT_PIECE, fatal.guard(checkpoints::piece))

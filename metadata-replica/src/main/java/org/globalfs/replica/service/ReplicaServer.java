@@ -76,7 +76,7 @@ public final class ReplicaServer implements AutoCloseable {
     public static ReplicaServer start(
             ReplicaConfig config,
             Discovery discovery,
-            BlockDeleter blocks,
+            Datastore blocks,
             Consumer<Throwable> onFatal)
             throws IOException {
         ReplicaServer server = new ReplicaServer(config, onFatal);
@@ -97,7 +97,7 @@ public final class ReplicaServer implements AutoCloseable {
         this.fatal = new FatalError(config.id(), shutdown, onFatal);
     }
 
-    private void open(Discovery discovery, BlockDeleter blocks) throws IOException {
+    private void open(Discovery discovery, Datastore blocks) throws IOException {
         ReplicaFolder.claim(config.folder(), config.topology().cluster(), config.id(), home);
         options = config.options().within(config.reserve().on(Disk.of(config.folder())));
         HostedPartition global = hold(Topology.GLOBAL);
@@ -157,6 +157,7 @@ public final class ReplicaServer implements AutoCloseable {
                                 checkpoints,
                                 new RingChanges(home, multicast),
                                 buckets,
+                                new LostBlocks(partitions, multicast, blocks),
                                 fatal)));
         String peerThread = "replica-" + config.id() + "-peers";
         opened.push(
@@ -184,7 +185,7 @@ public final class ReplicaServer implements AutoCloseable {
     }
 
     /** Begins it in all partitions; returns who is to hear of opened files. */
-    private Reads.Opened followContent(Multicast multicast, BlockDeleter blocks, Updates updates) {
+    private Reads.Opened followContent(Multicast multicast, Datastore blocks, Updates updates) {
         Map<Integer, ContentFollow> follows = new TreeMap<>();
         partitions.forEach((number, partition) -> {
             ContentFollow follow =
@@ -329,7 +330,7 @@ public final class ReplicaServer implements AutoCloseable {
             CoordinatedDriver driver,
             Grants grants,
             CheckpointSource checkpoints,
-            BlockDeleter blocks,
+            Datastore blocks,
             RingPeers peers) {
         HostedPartition global = Objects.requireNonNull(partitions.get(Topology.GLOBAL));
         Flusher regionalFlusher = Objects.requireNonNull(flushers.get(home));

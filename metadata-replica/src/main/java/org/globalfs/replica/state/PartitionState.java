@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -20,6 +21,7 @@ import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.VoteOp;
 import org.globalfs.replica.state.check.CheckReport;
+import org.globalfs.replica.state.check.FilesWithBlocks;
 import org.globalfs.replica.state.check.PartitionCheck;
 import org.globalfs.replica.state.model.Blocks;
 import org.globalfs.replica.state.model.Counters;
@@ -449,6 +451,35 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                             });
         }
         return doomed;
+    }
+
+    /**
+     * Blocks that files have and this partition deletes in the end, in the order of their ids.
+     *
+     * @param after null: from the first one on; else from behind this one
+     */
+    public List<BlockRef> ownBlocks(@Nullable BlockRef after, int limit) {
+        List<BlockRef> blocks = new ArrayList<>();
+        byte[] from = after == null ? Keys.none() : Blocks.key(after);
+        store.newest()
+                .scan(
+                        Table.BLOCK,
+                        Keys.none(),
+                        from,
+                        (key, value) -> {
+                            BlockRef block = Blocks.decode(value);
+                            if (block.getRegion() == partition
+                                    && (after == null || !Arrays.equals(key, from))) {
+                                blocks.add(block);
+                            }
+                            return blocks.size() < limit;
+                        });
+        return blocks;
+    }
+
+    /** The first files that have some of these blocks, a line each. Reads much. */
+    public List<String> filesWith(Collection<BlockRef> blocks) {
+        return onSnapshot((records, seen) -> FilesWithBlocks.describe(records, blocks));
     }
 
     /** Where an inode lives, as far as this partition knows: see {@link Homes}. */

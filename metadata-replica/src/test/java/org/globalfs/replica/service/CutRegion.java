@@ -23,7 +23,7 @@ import org.globalfs.replica.state.ResultListener;
 import org.jspecify.annotations.Nullable;
 
 /** One region's replica in {@link CutRegions}: both its partitions, and all that it does itself. */
-final class CutRegion implements AutoCloseable, BlockDeleter {
+final class CutRegion implements AutoCloseable, Datastore {
 
     private static final long CONFIRM_NS = 3_000_000_000L;
 

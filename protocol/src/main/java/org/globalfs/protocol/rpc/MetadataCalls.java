@@ -4,6 +4,8 @@ import org.globalfs.protocol.wire.CheckReply;
 import org.globalfs.protocol.wire.CheckRequest;
 import org.globalfs.protocol.wire.CheckpointReply;
 import org.globalfs.protocol.wire.CheckpointRequest;
+import org.globalfs.protocol.wire.ContentReply;
+import org.globalfs.protocol.wire.ContentRequest;
 import org.globalfs.protocol.wire.HashReply;
 import org.globalfs.protocol.wire.HashRequest;
 import org.globalfs.protocol.wire.PieceReply;
@@ -40,6 +42,8 @@ public final class MetadataCalls {
             new RpcMethod<>("stateHash", HashRequest::new, HashReply::new);
     public static final RpcMethod<CheckRequest, CheckReply> CHECK =
             new RpcMethod<>("check", CheckRequest::new, CheckReply::new);
+    public static final RpcMethod<ContentRequest, ContentReply> CONTENT =
+            new RpcMethod<>("content", ContentRequest::new, ContentReply::new);
     public static final RpcMethod<UpkeepRequest, UpkeepReply> UPKEEP =
             new RpcMethod<>("upkeep", UpkeepRequest::new, UpkeepReply::new);
 

@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.s3.BlockOwner;
 import org.globalfs.datastore.s3.BucketUpkeep;
 import org.globalfs.protocol.wire.BlockRef;
 
 /** The datastore, as far as the replica uses it. */
 @FunctionalInterface
-public interface BlockDeleter {
+public interface Datastore {
 
     /**
      * Deletes the content of blocks and returns those of which nothing is left; one that is gone
@@ -25,6 +26,24 @@ public interface BlockDeleter {
      * @throws IOException not all could be seen; those that could were called with
      */
     default void list(int partition, Consumer<BlockRef> each) throws IOException {}
+
+    /**
+     * Counts the chunks that there are of a partition's blocks, see {@link BlockStore#count}.
+     *
+     * @param blocks in the order of their ids
+     */
+    default BlockStore.Census count(int partition, List<BlockRef> blocks) throws IOException {
+        throw new IOException("this replica has no datastore to look for blocks in");
+    }
+
+    /**
+     * Reads all of a block; false: too little is left of it.
+     *
+     * @throws IOException nobody can tell now
+     */
+    default boolean isReadable(BlockRef block) throws IOException {
+        throw new IOException("this replica has no datastore to read blocks from");
+    }
 
     /**
      * Begins to look after what a partition has in buckets; empty: the content is not in buckets,
