@@ -38,6 +38,7 @@ public final class TestedCluster implements AutoCloseable {
     /** A server's cache, as {@code globalfs} configures it. */
     private static final Pattern CACHE_ROLE = Pattern.compile("(?m)^  cache:\\n    port: \\d+\\n");
 
+    private static final Duration REDUNDANCY_LIMIT = Duration.ofMinutes(3);
     private static final Duration START_LIMIT = Duration.ofMinutes(5);
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Duration MOVE_LIMIT = Duration.ofSeconds(30);
@@ -427,15 +428,39 @@ public final class TestedCluster implements AutoCloseable {
 
     /**
      * Waits until all replicas of each ring have executed as much, and says whether their states
-     * are equal then and the tree is whole; empty: so it is.
+     * are equal then, the tree is whole, and there is as much of all content as there should be;
+     * empty: so it is. What nodes missed is made anew by them, which takes a while.
      */
     public Optional<String> difference(Duration limit) throws IOException {
         Optional<String> differ = await(ClusterStatus::equal, limit);
         if (differ.isPresent()) {
             return Optional.of("replicas' states differ: " + differ.get());
         }
-        String found = globalfs(START_LIMIT, prefix(REGIONS.getFirst()), "fsck");
-        return found.contains("clean") ? Optional.empty() : Optional.of("fsck: " + found.strip());
+        long deadlineNs = System.nanoTime() + REDUNDANCY_LIMIT.toNanos();
+        while (true) {
+            String found;
+            try {
+                found = globalfs(START_LIMIT, prefix(REGIONS.getFirst()), "fsck");
+                if (found.contains("clean") && !found.contains("fewer chunks")) {
+                    return Optional.empty();
+                }
+            } catch (IOException e) {
+                found = String.valueOf(e.getMessage());
+            }
+            if (System.nanoTime() - deadlineNs > 0) {
+                return Optional.of("fsck: " + found.strip());
+            }
+            pause();
+        }
+    }
+
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(AGREE_PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
     }
 
     /**
@@ -458,12 +483,7 @@ public final class TestedCluster implements AutoCloseable {
             if (System.nanoTime() - deadlineNs > 0) {
                 return Optional.of(status.strip());
             }
-            try {
-                Thread.sleep(AGREE_PAUSE_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IOException("interrupted", e);
-            }
+            pause();
         }
     }
 
