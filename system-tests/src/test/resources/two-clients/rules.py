@@ -231,6 +231,24 @@ def resizing():
     os.unlink(os.path.join(A, "resized-global"))
 
 
+def mapped_beside():
+    """A page is written back whole, and undoes nothing that another client wrote beside it."""
+    x, y = opened(A, "two/beside"), opened(B, "two/beside")
+    os.write(x, bytes(4096))
+    os.fsync(x)
+    with mmap.mmap(x, 4096) as mapped:
+        for i in range(1, 4):
+            mapped[0] = i
+            os.pwrite(y, bytes([i]), 100)
+            os.fsync(y)
+            time.sleep(2.5)  # longer than anything written waits for its commit
+            for fd in (x, y):
+                page = os.pread(fd, 101, 0)
+                assert (page[0], page[100]) == (i, i), (i, page[0], page[100])
+    os.close(x)
+    os.close(y)
+
+
 def rename():
     x = opened(A, "two/old")
     os.write(x, b"one ")

@@ -124,6 +124,7 @@ final class TwoClientsIT {
                 "interruption",
                 "signals",
                 "resizing",
+                "mapped_beside",
                 "rename",
                 "appending",
                 "appended_in_place",

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import org.globalfs.client.vfs.Created;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
+import org.globalfs.client.vfs.OpenFlags;
 import org.globalfs.client.vfs.OpenResult;
 import org.globalfs.client.vfs.Stat;
 import org.globalfs.protocol.Invariant;
@@ -86,7 +87,9 @@ final class FileOperations {
     void write(Exchange x) throws FsException {
         long handle = x.int64(FuseLayout.WriteIn.FH);
         long offset = x.int64(FuseLayout.WriteIn.OFFSET);
-        int flags = x.int32(FuseLayout.WriteIn.FLAGS);
+        boolean pages =
+                (x.int32(FuseLayout.WriteIn.WRITE_FLAGS) & FuseLayout.WriteIn.FROM_PAGES) != 0;
+        int flags = x.int32(FuseLayout.WriteIn.FLAGS) | (pages ? OpenFlags.PAGES : 0);
         ByteBuffer content = x.content(x.int32(FuseLayout.WriteIn.SIZE));
         x.changes(x.node());
         int size = fileSystem.write(x.caller(), x.node(), handle, offset, content, flags);

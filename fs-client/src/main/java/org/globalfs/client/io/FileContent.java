@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -44,12 +44,19 @@ public final class FileContent {
     private static final int READ_ATTEMPTS = 8;
     private static final int MAX_PIECES = 2_000;
 
+    private static final int IDLE = 0;
+    private static final int FLUSHING = 1;
+    private static final int ASKED = 2;
+
     private final long ino;
     private final WriteBack writeBack;
     private final Backing backing;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition committed = lock.newCondition();
-    private final AtomicBoolean flushScheduled = new AtomicBoolean();
+
+    /** What {@link #flushSoon} was asked for: one thread a file does it, however often that is. */
+    private final AtomicInteger flushes = new AtomicInteger(IDLE);
+
     private @Nullable Pending current;
     private @Nullable Pending committing;
 
@@ -101,6 +108,17 @@ public final class FileContent {
         }
     }
 
+    /** Whether something of {@link #writePages} is pending. */
+    public boolean hasPendingPages() {
+        lock.lock();
+        try {
+            return (current != null && current.hasPages)
+                    || (committing != null && committing.hasPages);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Whether something is pending that goes to the end of the file. */
     public boolean appends() {
         lock.lock();
@@ -132,6 +150,27 @@ public final class FileContent {
             Credentials credentials,
             Patience patience)
             throws ContentException {
+        write(offset, content, append, false, credentials, patience);
+    }
+
+    /**
+     * As {@link #write}, of pages that the kernel writes back whole: with bytes that no program
+     * wrote here, and which another client may be changing.
+     */
+    public void writePages(
+            long offset, ByteBuffer content, Credentials credentials, Patience patience)
+            throws ContentException {
+        write(offset, content, false, true, credentials, patience);
+    }
+
+    private void write(
+            long offset,
+            ByteBuffer content,
+            boolean append,
+            boolean pages,
+            Credentials credentials,
+            Patience patience)
+            throws ContentException {
         long memory = (long) content.remaining() + WriteBuffer.BESIDES_BYTES;
         if (!writeBack.budget().take(memory, patience)) {
             throw new ContentException(
@@ -146,6 +185,7 @@ public final class FileContent {
                 appendAt = offset;
             }
             target.reserved(memory);
+            target.hasPages |= pages;
             target.write(
                     append ? target.pieces().end() : offset,
                     content,
@@ -186,18 +226,30 @@ public final class FileContent {
 
     /** Commits in the background what is pending. */
     void flushSoon() {
-        if (flushScheduled.compareAndSet(false, true)) {
+        if (flushes.getAndSet(ASKED) == IDLE) {
             boolean begun = false;
             try {
-                writeBack.run(() -> {
-                    flushScheduled.set(false);
-                    flush();
-                });
+                writeBack.run(this::flushAsAsked);
                 begun = true;
             } finally {
                 if (!begun) {
-                    flushScheduled.set(false); // or nobody would ever try again
+                    flushes.set(IDLE); // or nobody would ever try again
                 }
+            }
+        }
+    }
+
+    private void flushAsAsked() {
+        boolean done = false;
+        try {
+            while (!done) {
+                flushes.set(FLUSHING);
+                flush();
+                done = flushes.compareAndSet(FLUSHING, IDLE);
+            }
+        } finally {
+            if (!done) {
+                flushes.set(IDLE);
             }
         }
     }

@@ -29,6 +29,9 @@ final class Pending {
     private long bufferedBytes;
     private long writtenAtMs;
 
+    /** Whether pages were written back into it. */
+    boolean hasPages;
+
     Pending(boolean append, Credentials credentials) {
         this.append = append;
         this.credentials = credentials;

@@ -54,7 +54,7 @@ public final class WriteBack implements AutoCloseable {
     private final IoOptions options;
 
     /** Flushes: they mostly wait. */
-    private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+    private final ExecutorService executor;
 
     /** Transfers of blocks; nothing that runs here waits for another transfer. */
     private final ThreadPoolExecutor transfers;
@@ -77,13 +77,21 @@ public final class WriteBack implements AutoCloseable {
                 backing,
                 blocks,
                 options,
-                Thread.ofPlatform().daemon().name("block-transfer-", 1).factory());
+                Thread.ofPlatform().daemon().name("block-transfer-", 1).factory(),
+                Thread.ofVirtual().factory());
     }
 
     /**
      * @param threads for transfers
+     * @param flushing for flushes
      */
-    WriteBack(Backing backing, BlockStore blocks, IoOptions options, ThreadFactory threads) {
+    WriteBack(
+            Backing backing,
+            BlockStore blocks,
+            IoOptions options,
+            ThreadFactory threads,
+            ThreadFactory flushing) {
+        this.executor = Executors.newThreadPerTaskExecutor(flushing);
         this.backing = backing;
         this.blocks = blocks;
         this.options = options;

@@ -156,7 +156,7 @@ public interface FileSystem extends AutoCloseable {
     /**
      * Takes all bytes of {@code content} (direct, only valid during the call), or fewer; returns
      * how many. {@code flags} are the open file's: with O_APPEND the offset is what this kernel
-     * believes the end to be.
+     * believes the end to be; and perhaps {@link OpenFlags#PAGES}.
      */
     int write(Caller caller, long ino, long handle, long offset, ByteBuffer content, int flags)
             throws FsException;

@@ -14,6 +14,7 @@ import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.SetAttributesOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -183,6 +184,9 @@ final class Files {
             return names.resized(setSize(caller, open, op, certain));
         }
         if (open.content.hasPending()) {
+            if (certain && takesAway(open.attributes(), op)) {
+                return names.reply(setWithContent(caller, open, op, true));
+            }
             if (certain && open.content.defer(op, Requests.credentials(caller))) {
                 return names.reply(open.attributes());
             }
@@ -249,6 +253,13 @@ final class Files {
         return owner && sizeAllowed && !op.isSetUid() && !op.isSetGid();
     }
 
+    /** Whether somebody may do less from then on, who must not be able to once it is answered. */
+    private static boolean takesAway(Attributes before, SetAttributesOp op) {
+        return op.isSetMode() && (before.getMode() & ~op.getMode() & 07777) != 0
+                || op.isSetUid() && before.getUid() != 0 && op.getUid() != before.getUid()
+                || op.isSetGid() && before.getGid() != 0 && op.getGid() != before.getGid();
+    }
+
     private Attributes setCommitted(Caller caller, SetAttributesOp op) throws FsException {
         long ino = op.getIno();
         UpdateReply reply = set(caller, op);
@@ -276,6 +287,14 @@ final class Files {
 
     private Attributes setSize(Caller caller, OpenInode open, SetAttributesOp op, boolean certain)
             throws FsException {
+        Attributes attributes = setWithContent(caller, open, op, certain);
+        shortened(op.getIno());
+        return attributes;
+    }
+
+    /** Sets attributes now, in one command with what is pending if they are certain. */
+    private Attributes setWithContent(
+            Caller caller, OpenInode open, SetAttributesOp op, boolean certain) throws FsException {
         FileContent.Outcome outcome =
                 open.content.setAttributes(
                         op,
@@ -289,7 +308,6 @@ final class Files {
                         ? names.attributes(caller, op.getIno())
                         : answer.reply().getAttributes();
         open.attributes(attributes);
-        shortened(op.getIno());
         return attributes;
     }
 
@@ -513,13 +531,12 @@ final class Files {
         content.limit(content.position() + length);
         boolean append = (flags & OpenFlags.O_APPEND) != 0;
         try {
-            open.content()
-                    .write(
-                            offset,
-                            content,
-                            append,
-                            Requests.credentials(caller),
-                            requests.patience(caller));
+            Credentials writer = Requests.credentials(caller);
+            if ((flags & OpenFlags.PAGES) != 0 && !append) {
+                open.content().writePages(offset, content, writer, requests.patience(caller));
+            } else {
+                open.content().write(offset, content, append, writer, requests.patience(caller));
+            }
         } catch (ContentException e) {
             throw failed(e);
         }

@@ -113,7 +113,9 @@ public final class GlobalFileSystem implements FileSystem {
         this.directories = new Directories(requests, names, listings, numbers);
         this.statistics = new Statistics(client, capacityBytes);
         this.ranges = new Ranges(requests, files, statistics);
-        this.recalls = new Recalls(client, cache, new GrownFiles(files, operations::tellSize));
+        this.recalls =
+                new Recalls(
+                        client, cache, new GrownFiles(files, operations::tellSize), files::content);
         cache.onGranted(recalls::granted);
         this.lease = lease;
         this.locks = new FileLocks(requests, files, pages, grants, lease);

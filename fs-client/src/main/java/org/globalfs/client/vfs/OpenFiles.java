@@ -143,6 +143,12 @@ final class OpenFiles {
         return inodes.get(ino);
     }
 
+    /** What an open file holds; null: nobody has it open. */
+    @Nullable FileContent content(long ino) {
+        OpenInode open = find(ino);
+        return open == null ? null : open.content;
+    }
+
     /** Whether it is a regular file that somebody has open. */
     boolean isOpenFile(long ino) {
         OpenInode open = inodes.get(ino);

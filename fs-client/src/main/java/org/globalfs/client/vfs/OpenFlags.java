@@ -14,6 +14,12 @@ public final class OpenFlags {
     public static final int O_DSYNC = 010000;
     public static final int O_SYNC = 04010000;
 
+    /**
+     * No flag of open(2), but beside them with a write: the bytes are pages that the kernel writes
+     * back, whole ones of which a program wrote some bytes.
+     */
+    public static final int PAGES = 1 << 30;
+
     private OpenFlags() {}
 
     public static boolean reads(int flags) {

@@ -1,11 +1,15 @@
 package org.globalfs.client.vfs;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.LongFunction;
 import org.globalfs.client.cache.LeaseOffer;
 import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.io.FileContent;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
@@ -23,6 +27,10 @@ import org.slf4j.LoggerFactory;
  * names. The kernel may be slow: dropping a name takes the directory's lock, which a local
  * operation may hold that itself waits for the coordinator. Then the recall ends with the lease
  * instead, and the kernel gets no names of that directory for a while.
+ *
+ * <p>Dropping mapped pages has the kernel write back those that a program has changed, each whole:
+ * with bytes that the other client is about to change. They are committed before the recall is
+ * acknowledged, so before the other's change, which they would undo afterwards.
  */
 final class Recalls implements AutoCloseable {
 
@@ -30,6 +38,7 @@ final class Recalls implements AutoCloseable {
     private static final Duration POLL = Duration.ofSeconds(20);
     private static final long IDLE_NS = 60_000_000_000L;
     private static final long KERNEL_WAIT_MS = 200;
+    private static final long COMMIT_CHECK_MS = 2;
 
     /**
      * After an answer was written to the kernel, the program that gets it has to run before the
@@ -40,11 +49,20 @@ final class Recalls implements AutoCloseable {
     private final MetadataClient client;
     private final MetadataCache cache;
     private final GrownFiles grown;
+    private final LongFunction<@Nullable FileContent> contents;
     private final ConcurrentMap<Integer, Listener> listeners = new ConcurrentHashMap<>();
     private volatile @Nullable KernelCache kernel;
     private volatile boolean closed;
 
-    Recalls(MetadataClient client, MetadataCache cache, GrownFiles grown) {
+    /**
+     * @param contents of open files
+     */
+    Recalls(
+            MetadataClient client,
+            MetadataCache cache,
+            GrownFiles grown,
+            LongFunction<@Nullable FileContent> contents) {
+        this.contents = contents;
         this.client = client;
         this.cache = cache;
         this.grown = grown;
@@ -119,6 +137,7 @@ final class Recalls implements AutoCloseable {
                     cache.recalled(ino);
                 }
                 waitForKernel();
+                commitPages(reply.getInodes());
                 reply.getInodes().forEach(grown::recalled);
             }
             if (reply.isSetNumber()) {
@@ -145,6 +164,30 @@ final class Recalls implements AutoCloseable {
                 settlingSinceNs = nowNs;
             }
             return settled;
+        }
+
+        private void commitPages(List<Long> inodes) throws InterruptedException {
+            List<CompletableFuture<Void>> commits = new ArrayList<>();
+            for (long ino : inodes) {
+                FileContent content = contents.apply(ino);
+                if (content != null && content.hasPendingPages()) {
+                    CompletableFuture<Void> commit = new CompletableFuture<>();
+                    Thread.startVirtualThread(() -> {
+                        try {
+                            content.flush();
+                        } finally {
+                            commit.complete(null);
+                        }
+                    });
+                    commits.add(commit);
+                }
+            }
+            CompletableFuture<Void> all =
+                    CompletableFuture.allOf(commits.toArray(CompletableFuture[]::new));
+            // Two clients that do this at once wait for each other until a lease ends.
+            while (!all.isDone() && !closed && cache.leased(partition)) {
+                Thread.sleep(COMMIT_CHECK_MS);
+            }
         }
 
         private void waitForKernel() throws InterruptedException {

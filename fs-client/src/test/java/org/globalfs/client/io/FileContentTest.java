@@ -132,6 +132,46 @@ class FileContentTest {
         }
     }
 
+    /**
+     * Storage is away, and writers wait for room: they ask for commits of all files, all the time.
+     */
+    @Test
+    void whoWaitsForRoomBeginsNoMoreThanOneFlushOfAFile() throws InterruptedException {
+        IoOptions options = options(1 << 20, Duration.ofSeconds(50));
+        AtomicInteger begun = new AtomicInteger();
+        ThreadFactory flushing =
+                task -> {
+                    begun.incrementAndGet();
+                    return Thread.ofVirtual().unstarted(task);
+                };
+        ThreadFactory transfers = Thread.ofPlatform().daemon().factory();
+        try (WriteBack writeBack = new WriteBack(replica, blocks, options, transfers, flushing)) {
+            CountDownLatch go = new CountDownLatch(1);
+            replica.beforeUpdate = op -> awaited(go);
+            List<Thread> writers = new ArrayList<>();
+            AtomicInteger written = new AtomicInteger();
+            for (int i = 0; i < 16; i++) {
+                FileContent file = writeBack.file(i);
+                writers.add(
+                        Thread.ofPlatform()
+                                .daemon()
+                                .start(() -> {
+                                    for (int at = 0; at < 16; at++) {
+                                        write(file, at * 16384L, 16384, false);
+                                        written.incrementAndGet();
+                                    }
+                                }));
+            }
+            writers.getFirst().join(3_000);
+            assertThat(written).as("the budget is used up").hasValueBetween(40, 100);
+            assertThat(begun).as("of 16 files").hasValueLessThanOrEqualTo(16);
+            go.countDown();
+            for (Thread writer : writers) {
+                writer.join();
+            }
+        }
+    }
+
     /** chmod(2) was answered; that content finds no storage node is no reason to forget it. */
     @Test
     void attributesStayWhenTheContentBeforeThemIsLost() {
@@ -201,7 +241,8 @@ class FileContentTest {
                     throw new OutOfMemoryError("unable to create native thread");
                 };
         IoOptions options = options(64 << 20, Duration.ofSeconds(50));
-        try (WriteBack writeBack = new WriteBack(replica, blocks, options, none)) {
+        try (WriteBack writeBack =
+                new WriteBack(replica, blocks, options, none, Thread.ofVirtual().factory())) {
             FileContent file = writeBack.file(1);
             write(file, 0, 40 << 20, false);
             file.flush();

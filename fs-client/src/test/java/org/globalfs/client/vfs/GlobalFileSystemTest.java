@@ -103,7 +103,7 @@ class GlobalFileSystemTest {
     void tooLargeASizeLeavesWhatWasWrittenBefore() throws FsException {
         Open file = here.create(home, "file");
         here.write(file, 0, bytes("kept"));
-        here.set(file.ino(), SetAttributes.MODE, 0640, file.handle());
+        here.set(file.ino(), SetAttributes.MODE, 0666, file.handle());
         assertFails(
                 Errno.EFBIG,
                 () ->
@@ -114,7 +114,7 @@ class GlobalFileSystemTest {
                                 file.handle()));
         here.close(file);
         assertThat(there.content(file.ino())).isEqualTo(bytes("kept"));
-        assertThat(there.stat(file.ino()).mode() & 07777).isEqualTo(0640);
+        assertThat(there.stat(file.ino()).mode() & 07777).isEqualTo(0666);
     }
 
     @Test
@@ -155,6 +155,31 @@ class GlobalFileSystemTest {
         assertThat(stat.mtimeNs()).isEqualTo(1_234_567_890_123L);
         assertThat(stat.mode()).isEqualTo(0100600);
         assertThat(stat.size()).isEqualTo(5);
+    }
+
+    /**
+     * Who may not read it any more may not once chmod(2) has returned, whatever is not stored yet.
+     */
+    @Test
+    void whatIsTakenFromOthersIsTakenAtOnce() throws FsException {
+        Open file = here.create(home, "file");
+        here.set(file.ino(), SetAttributes.MODE, 0644, file.handle());
+        there.uid = 1_000;
+        there.close(there.open(file.ino(), OpenFlags.O_RDONLY));
+        here.write(file, 0, bytes("secret"));
+        int before = cluster.executed.size();
+        here.set(file.ino(), SetAttributes.MODE, 0600, file.handle());
+        assertThat(cluster.executed).as("with what was written").hasSize(before + 1);
+        assertFails(Errno.EACCES, () -> there.open(file.ino(), OpenFlags.O_RDONLY));
+        here.write(file, 6, bytes("!"));
+        here.set(file.ino(), SetAttributes.UID, 1_000, file.handle());
+        here.set(file.ino(), SetAttributes.MODE, 0640, file.handle());
+        assertThat(cluster.executed).as("what is given waits").hasSize(before + 1);
+        here.set(file.ino(), SetAttributes.UID, 1_001, file.handle());
+        assertFails(Errno.EACCES, () -> there.open(file.ino(), OpenFlags.O_RDONLY));
+        here.close(file);
+        assertThat(here.read(here.open(file.ino(), OpenFlags.O_RDONLY), 0, 100))
+                .isEqualTo(bytes("secret!"));
     }
 
     /** Linux lets chown(2) take them even where it changes neither owner nor group. */
