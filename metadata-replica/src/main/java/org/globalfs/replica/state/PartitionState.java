@@ -499,22 +499,32 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
     /** What other partitions are owed, from the first that is not delivered; see NoticesOp. */
     public record Owed(long first, List<byte[]> notices) {}
 
+    /**
+     * At most so many. They are numbered as their rows are, whatever is delivered meanwhile: under
+     * another's number one would be lost, or take effect twice.
+     */
     public Owed owed(int limit) {
-        Counters seen = visible.counters;
+        long[] numbers = {visible.counters.noticesDelivered + 1, 0};
         List<byte[]> notices = new ArrayList<>();
-        long first = seen.noticesDelivered + 1;
-        if (seen.noticed >= first) {
+        if (limit > 0 && visible.counters.noticed >= numbers[0]) {
             store.newest()
                     .scan(
                             Table.NOTICE,
                             Keys.none(),
-                            Keys.of(first),
+                            Keys.of(numbers[0]),
                             (key, value) -> {
+                                long number = Keys.getLong(key, 0);
+                                if (notices.isEmpty()) {
+                                    numbers[0] = number;
+                                } else if (number != numbers[1] + 1) {
+                                    return false;
+                                }
+                                numbers[1] = number;
                                 notices.add(value);
                                 return notices.size() < limit;
                             });
         }
-        return new Owed(first, notices);
+        return new Owed(numbers[0], notices);
     }
 
     /** Whether some of a file's content may be in other regions' blocks. */

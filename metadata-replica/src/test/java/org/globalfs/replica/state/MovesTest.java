@@ -9,6 +9,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.placement.MoveRule;
 import org.globalfs.protocol.placement.Placement;
@@ -26,6 +31,7 @@ import org.globalfs.protocol.wire.LockKind;
 import org.globalfs.protocol.wire.LockOp;
 import org.globalfs.protocol.wire.LockType;
 import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.protocol.wire.NoticesOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RenameOp;
@@ -544,5 +550,52 @@ final class MovesTest {
                 .isEqualTo(Errno.EINVAL.number());
         assertThat(moved(2, Partitions.ROOT).getStayed()).containsExactly(Partitions.ROOT);
         assertThat(moved(1, home).getStayed()).isEmpty();
+    }
+
+    /** Whoever passes them on reads them while others are delivered. */
+    @Test
+    void whatIsOwedIsNumberedRightAtEveryMoment() throws Exception {
+        long tree = made(home, "tree", Mode.DIRECTORY | 0755);
+        List<Long> inodes = new ArrayList<>(List.of(tree));
+        for (int i = 0; i < 400; i++) {
+            inodes.add(made(tree, "f" + i, FILE));
+        }
+        moved(2, inodes.stream().mapToLong(i -> i).toArray());
+        for (int i = 0; i < 400; i++) {
+            ByteBuffer name = ByteBuffer.wrap(("f" + i).getBytes(UTF_8));
+            UpdateOp unlink = UpdateOp.unlink(new UnlinkOp(tree, name, false));
+            rings.deliver(2, List.of(rings.stamped(rings.command(5, 0, 2, unlink))));
+        }
+        rings.passMs(120_000);
+        rings.internal(2, UpdateOp.collectOrphans(new CollectOrphansOp(1_000)));
+        PartitionState state = rings.state(2);
+        PartitionState.Owed all = state.owed(10_000);
+        assertThat(all.notices()).hasSizeGreaterThanOrEqualTo(400);
+        AtomicBoolean stop = new AtomicBoolean();
+        Callable<Long> reader =
+                () -> {
+                    long looks = 0;
+                    while (!stop.get()) {
+                        PartitionState.Owed some = state.owed(3);
+                        int at = (int) (some.first() - all.first());
+                        for (int i = 0; i < some.notices().size(); i++) {
+                            assertThat(some.notices().get(i)).isEqualTo(all.notices().get(at + i));
+                        }
+                        looks++;
+                    }
+                    return looks;
+                };
+        try (ExecutorService pool = Executors.newFixedThreadPool(1)) {
+            Future<Long> looks = pool.submit(reader);
+            for (PartitionState.Owed next = state.owed(1);
+                    !next.notices().isEmpty() && !looks.isDone();
+                    next = state.owed(1)) {
+                List<ByteBuffer> notices = List.of(ByteBuffer.wrap(next.notices().getFirst()));
+                rings.internal(0, UpdateOp.notices(new NoticesOp(2, next.first(), notices)));
+                rings.importInto(2);
+            }
+            stop.set(true);
+            assertThat(looks.get()).isPositive();
+        }
     }
 }
