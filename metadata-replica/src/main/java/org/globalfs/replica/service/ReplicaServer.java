@@ -145,20 +145,16 @@ public final class ReplicaServer implements AutoCloseable {
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk, checks);
         BucketCare buckets = new BucketCare(partitions, multicast, blocks);
         opened.push(buckets);
-        opened.push(
-                RpcServer.start(
-                        "metadata replica " + config.id(),
-                        config.bind(),
-                        config.site().rpc().port(),
-                        calls.table(
-                                updates,
-                                reads,
-                                grants,
-                                checkpoints,
-                                new RingChanges(home, multicast),
-                                buckets,
-                                new LostBlocks(partitions, multicast, blocks),
-                                fatal)));
+        serve(
+                calls.table(
+                        updates,
+                        reads,
+                        grants,
+                        checkpoints,
+                        new RingChanges(home, multicast),
+                        buckets,
+                        new LostBlocks(partitions, multicast, blocks),
+                        fatal));
         String peerThread = "replica-" + config.id() + "-peers";
         opened.push(
                 new Upkeep(peerThread, shutdown, fatal)
@@ -167,6 +163,15 @@ public final class ReplicaServer implements AutoCloseable {
                         .every(10_000, checks::dropUnused)
                         .start());
         startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
+    }
+
+    private void serve(RpcServer.Calls calls) throws IOException {
+        opened.push(
+                RpcServer.start(
+                        "metadata replica " + config.id(),
+                        config.bind(),
+                        config.site().rpc().port(),
+                        calls));
     }
 
     private CoordinatedDriver driveCoordinated(

@@ -92,8 +92,7 @@ public final class Consistency {
                 read(ino, ReadOp.lookup(new LookupOp(ino, ByteBuffer.wrap("..".getBytes(UTF_8)))));
         assertThat(up.getIno()).as("parent of %x", ino).isEqualTo(parent);
         int directories = 0;
-        ReadReply listed = read(ino, ReadOp.readDirectory(new ReadDirectoryOp(ino, 0, 4000)));
-        for (DirectoryEntry entry : listed.getEntries()) {
+        for (DirectoryEntry entry : entries(ino)) {
             Child child = states.state(states.home(ino)).child(ino, entry.getName());
             assertThat(child).isEqualTo(new Child(entry.getIno(), entry.getType()));
             Attributes attributes = attributes(entry.getIno());
@@ -109,6 +108,17 @@ public final class Consistency {
         assertThat(attributes(ino).getNlink())
                 .as("nlink of directory %x", ino)
                 .isEqualTo(2 + directories);
+    }
+
+    private List<DirectoryEntry> entries(long ino) {
+        List<DirectoryEntry> entries = new ArrayList<>();
+        ReadReply page = new ReadReply();
+        for (long cookie = 0; !page.isLast(); ) {
+            page = read(ino, ReadOp.readDirectory(new ReadDirectoryOp(ino, cookie, 4000)));
+            entries.addAll(page.getEntries());
+            cookie = entries.isEmpty() ? 0 : entries.getLast().getCookie();
+        }
+        return entries;
     }
 
     private void totals() {

@@ -24,6 +24,7 @@ import org.globalfs.protocol.wire.DirectoryEntry;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.ReadDirectoryOp;
 import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.RenameOp;
 import org.globalfs.protocol.wire.SetQuotaOp;
 import org.globalfs.protocol.wire.Status;
@@ -140,9 +141,14 @@ final class CopiesTest {
 
     private Map<String, Long> names() {
         Map<String, Long> names = new TreeMap<>();
-        ReadOp op = ReadOp.readDirectory(new ReadDirectoryOp(home, 0, 4000));
-        for (DirectoryEntry entry : rings.readAt(home, 0, op).getEntries()) {
-            names.put(new String(entry.getName(), UTF_8), entry.getIno());
+        ReadReply page = new ReadReply();
+        for (long cookie = 0; !page.isLast(); ) {
+            ReadOp op = ReadOp.readDirectory(new ReadDirectoryOp(home, cookie, 4000));
+            page = rings.readAt(home, 0, op);
+            for (DirectoryEntry entry : page.getEntries()) {
+                names.put(new String(entry.getName(), UTF_8), entry.getIno());
+                cookie = entry.getCookie();
+            }
         }
         return names;
     }
@@ -327,6 +333,31 @@ final class CopiesTest {
         rings.run(0, rings.command(9, 0, 1, UpdateOp.move(whole)));
         assertThat(rings.home(home)).isEqualTo(1);
         assertThat(names()).hasSize(10);
+    }
+
+    /** Its entries would all be erased by the command that the first ones come with. */
+    @Test
+    void aWideOneComesBackOnceMostOfWhatItLeftIsErased() {
+        fill(4_200);
+        moveInLargeParts(2);
+        Command back = largePart(1);
+        rings.deliver(0, List.of(rings.stamped(back)));
+        rings.settle();
+        assertThat(rings.takeReply(back).getStatus()).isEqualTo(Status.RETRY);
+        tidy(1, 200, Map.of());
+        moveInLargeParts(1);
+    }
+
+    private Command largePart(int to) {
+        MoveOp op = new MoveOp(List.of(home), to).setBytes(64 << 10);
+        return rings.command(9, 0, to, UpdateOp.move(op));
+    }
+
+    private void moveInLargeParts(int to) {
+        for (int i = 0; i < 20 && rings.home(home) != to; i++) {
+            assertThat(rings.run(0, largePart(to)).getErrno()).isZero();
+        }
+        assertThat(rings.home(home)).isEqualTo(to);
     }
 
     @Test

@@ -216,6 +216,24 @@ final class QuotasAcrossTest {
         assertThat(quota(global).getUsedInodes()).isEqualTo(2);
     }
 
+    /** The file has another name, by which a quota of another partition counts it. */
+    @Test
+    void aRenameWithinADirectoryTakesNothingOutOfAQuotaElsewhere() {
+        limit(global, 0);
+        long tree = made(region, "tree", DIRECTORY);
+        long file = made(tree, "f", FILE);
+        UpdateOp link = UpdateOp.link(new LinkOp(file, global, bytes("a")));
+        assertThat(run(global, link).getErrno()).isZero();
+        made(region, "b", FILE);
+        assertThat(run(region, rename(region, "b", global)).getErrno()).isZero();
+        limit(tree, 5);
+        count(1);
+        assertThat(quota(tree).getUsedInodes()).isEqualTo(2);
+        RenameOp over = new RenameOp(global, bytes("a"), global, bytes("b"), 0);
+        assertThat(run(global, UpdateOp.rename(over)).getErrno()).isZero();
+        assertThat(quota(tree).getUsedInodes()).isEqualTo(2);
+    }
+
     @Test
     void whatArrivesInAFullTreeIsCountedBeyondItsLimit() {
         long file = made(region, "f", FILE);

@@ -25,7 +25,7 @@ public sealed interface Effect {
     /** An inode gains a name. */
     record AddLink(int partition, long ino) implements Effect {}
 
-    /** An inode's name changed: ctime, and for a directory its parent (0: unchanged). */
+    /** An inode's name changed: ctime, and unless it is 0 the directory that it lies in. */
     record Renamed(int partition, long ino, long parent) implements Effect {}
 
     /** So many directories of partition 0 lie in regional ones from now on. */

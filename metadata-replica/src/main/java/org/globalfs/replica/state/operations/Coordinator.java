@@ -353,7 +353,7 @@ final class Coordinator {
     private List<Effect> withGlobalBelow(List<Effect> decided) {
         long count = tree.globalBelow();
         for (Effect effect : decided) {
-            if (effect instanceof Effect.Renamed renamed) {
+            if (effect instanceof Effect.Renamed renamed && renamed.parent() != 0) {
                 count -= isBelow(renamed.ino());
                 count += isBelow(renamed.ino(), renamed.parent());
             } else if (effect instanceof Effect.DropLink drop) {

@@ -74,8 +74,9 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
         return new Effect.PutEntry(homes.of(parent), parent, name, ino, type);
     }
 
-    private static Effect renamed(Homes homes, long ino, long parent) {
-        return new Effect.Renamed(homes.of(ino), ino, parent);
+    /** Who applies it may have the inode only, and cannot tell whether its directory changes. */
+    private static Effect renamed(Homes homes, long ino, long from, long to) {
+        return new Effect.Renamed(homes.of(ino), ino, from == to ? 0 : to);
     }
 
     private static Decision rename(RenameOp op, Facts facts, Homes homes) {
@@ -93,7 +94,7 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
         if (exchange) {
             Facts.Named other = Objects.requireNonNull(target);
             effects.add(put(homes, op.getParent(), op.getName(), other.ino(), other.type()));
-            effects.add(renamed(homes, other.ino(), op.getParent()));
+            effects.add(renamed(homes, other.ino(), op.getNewParent(), op.getParent()));
         } else {
             effects.add(
                     new Effect.RemoveEntry(homes.of(op.getParent()), op.getParent(), op.getName()));
@@ -102,7 +103,7 @@ record Decision(@Nullable Errno refused, List<Effect> effects) {
             }
         }
         effects.add(put(homes, op.getNewParent(), op.getNewName(), source.ino(), source.type()));
-        effects.add(renamed(homes, source.ino(), op.getNewParent()));
+        effects.add(renamed(homes, source.ino(), op.getParent(), op.getNewParent()));
         return new Decision(null, effects);
     }
 

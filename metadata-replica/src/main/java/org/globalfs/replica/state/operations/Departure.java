@@ -82,7 +82,19 @@ final class Departure {
     }
 
     /**
-     * The share of a partition that inodes move to, or that only has a say.
+     * The share of the partition that inodes move to. It waits until what they left here before is
+     * erased, bit by bit.
+     *
+     * @param from where they live
+     */
+    static Prepared arrival(Tree tree, Intents intents, boolean holdsDirectories, int from) {
+        return tree.staging().holdsMuchOf(from, tree.homes())
+                ? new Prepared(Facts.NONE.refusing(Facts.LOCKED), Set.of())
+                : bystander(intents, holdsDirectories);
+    }
+
+    /**
+     * The share of a partition that only has a say.
      *
      * @param holdsDirectories a directory of partition 0 may come to lie below a regional one
      */

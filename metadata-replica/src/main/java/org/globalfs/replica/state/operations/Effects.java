@@ -43,9 +43,13 @@ final class Effects {
         return null;
     }
 
-    /** Within a directory a name is removed, or repointed, and another put. */
+    /**
+     * Within a directory a name is removed, or repointed, and another put: so renames of old are
+     * told apart, which all named a directory.
+     */
     private boolean changesDirectory(Effect.Renamed renamed, List<Effect> effects) {
         return renamed.partition() == tree.partition()
+                && renamed.parent() != 0
                 && effects.stream().filter(e -> isInDirectory(e, renamed.parent())).count() < 2;
     }
 
@@ -75,7 +79,7 @@ final class Effects {
                 if (changesDirectory(e, all)) {
                     tree.quotas().move(inode, here(e.parent()));
                 }
-                if (inode.isDirectory()) {
+                if (inode.isDirectory() && e.parent() != 0) {
                     inode.parent = e.parent();
                 }
                 inode.changed(nowNs);

@@ -73,6 +73,9 @@ final class FileLocks {
         long ino = op.getIno();
         LockRecord wanted = LockRecord.of(State.HELD, session, lock, op.getRequest());
         if (wanted.type() == LockType.UNLOCK) {
+            if (isLimitReached(session, ino) && splits(ino, wanted)) {
+                return Replies.failed(Errno.ENOLCK);
+            }
             set(ino, wanted);
             settle(ino);
             return answer(LockState.GRANTED);
@@ -80,12 +83,28 @@ final class FileLocks {
         if (tree.inode(ino) == null) {
             return Replies.failed(Errno.ESTALE);
         }
-        if (!leased
-                || table.countOf(ino) >= Limits.LOCKS_OF_INODE
-                || table.countOfSession(session) >= Limits.LOCKS_OF_SESSION) {
+        if (!leased || isLimitReached(session, ino)) {
             return Replies.failed(Errno.ENOLCK);
         }
         return acquire(ino, wanted, op.isSetRequest());
+    }
+
+    private boolean isLimitReached(long session, long ino) {
+        return table.countOf(ino) >= Limits.LOCKS_OF_INODE
+                || table.countOfSession(session) >= Limits.LOCKS_OF_SESSION;
+    }
+
+    /** Whether unlocking the range makes two locks of one. */
+    private boolean splits(long ino, LockRecord unlocked) {
+        for (LockRecord lock : table.locks(ino)) {
+            if (lock.is(State.HELD)
+                    && lock.sameOwner(unlocked)
+                    && lock.start() < unlocked.start()
+                    && lock.end() > unlocked.end()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean valid(LockOp op, FileLock lock) {

@@ -441,7 +441,9 @@ public final class Machine {
 
     private Prepared departure(Verdict.Prepare prepare, MoveOp op) {
         if (prepare.source() != counters.partition) {
-            return Departure.bystander(intents, prepare.moves());
+            return op.getTo() == counters.partition
+                    ? Departure.arrival(tree, intents, prepare.moves(), (int) prepare.source())
+                    : Departure.bystander(intents, prepare.moves());
         }
         Prepared own = Departure.prepare(records, tree, intents, op);
         Prepared held = Departure.bystander(intents, prepare.moves());

@@ -24,6 +24,9 @@ public final class Staging {
     /** In place of a copying's number: nobody waits for the directory. */
     private static final long WASTE = 0;
 
+    /** Entries that are erased in one command without anybody having to wait for it. */
+    private static final int MOST_AT_ONCE = 4_096;
+
     private final MutableRecords records;
 
     Staging(MutableRecords records) {
@@ -60,6 +63,20 @@ public final class Staging {
                     return waste.size() < limit;
                 });
         return waste;
+    }
+
+    /**
+     * Whether more entries wait to be erased than one command may erase, of directories that live
+     * in a partition: when one comes back, its are erased at once.
+     */
+    boolean holdsMuchOf(int partition, Homes homes) {
+        int[] left = {MOST_AT_ONCE};
+        List<Long> waste = new ArrayList<>(waste(records, Integer.MAX_VALUE));
+        waste.removeIf(ino -> homes.of(ino) != partition);
+        for (long ino : waste) {
+            records.scan(Table.DENTRY, Keys.of(ino), Keys.of(ino), (key, value) -> left[0]-- > 0);
+        }
+        return left[0] < 0;
     }
 
     /** Some entries arrive. */

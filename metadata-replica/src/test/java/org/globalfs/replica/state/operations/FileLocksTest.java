@@ -20,6 +20,7 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Counters;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Limits;
 import org.globalfs.replica.state.model.LockRecord;
 import org.globalfs.replica.state.model.LockRecord.State;
 import org.globalfs.replica.state.model.Mode;
@@ -169,6 +170,23 @@ final class FileLocksTest {
                 new LockOp(FILE).setLock(new FileLock(1, 1, LockKind.FLOCK, LockType.READ, 0, END));
         assertThat(locks.execute(1, false, op).getErrno()).isEqualTo(Errno.ENOLCK.number());
         assertThat(records.table(Table.FILE_LOCK)).isEmpty();
+    }
+
+    /** As on Linux, where an unlock that splits a lock may find no memory for it. */
+    @Test
+    void anUnlockSplitsALockNoMoreOftenThanThereMayBeLocks() {
+        posix(1, LockType.WRITE, 0, END, false);
+        int refused = 0;
+        for (int i = 0; i < Limits.LOCKS_OF_INODE + 10; i++) {
+            Object answer = posix(1, LockType.UNLOCK, 2 * i + 1, 2 * i + 1, false);
+            refused += answer.equals(Errno.ENOLCK) ? 1 : 0;
+        }
+        assertThat(rows(FILE)).hasSize(Limits.LOCKS_OF_INODE);
+        assertThat(refused).isEqualTo(11);
+        assertThat(posix(1, LockType.UNLOCK, 0, 0, false)).isEqualTo(LockState.GRANTED);
+        assertThat(rows(FILE)).hasSize(Limits.LOCKS_OF_INODE - 1);
+        assertThat(posix(1, LockType.UNLOCK, 0, END, false)).isEqualTo(LockState.GRANTED);
+        assertThat(rows(FILE)).isEmpty();
     }
 
     @Test
