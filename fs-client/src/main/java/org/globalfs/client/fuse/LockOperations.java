@@ -201,6 +201,15 @@ final class LockOperations {
         return true;
     }
 
+    /** Tells those callers who asked before then and have a signal, of which nobody has read. */
+    void interruptSignalled(long beforeNs) {
+        for (Call call : calls.values()) {
+            if (call.startNs - beforeNs < 0 && PendingSignals.noticed(call.caller.pid())) {
+                interrupt(call.unique);
+            }
+        }
+    }
+
     /** The connection has ended: nobody is answered any more. */
     void close() {
         synchronized (this) {

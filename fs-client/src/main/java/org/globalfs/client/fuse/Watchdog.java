@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
  * (a shell's SIGCHLD, a profiler's timer) does not expect EINTR from stat(2) or rename(2), which no
  * local file system gives. As a second signal is not reported, interrupted requests are looked at
  * until they end.
+ *
+ * <p>An interrupt has to be read like any request. While all workers are at work nobody does, and
+ * the signals of all who wait are looked up.
  */
 final class Watchdog implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
@@ -80,6 +83,7 @@ final class Watchdog implements Runnable {
                 try {
                     checkDeadlines(stoodStillNs);
                     checkInterrupted();
+                    checkUnread();
                 } catch (RuntimeException | Error e) {
                     log.error("the watchdog of a mount met a failure", e);
                 }
@@ -136,6 +140,25 @@ final class Watchdog implements Runnable {
                 each.remove();
             }
         }
+    }
+
+    /** For the interrupts that nobody reads. */
+    private void checkUnread() {
+        WorkerPool watched = pool;
+        if (watched == null || watched.isReading()) {
+            return;
+        }
+        long beforeNs = System.nanoTime() - LONGEST_TICK_NS;
+        for (Worker worker : watched.workers()) {
+            long unique = worker.pending();
+            if (unique != 0
+                    && worker.startNs() - beforeNs < 0
+                    && PendingSignals.fatal(worker.caller().pid())
+                    && answerFor(watched, worker, unique, Errno.EINTR)) {
+                statistics.countInterrupt();
+            }
+        }
+        locks.interruptSignalled(beforeNs);
     }
 
     private static @Nullable Worker holder(WorkerPool watched, long unique) {

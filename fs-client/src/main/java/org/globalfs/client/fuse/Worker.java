@@ -212,6 +212,11 @@ final class Worker implements Runnable {
         return caller;
     }
 
+    /** When the request was read. */
+    long startNs() {
+        return startNs;
+    }
+
     FuseDevice device() {
         return device;
     }

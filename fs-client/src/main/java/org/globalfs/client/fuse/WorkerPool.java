@@ -81,6 +81,11 @@ final class WorkerPool {
         return workers;
     }
 
+    /** False: all are at work, and what the kernel has to say waits. */
+    boolean isReading() {
+        return readers.get() > 0;
+    }
+
     /** A reader has a request and goes to work. */
     void took() {
         if (readers.decrementAndGet() == 0) {

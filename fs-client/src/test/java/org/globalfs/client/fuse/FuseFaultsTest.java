@@ -122,6 +122,57 @@ class FuseFaultsTest {
     }
 
     @Test
+    void aKilledProcessDoesNotWaitWhenNoThreadIsLeftToHearOfIt() throws Exception {
+        try (MountedProcess mount =
+                MountedProcess.start(mountpoint, with("0", "60000", "threads=4"))) {
+            mount.shell(
+                    10,
+                    """
+                    mkdir d1 d2 d3 d4 d5 d6 d7 d8
+                    for i in 1 2 3 4; do stat d$i/hang > /dev/null 2>&1 & first="$first $!"; done
+                    sleep 1
+                    for i in 5 6 7 8; do stat d$i/hang > /dev/null 2>&1 & second="$second $!"; done
+                    sleep 1
+                    kill -KILL $first; wait $first || true
+                    kill -KILL $second; wait $second || true
+                    """);
+            assertThat(mount.counts()).containsEntry("TIMEOUTS", 0L);
+            assertThat(mount.counts().get("INTERRUPTS")).isGreaterThanOrEqualTo(4);
+        }
+    }
+
+    @Test
+    void aSignalEndsTheWaitForALockWhenNoThreadIsLeftToHearOfIt() throws Exception {
+        try (MountedProcess mount =
+                MountedProcess.start(mountpoint, with("0", "60000", "threads=4", "locks"))) {
+            mount.python(
+                    10,
+                    """
+                    import fcntl, signal, subprocess, time
+                    ended, end = os.pipe()
+                    waiter = os.fork()
+                    if waiter == 0:
+                        # closing the file needs a thread, so the process cannot end by now
+                        signal.signal(signal.SIGUSR1, lambda *_: os.write(end, b'x') and os._exit(0))
+                        fcntl.lockf(os.open('f', os.O_CREAT | os.O_RDWR), fcntl.LOCK_EX, 1, 14)
+                    for i in range(4): os.mkdir('d%d' % i)
+                    while not os.path.exists('f'): time.sleep(0.1)
+                    time.sleep(1)
+                    hung = [subprocess.Popen(['stat', 'd%d/hang' % i]) for i in range(4)]
+                    time.sleep(1)
+                    os.kill(waiter, signal.SIGUSR1)
+                    assert os.read(ended, 1) == b'x'
+                    for each in hung:
+                        assert each.poll() is None
+                        each.kill()
+                    for each in hung: each.wait()
+                    assert os.waitpid(waiter, 0)[1] == 0
+                    """);
+            assertThat(mount.counts()).containsEntry("TIMEOUTS", 0L);
+        }
+    }
+
+    @Test
     void aHandledSignalIsNoError() throws Exception {
         try (MountedProcess mount = MountedProcess.start(mountpoint, with("0", "60000"))) {
             mount.python(

@@ -50,6 +50,7 @@ class MemoryFileSystem implements FileSystem {
 
     private final AtomicLong syncs = new AtomicLong();
     private static final long BROKEN_LOCK = 13;
+    private static final long HELD_LOCK = 14;
 
     private final Map<Long, MemoryInode> inodes = new ConcurrentHashMap<>();
     private final AtomicLong nextInode = new AtomicLong(2);
@@ -586,9 +587,16 @@ class MemoryFileSystem implements FileSystem {
         return locks;
     }
 
-    /** Grants all, but for one at {@link #BROKEN_LOCK}. */
+    /** Grants all, but for one at {@link #BROKEN_LOCK} and one at {@link #HELD_LOCK}. */
     @Override
-    public void lock(Caller caller, long ino, long handle, LockRequest request, boolean wait) {
+    public void lock(Caller caller, long ino, long handle, LockRequest request, boolean wait)
+            throws FsException {
+        if (request.first() == HELD_LOCK && request.type() != LockRequest.Type.UNLOCK) {
+            while (wait && !caller.interrupted()) {
+                LockSupport.parkNanos(10_000_000L);
+            }
+            throw FsException.of(wait ? Errno.EINTR : Errno.EAGAIN);
+        }
         if (request.first() == BROKEN_LOCK) {
             throw new NoClassDefFoundError("a part of the program that is gone");
         }
