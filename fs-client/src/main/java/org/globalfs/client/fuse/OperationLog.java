@@ -17,7 +17,7 @@ public final class OperationLog {
     private final long slowNs;
 
     /** {@code slowNs}: an operation that takes longer is logged; 0: none is. */
-    OperationLog(long slowNs, boolean trace) {
+    public OperationLog(long slowNs, boolean trace) {
         this.slowNs = slowNs;
         if (trace) {
             listeners.add(log::info);

@@ -44,7 +44,7 @@ public final class OperationStatistics {
     private final LongAdder bytesRead = new LongAdder();
     private final LongAdder bytesWritten = new LongAdder();
 
-    OperationStatistics() {}
+    public OperationStatistics() {}
 
     /** A request was served; {@code errno} 0: with success. */
     public void count(Opcode opcode, int errno, long elapsedNs) {

@@ -1,14 +1,15 @@
 package org.globalfs.client.jnr;
 
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -20,7 +21,9 @@ import org.globalfs.client.vfs.Caller;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.FailureNews;
 import org.globalfs.protocol.Standstill;
+import org.globalfs.protocol.Threads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,12 +38,17 @@ import ru.serce.jnrfuse.struct.FuseFileInfo;
  * that asked was killed (EINTR; one that waits for a lock: was signalled). Work that was given up
  * ends by itself some time, and what it would have handed over is taken back then. What the library
  * lent (paths, buffers) is gone by that time: work must use copies only. Thread-safe.
+ *
+ * <p>Where the system gives no further thread a call is answered EIO, but for the closing of what
+ * is open, which nobody asks for twice: the library's own thread does that.
  */
 final class Calls {
     private static final Logger log = LoggerFactory.getLogger(Calls.class);
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long NO_DEADLINE_NS = Long.MAX_VALUE / 4;
     private static final long IDLE_SECONDS = 30;
+    private static final Set<Opcode> CLOSING =
+            Set.of(Opcode.FLUSH, Opcode.RELEASE, Opcode.RELEASEDIR);
 
     /** What the file system has to do; its outcome is not null. */
     @FunctionalInterface
@@ -74,13 +82,13 @@ final class Calls {
     private final Supplier<FuseContext> context;
     private final OperationStatistics statistics;
     private final OperationLog operations;
-    private final AtomicInteger threadNumbers = new AtomicInteger();
     private final ExecutorService threads;
+    private final FailureNews shortages = new FailureNews();
     private volatile boolean disconnected;
 
     /**
      * @param context who makes the current call, on the thread that makes it
-     * @param name of the mount, for threads
+     * @param factory of the threads that work
      */
     Calls(
             FileSystem fileSystem,
@@ -89,7 +97,7 @@ final class Calls {
             Supplier<FuseContext> context,
             OperationStatistics statistics,
             OperationLog operations,
-            String name) {
+            ThreadFactory factory) {
         this.fileSystem = fileSystem;
         this.handles = handles;
         this.timeoutNs = timeoutNs;
@@ -103,11 +111,7 @@ final class Calls {
                         IDLE_SECONDS,
                         TimeUnit.SECONDS,
                         new SynchronousQueue<>(),
-                        task ->
-                                Thread.ofPlatform()
-                                        .name("jnr-" + name + "-" + threadNumbers.incrementAndGet())
-                                        .daemon()
-                                        .unstarted(task));
+                        factory);
     }
 
     /** Nobody is answered any more: who still waits gives up. */
@@ -193,7 +197,7 @@ final class Calls {
         int result;
         try {
             Task<T> task = new Task<>(caller, work, takeBack);
-            threads.execute(task);
+            begin(task, opcode);
             Outcome<T> outcome = await(task, opcode);
             result =
                     outcome.errno != 0
@@ -208,6 +212,23 @@ final class Calls {
         }
         count(opcode, path, ino, caller, result, System.nanoTime() - startNs);
         return result;
+    }
+
+    private void begin(Task<?> task, Opcode opcode) {
+        try {
+            threads.execute(task);
+        } catch (OutOfMemoryError e) {
+            if (shortages.of(e, System.nanoTime())) {
+                log.warn(
+                        "no further thread could be begun: requests are answered EIO. {}",
+                        Threads.remedy());
+            }
+            if (CLOSING.contains(opcode)) {
+                task.run();
+            } else {
+                task.outcome.complete(new Outcome<>(null, Errno.EIO.number()));
+            }
+        }
     }
 
     private Caller caller(long startNs, Opcode opcode) {

@@ -42,7 +42,10 @@ public final class JnrMount extends Mount {
                         library::getContext,
                         statistics(),
                         operations(),
-                        String.valueOf(mountpoint.getFileName()));
+                        Thread.ofPlatform()
+                                .name("jnr-" + mountpoint.getFileName() + "-", 1)
+                                .daemon()
+                                .factory());
         new InodeCalls(fileSystem, calls, handles, options.ioSizeBytes()).register(library);
         new NameCalls(fileSystem, calls).register(library);
         new FileCalls(fileSystem, calls, handles).register(library);
