@@ -552,6 +552,36 @@ final class MovesTest {
         assertThat(moved(1, home).getStayed()).isEmpty();
     }
 
+    /** A mount that was cut off comes back while a large file of its is collected. */
+    @Test
+    void whatHasLostAPartOfItsContentIsGoneForWhoeverHasItOpen() {
+        long file = made(home, "large", FILE);
+        for (int i = 0; i < 5; i++) {
+            List<Extent> extents = new ArrayList<>();
+            for (int j = 0; j < 4_000; j++) {
+                extents.add(new Extent((i * 4_000 + j) * 10L, 5).setData(new byte[5]));
+            }
+            assertThat(run(file, UpdateOp.write(new WriteOp(file, extents))).getErrno()).isZero();
+        }
+        ByteBuffer name = ByteBuffer.wrap("large".getBytes(UTF_8));
+        assertThat(run(home, UpdateOp.unlink(new UnlinkOp(home, name, false))).getErrno()).isZero();
+        ReadOp stat = ReadOp.getAttributes(new GetAttributesOp(file));
+        rings.passMs(120_000);
+        assertThat(rings.readAt(file, 0, stat).getErrno()).isZero();
+        UpdateOp collect = UpdateOp.collectOrphans(new CollectOrphansOp(10));
+        rings.internal(1, collect);
+        assertThat(rings.state(1).orphans()).as("not all in one command").isEqualTo(1);
+        RenewSessionOp renew = new RenewSessionOp(List.of(file));
+        assertThat(run(home, UpdateOp.renewSession(renew)).getErrno()).isZero();
+        assertThat(rings.readAt(file, 0, stat).getErrno()).isEqualTo(Errno.ESTALE.number());
+        Extent more = new Extent(0, 5).setData(new byte[5]);
+        assertThat(run(file, UpdateOp.write(new WriteOp(file, List.of(more)))).getErrno())
+                .isEqualTo(Errno.ESTALE.number());
+        rings.internal(1, collect);
+        rings.internal(1, collect);
+        assertThat(rings.state(1).orphans()).isZero();
+    }
+
     /** Whoever passes them on reads them while others are delivered. */
     @Test
     void whatIsOwedIsNumberedRightAtEveryMoment() throws Exception {

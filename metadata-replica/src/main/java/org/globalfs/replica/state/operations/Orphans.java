@@ -10,7 +10,10 @@ import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
 import org.globalfs.replica.state.model.Table;
 
-/** Collects inodes without a name that nobody holds open any more. */
+/**
+ * Collects inodes without a name that nobody holds open any more. What has lost a part of its
+ * content is gone for all, also for sessions that lost their lease with it open and come back.
+ */
 final class Orphans {
 
     private static final long GRACE_NS = 60_000_000_000L;
@@ -90,9 +93,11 @@ final class Orphans {
                     if (ino > last) {
                         return false;
                     }
-                    if (Tree.orphanedAtNs(value) < beforeNs
-                            && !claims.contains(ino)
-                            && !locks.inode(ino)) {
+                    long sinceNs = Tree.orphanedAtNs(value);
+                    boolean isDue =
+                            sinceNs == Tree.BEING_COLLECTED
+                                    || sinceNs < beforeNs && !claims.contains(ino);
+                    if (isDue && !locks.inode(ino)) {
                         due.add(ino);
                     }
                     return due.size() < limit;
@@ -103,6 +108,7 @@ final class Orphans {
             long before = inode.extents;
             if (!content.erode(inode, budget)) {
                 tree.store(inode);
+                tree.beginCollecting(ino);
                 return;
             }
             budget -= (int) before;

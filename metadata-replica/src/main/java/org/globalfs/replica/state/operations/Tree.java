@@ -27,6 +27,9 @@ public final class Tree {
     /** Cookies 1 and 2 are left to "." and "..". */
     public static final long FIRST_COOKIE = 3;
 
+    /** In place of the time since which an inode is an orphan, and before any. */
+    static final long BEING_COLLECTED = Long.MIN_VALUE;
+
     private final MutableRecords records;
     private final Counters counters;
     private final Quotas quotas;
@@ -76,9 +79,20 @@ public final class Tree {
         return inode(records, ino);
     }
 
+    /** Null: there is none, or it is being collected and has lost a part of its content. */
     public static @Nullable Inode inode(Records records, long ino) {
+        Inode inode = stored(records, ino);
+        return inode != null && inode.nlink == 0 && isBeingCollected(records, ino) ? null : inode;
+    }
+
+    private static @Nullable Inode stored(Records records, long ino) {
         byte[] value = records.get(Table.INODE, Keys.of(ino));
         return value == null ? null : Inode.decode(ino, value);
+    }
+
+    private static boolean isBeingCollected(Records records, long ino) {
+        byte[] orphan = records.get(Table.ORPHAN, Keys.of(ino));
+        return orphan != null && orphanedAtNs(orphan) == BEING_COLLECTED;
     }
 
     public @Nullable Dentry dentry(long parent, byte[] name) {
@@ -90,9 +104,9 @@ public final class Tree {
         return value == null ? null : Dentry.decode(value);
     }
 
-    /** An inode that the caller knows to exist. */
+    /** An inode that the caller knows to exist, in whole or in part. */
     public Inode existing(long ino) {
-        Inode inode = inode(ino);
+        Inode inode = stored(records, ino);
         Invariant.check(inode != null, "inode %x is missing", ino);
         return Objects.requireNonNull(inode);
     }
@@ -198,7 +212,16 @@ public final class Tree {
     /** The inode has no name from now on. */
     public void orphan(long ino, long nowNs) {
         counters.orphans++;
-        records.put(Table.ORPHAN, Keys.of(ino), new Packer(10).u8(1).i64(nowNs).done());
+        orphaned(ino, nowNs);
+    }
+
+    /** Its collection has begun: nobody gets it any more, whoever has it open. */
+    void beginCollecting(long ino) {
+        orphaned(ino, BEING_COLLECTED);
+    }
+
+    private void orphaned(long ino, long sinceNs) {
+        records.put(Table.ORPHAN, Keys.of(ino), new Packer(10).u8(1).i64(sinceNs).done());
     }
 
     /** Gives an inode one more name and stores it. */
@@ -218,7 +241,7 @@ public final class Tree {
         records.delete(Table.ORPHAN, Keys.of(ino));
     }
 
-    /** Since when an orphan, from a value of {@link Table#ORPHAN}. */
+    /** Since when an orphan, or {@link #BEING_COLLECTED}, from a value of {@link Table#ORPHAN}. */
     public static long orphanedAtNs(byte[] value) {
         return new Unpacker(value).version(1, "orphan").i64();
     }
