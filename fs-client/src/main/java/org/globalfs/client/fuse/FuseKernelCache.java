@@ -1,5 +1,6 @@
 package org.globalfs.client.fuse;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,7 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends invalidations to the kernel: those of inodes and those of names by a thread each, in order.
+ * Sends invalidations to the kernel: those of names in order, by one thread, and those of each
+ * inode in order, see {@link InodeLanes}. Nothing relies on an order among different inodes, or
+ * between names and inodes.
  *
  * <p>The kernel runs a notification inside the write(2) that brings it, and waits there:
  * INVAL_INODE for pages that are being read or written, INVAL_ENTRY and DELETE for the directory's
@@ -53,10 +56,10 @@ final class FuseKernelCache implements KernelCache {
     private final int entryFlags;
     private final AtomicLong issued = new AtomicLong();
     private final KernelSizes sizes = new KernelSizes();
-    private final NoticeLane inodes;
+    private final InodeLanes inodes;
     private final NoticeLane names;
     private final Sender atOnce = new Sender();
-    private final ThreadLocal<Sender> stores = ThreadLocal.withInitial(Sender::new);
+    private final ThreadLocal<Sender> senders = ThreadLocal.withInitial(Sender::new);
     private volatile boolean ended;
 
     FuseKernelCache(
@@ -71,7 +74,7 @@ final class FuseKernelCache implements KernelCache {
         epochs = agreement.minor() >= EPOCH_MINOR;
         mapsDirectFiles = (agreement.flags() & FuseFlags.DIRECT_IO_ALLOW_MMAP) != 0;
         entryFlags = agreement.expiresEntries() ? FuseFlags.EXPIRE_ONLY : 0;
-        inodes = new NoticeLane("fuse-inodes-" + name);
+        inodes = new InodeLanes("fuse-inodes-" + name);
         names = new NoticeLane("fuse-names-" + name);
     }
 
@@ -98,7 +101,16 @@ final class FuseKernelCache implements KernelCache {
     @Override
     public void invalidateInode(long ino, long offset, long length) {
         sizes.invalidated(ino);
-        queue(inodes, new InodeNotice(ino, offset, length));
+        issued.incrementAndGet();
+        inodes.add(ino, () -> send(new InodeNotice(ino, offset, length)));
+    }
+
+    private void send(InodeNotice notice) {
+        if (!ended) {
+            sizes.awaitStored(notice.ino());
+            check(senders.get().send(notice));
+            sizes.sent(notice.ino());
+        }
     }
 
     @Override
@@ -113,7 +125,7 @@ final class FuseKernelCache implements KernelCache {
 
     private void store(long ino, long offset, byte content) {
         if (!ended) {
-            check(stores.get().write(new StoreNotice(ino, offset, content)));
+            check(senders.get().write(new StoreNotice(ino, offset, content)));
         }
     }
 
@@ -131,8 +143,8 @@ final class FuseKernelCache implements KernelCache {
         if (!possible(name)) {
             return;
         }
-        queue(
-                names,
+        issued.incrementAndGet();
+        names.add(
                 new Notice() {
                     @Override
                     public int code() {
@@ -159,16 +171,12 @@ final class FuseKernelCache implements KernelCache {
         return size + name.length + 1;
     }
 
-    private void queue(NoticeLane lane, Notice notice) {
-        issued.incrementAndGet();
-        lane.add(notice);
-    }
-
     @Override
-    public boolean await(long timeoutMs) throws InterruptedException {
+    public boolean await(Collection<Long> changed, long timeoutMs) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         CountDownLatch namesReached = names.barrier();
-        CountDownLatch inodesReached = inodes.barrier();
+        CountDownLatch inodesReached = new CountDownLatch(changed.size());
+        changed.forEach(ino -> inodes.after(ino, inodesReached::countDown));
         long patience = forgetsAtOnce() ? Math.min(NAMES_PATIENCE_MS, timeoutMs) : timeoutMs;
         return (namesReached.await(patience, TimeUnit.MILLISECONDS)
                         || forgetAllNames()
@@ -177,8 +185,15 @@ final class FuseKernelCache implements KernelCache {
     }
 
     @Override
-    public boolean awaitInodes(long timeoutMs) throws InterruptedException {
-        return inodes.barrier().await(timeoutMs, TimeUnit.MILLISECONDS);
+    public boolean awaitInode(long ino, long timeoutMs) throws InterruptedException {
+        CountDownLatch reached = new CountDownLatch(1);
+        inodes.after(ino, reached::countDown);
+        return reached.await(timeoutMs, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void afterInode(long ino, Runnable then) {
+        inodes.after(ino, then);
     }
 
     @Override
@@ -303,7 +318,7 @@ final class FuseKernelCache implements KernelCache {
 
     /** Memory to make a notification in; used by one thread. */
     private final class Sender {
-        private final MemorySegment memory = Libc.pages(4096);
+        private final MemorySegment memory = Arena.ofAuto().allocate(4096);
         private final ByteBuffer bytes = memory.asByteBuffer().order(ByteOrder.nativeOrder());
         private final MemorySegment errnoState = Libc.newState();
 
@@ -325,7 +340,7 @@ final class FuseKernelCache implements KernelCache {
         }
     }
 
-    /** A queue of notices and the thread that sends them. */
+    /** A queue of notices of names and the thread that sends them. */
     private final class NoticeLane implements Runnable {
         private final LinkedBlockingQueue<Object> queue = new LinkedBlockingQueue<>();
         private final Thread thread;
@@ -366,10 +381,6 @@ final class FuseKernelCache implements KernelCache {
                 for (Object next = queue.take(); next != this; next = queue.take()) {
                     if (next instanceof CountDownLatch reached) {
                         reached.countDown();
-                    } else if (next instanceof InodeNotice inode) {
-                        sizes.awaitStored(inode.ino());
-                        check(sender.send(inode));
-                        sizes.sent(inode.ino());
                     } else if (next instanceof Notice notice) {
                         check(sender.send(notice));
                     }

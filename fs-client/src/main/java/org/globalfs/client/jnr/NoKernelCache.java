@@ -17,13 +17,18 @@ final class NoKernelCache implements KernelCache {
     public void entryMoved(long parent, byte[] name) {}
 
     @Override
-    public boolean await(long timeoutMs) {
+    public boolean await(Collection<Long> inodes, long timeoutMs) {
         return true;
     }
 
     @Override
-    public boolean awaitInodes(long timeoutMs) {
+    public boolean awaitInode(long ino, long timeoutMs) {
         return true;
+    }
+
+    @Override
+    public void afterInode(long ino, Runnable then) {
+        then.run();
     }
 
     @Override

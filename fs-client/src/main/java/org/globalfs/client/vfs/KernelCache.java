@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The kernel takes the inode's page locks and, for names, the directory's lock, which are held
  * while a request on the same inode is being answered: <b>a thread that answers a request must
- * never wait for {@link #await}</b>, nor for anything that does; see {@link #awaitInodes}.
+ * never wait for {@link #await}</b>, nor for anything that does; see {@link #awaitInode}.
  */
 public interface KernelCache {
 
@@ -34,18 +34,23 @@ public interface KernelCache {
     void entryMoved(long parent, byte[] name);
 
     /**
-     * Waits until everything queued before has reached the kernel; false: not within the time-out.
-     * Where the kernel can (FUSE 7.44, Linux 6.16), names do not wait for a directory whose lock is
-     * held: all names of the mount are looked up again instead.
+     * Waits until every name, and all of these inodes, that was queued before has reached the
+     * kernel; false: not within the time-out. Where the kernel can (FUSE 7.44, Linux 6.16), names
+     * do not wait for a directory whose lock is held: all names of the mount are looked up again
+     * instead.
      */
-    boolean await(long timeoutMs) throws InterruptedException;
+    boolean await(Collection<Long> inodes, long timeoutMs) throws InterruptedException;
 
     /**
-     * Waits until every {@link #invalidateInode} before has reached the kernel; false: not within
-     * the time-out. It may wait for pages that are being read or written, and for no other request:
-     * a thread that answers neither a read nor a write may wait for it.
+     * Waits until every {@link #invalidateInode} of this inode before has reached the kernel;
+     * false: not within the time-out. It may wait for pages of the inode that are being read or
+     * written, and for no other request: a thread that answers neither a read nor a write may wait
+     * for it.
      */
-    boolean awaitInodes(long timeoutMs) throws InterruptedException;
+    boolean awaitInode(long ino, long timeoutMs) throws InterruptedException;
+
+    /** Runs this, which must not wait, when {@link #awaitInode} would return true. */
+    void afterInode(long ino, Runnable then);
 
     /**
      * Whether the kernel may take no notice of the size that it is told next of the inode: it drops

@@ -1,7 +1,5 @@
 package org.globalfs.client.vfs;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.LockSupport;
@@ -57,9 +55,13 @@ final class PageGrants implements AutoCloseable {
         final long version;
         final @Nullable Validity validity;
 
-        Held(long version, @Nullable Validity validity) {
+        /** The kernel was told to drop them. */
+        final boolean dropping;
+
+        Held(long version, @Nullable Validity validity, boolean dropping) {
             this.version = version;
             this.validity = validity;
+            this.dropping = dropping;
         }
     }
 
@@ -111,7 +113,7 @@ final class PageGrants implements AutoCloseable {
                                             || (before.validity != null
                                                     && validity != null
                                                     && joins(before, version, validity));
-                            return new Held(version, joins ? validity : null);
+                            return new Held(version, joins ? validity : null, false);
                         });
         if (now.validity == null) {
             mounted.invalidateInode(ino, 0, 0);
@@ -141,7 +143,7 @@ final class PageGrants implements AutoCloseable {
      */
     void settle(long ino) throws FsException {
         Held pages = held.get(ino);
-        if (pages != null && lapsed(pages) && !drop(List.of(ino))) {
+        if (pages != null && lapsed(pages) && !drop(ino)) {
             throw FsException.of(Errno.EIO, "the kernel keeps old content of inode " + ino);
         }
     }
@@ -150,23 +152,16 @@ final class PageGrants implements AutoCloseable {
         return pages.validity == null || cache.leftNs(pages.validity) <= 0;
     }
 
-    /** Has the kernel drop all pages of these inodes; false: it did not within a minute. */
-    private boolean drop(List<Long> inodes) {
+    /** Has the kernel drop all pages of the inode; false: it did not within a minute. */
+    private boolean drop(long ino) {
         KernelCache mounted = kernel;
         if (mounted == null) {
             return true;
         }
-        List<Held> dropped = new ArrayList<>(inodes.size());
-        for (long ino : inodes) {
-            // What is read from here on replaces this.
-            dropped.add(
-                    held.computeIfPresent(ino, (key, before) -> new Held(before.version, null)));
-            pages.forget(ino);
-            mounted.invalidateInode(ino, 0, 0);
-        }
+        beginDrop(mounted, ino);
         try {
             int waits = 0;
-            while (!mounted.awaitInodes(KERNEL_WAIT_MS)) {
+            while (!mounted.awaitInode(ino, KERNEL_WAIT_MS)) {
                 if (closed || ++waits == KERNEL_WAITS) {
                     return closed;
                 }
@@ -175,13 +170,18 @@ final class PageGrants implements AutoCloseable {
             Thread.currentThread().interrupt();
             return false;
         }
-        for (int i = 0; i < dropped.size(); i++) {
-            Held gone = dropped.get(i);
-            if (gone != null) {
-                held.remove(inodes.get(i), gone);
-            }
-        }
         return true;
+    }
+
+    private void beginDrop(KernelCache mounted, long ino) {
+        // What is read from here on replaces this.
+        Held gone =
+                held.computeIfPresent(ino, (key, before) -> new Held(before.version, null, true));
+        pages.forget(ino);
+        mounted.invalidateInode(ino, 0, 0);
+        if (gone != null) {
+            mounted.afterInode(ino, () -> held.remove(ino, gone));
+        }
     }
 
     private void wakeBy(long timeNs) {
@@ -196,19 +196,16 @@ final class PageGrants implements AutoCloseable {
         while (!closed) {
             long napNs = LONGEST_NAP_NS;
             wakesAtNs = System.nanoTime() + napNs;
-            List<Long> ended = new ArrayList<>();
+            KernelCache mounted = kernel;
             for (var entry : held.entrySet()) {
                 Validity validity = entry.getValue().validity;
                 long leftNs = validity == null ? 0 : cache.leftNs(validity);
-                if (leftNs <= 0) {
-                    ended.add(entry.getKey());
-                } else {
+                if (leftNs > 0) {
                     napNs = Math.min(napNs, leftNs);
+                } else if (mounted != null && !entry.getValue().dropping) {
+                    // One that is being read or written may take long; others end meanwhile.
+                    beginDrop(mounted, entry.getKey());
                 }
-            }
-            if (!ended.isEmpty()) {
-                drop(ended);
-                napNs = SHORTEST_NAP_NS;
             }
             long wakeNs = System.nanoTime() + Math.max(napNs, SHORTEST_NAP_NS);
             if (wakeNs - wakesAtNs < 0) {

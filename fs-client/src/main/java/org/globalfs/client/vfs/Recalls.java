@@ -2,6 +2,7 @@ package org.globalfs.client.vfs;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,8 +26,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A recall is acknowledged once this client's caches and the kernel's have dropped what it
  * names. The kernel may be slow: dropping a name takes the directory's lock, which a local
- * operation may hold that itself waits for the coordinator. Then the recall ends with the lease
- * instead, and the kernel gets no names of that directory for a while.
+ * operation may hold that itself waits for the coordinator, and dropping a page waits for its read
+ * or write. Then the recall ends with the lease instead, and the kernel gets no names of that
+ * directory for a while.
  *
  * <p>Dropping mapped pages has the kernel write back those that a program has changed, each whole:
  * with bytes that the other client is about to change. They are committed before the recall is
@@ -136,7 +138,7 @@ final class Recalls implements AutoCloseable {
                 for (long ino : reply.getInodes()) {
                     cache.recalled(ino);
                 }
-                waitForKernel();
+                waitForKernel(reply.getInodes());
                 commitPages(reply.getInodes());
                 reply.getInodes().forEach(grown::recalled);
             }
@@ -190,9 +192,9 @@ final class Recalls implements AutoCloseable {
             }
         }
 
-        private void waitForKernel() throws InterruptedException {
+        private void waitForKernel(Collection<Long> inodes) throws InterruptedException {
             KernelCache mounted = kernel;
-            while (mounted != null && !closed && !mounted.await(KERNEL_WAIT_MS)) {
+            while (mounted != null && !closed && !mounted.await(inodes, KERNEL_WAIT_MS)) {
                 if (!cache.leased(partition)) {
                     return;
                 }

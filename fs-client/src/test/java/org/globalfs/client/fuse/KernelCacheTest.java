@@ -3,8 +3,12 @@ package org.globalfs.client.fuse;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,11 +25,16 @@ class KernelCacheTest {
         assumeTrue(
                 MountedProcess.possible(),
                 "SKIPPED: no /dev/fuse, or neither root nor fusermount3");
+        Files.createDirectory(folder.resolve("mnt"));
+        start(Duration.ofMinutes(1));
+    }
+
+    private void start(Duration requestTimeout) throws Exception {
         mount =
                 MountedProcess.start(
-                        Files.createDirectory(folder.resolve("mnt")),
+                        folder.resolve("mnt"),
                         "3600000",
-                        "60000",
+                        String.valueOf(requestTimeout.toMillis()),
                         "explicit");
     }
 
@@ -82,6 +91,32 @@ class KernelCacheTest {
             assertThat(output.readLine()).isEqualTo("longer 6");
         } finally {
             reader.destroyForcibly();
+        }
+    }
+
+    /** The kernel drops none of its pages before it is answered, here after its time-out. */
+    @Test
+    void aSlowReadOfOneFileHoldsUpNoOthersInvalidation() throws Exception {
+        mount.close();
+        start(Duration.ofSeconds(12));
+        change("steal slow-1 text");
+        mount.shell(10, "printf one > file");
+        Process waits =
+                new ProcessBuilder("cat", mount.mountpoint().resolve("slow-1").toString()).start();
+        try (RandomAccessFile file =
+                new RandomAccessFile(mount.mountpoint().resolve("file").toFile(), "r")) {
+            assertThat(file.readLine()).isEqualTo("one");
+            assertThat(waits.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+            mount.tell("change slow-1 other");
+            assertThat(mount.expectLine("changed ")).isEqualTo("changed false");
+            for (String content : List.of("two", "six", "ten")) {
+                change("change file " + content);
+                file.seek(0);
+                assertThat(file.readLine()).isEqualTo(content);
+            }
+            assertThat(waits.isAlive()).isTrue();
+        } finally {
+            waits.destroyForcibly();
         }
     }
 

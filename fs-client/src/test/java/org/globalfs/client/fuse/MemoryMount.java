@@ -116,7 +116,7 @@ public final class MemoryMount {
                                 FileSystem.ROOT, words[1].getBytes(StandardCharsets.UTF_8));
                 fileSystem.kernel().invalidateInode(ino, 0, 0);
                 fileSystem.kernel().invalidateInode(FileSystem.ROOT, -1, 0);
-                told = fileSystem.kernel().await(2_000);
+                told = fileSystem.kernel().await(List.of(ino, FileSystem.ROOT), 2_000);
             }
             System.out.println("changed " + told);
         } catch (FsException | InterruptedException e) {
@@ -139,7 +139,7 @@ public final class MemoryMount {
         try {
             long parent = fileSystem.inodeOf(directory);
             fileSystem.kernel().invalidateEntry(parent, name.getBytes(StandardCharsets.UTF_8));
-            System.out.println("expired " + fileSystem.kernel().await(1_000));
+            System.out.println("expired " + fileSystem.kernel().await(List.of(), 1_000));
         } catch (FsException | InterruptedException e) {
             System.out.println("expired " + e);
         }

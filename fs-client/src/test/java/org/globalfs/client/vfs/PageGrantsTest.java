@@ -2,6 +2,7 @@ package org.globalfs.client.vfs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.globalfs.client.vfs.TestClient.bytes;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -10,11 +11,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
+import org.globalfs.client.cache.KernelPages;
+import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.meta.SessionVector;
 import org.globalfs.client.vfs.TestClient.Open;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -176,7 +182,7 @@ class PageGrantsTest {
         }
 
         @Override
-        public synchronized boolean awaitInodes(long timeoutMs) {
+        public synchronized boolean awaitInode(long ino, long timeoutMs) {
             whileWaiting.run();
             if (queued > 0) {
                 page = null;
@@ -186,8 +192,14 @@ class PageGrantsTest {
         }
 
         @Override
-        public boolean await(long timeoutMs) {
-            return awaitInodes(timeoutMs);
+        public void afterInode(long ino, Runnable then) {
+            awaitInode(ino, 0);
+            then.run();
+        }
+
+        @Override
+        public boolean await(Collection<Long> inodes, long timeoutMs) {
+            return awaitInode(0, timeoutMs);
         }
 
         @Override
@@ -195,6 +207,79 @@ class PageGrantsTest {
 
         @Override
         public void entryMoved(long parent, byte[] name) {}
+    }
+
+    /** Something reads or writes it all the while. */
+    @Test
+    void whatTheKernelDoesNotDropHoldsUpNoOtherFile() throws Exception {
+        MetadataCache cache = new MetadataCache(new SessionVector(), 1 << 20);
+        try (PageGrants grants = new PageGrants(cache, new KernelPages())) {
+            grants.mounted(new Busy(1));
+            for (long ino = 1; ino <= 3; ino++) {
+                grants.read(ino, 7);
+            }
+            assertTimeoutPreemptively(Duration.ofSeconds(20), () -> grants.settle(2));
+            assertThat(grants.has(2)).isFalse();
+            Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !grants.has(3));
+            grants.read(3, 8);
+            Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !grants.has(3));
+            assertThat(grants.has(1)).isTrue();
+        }
+    }
+
+    /** A kernel that never drops one inode's pages, and all others' at once. */
+    private record Busy(long busy) implements KernelCache {
+        @Override
+        public void invalidateInode(long ino, long offset, long length) {}
+
+        @Override
+        public void invalidateEntry(long parent, byte[] name) {}
+
+        @Override
+        public void entryMoved(long parent, byte[] name) {}
+
+        @Override
+        public boolean await(Collection<Long> inodes, long timeoutMs) throws InterruptedException {
+            if (inodes.contains(busy)) {
+                TimeUnit.MILLISECONDS.sleep(timeoutMs);
+            }
+            return !inodes.contains(busy);
+        }
+
+        @Override
+        public boolean awaitInode(long ino, long timeoutMs) throws InterruptedException {
+            return await(List.of(ino), timeoutMs);
+        }
+
+        @Override
+        public void afterInode(long ino, Runnable then) {
+            if (ino != busy) {
+                then.run();
+            }
+        }
+
+        @Override
+        public @Nullable Doubt doubt(long ino) {
+            return null;
+        }
+
+        @Override
+        public void shortened(long ino) {}
+
+        @Override
+        public boolean mapsDirectFiles() {
+            return true;
+        }
+
+        @Override
+        public boolean forgetsAtOnce() {
+            return false;
+        }
+
+        @Override
+        public void forgetNow(Collection<Long> inodes, long believedNs) {
+            throw new AssertionError("this kernel cannot");
+        }
     }
 
     private void untilDropped() {
