@@ -1,5 +1,7 @@
 package org.globalfs.client.fuse;
 
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.client.vfs.KernelCache;
 import org.jspecify.annotations.Nullable;
@@ -15,11 +17,12 @@ import org.jspecify.annotations.Nullable;
  * the file longer at once. A file that became shorter needs none: the answer to the READ says so.
  *
  * <p>A store must not bring back a size that an invalidation takes away. An invalidation is counted
- * before it is sent; a store is sent under a lock, when the count is what it was before the
- * attributes were asked for; and who sends an invalidation takes that lock once between counting
- * and sending.
+ * before it is sent; a store is begun when the count is what it was before the attributes were
+ * asked for; and who sends an invalidation waits between counting and sending for the store that is
+ * under way.
  *
- * <p>Inodes share counters, by hash: that costs a question more now and then, and nothing else.
+ * <p>Inodes share counters, by hash: that costs a question more now and then, and nothing else. A
+ * store may wait for a page that is being read, so one of another inode is not waited for.
  */
 final class KernelSizes {
 
@@ -47,7 +50,9 @@ final class KernelSizes {
         private long lastNs;
         private long ino;
         private long size;
-        private final Object sending = new Object();
+
+        /** Inodes of which a store is under way. */
+        private final Set<Long> storing = new HashSet<>();
 
         synchronized void invalidated() {
             invalidations++;
@@ -72,8 +77,29 @@ final class KernelSizes {
             return unsent > 0 || lately ? invalidations : 0;
         }
 
-        synchronized boolean isAt(long count) {
-            return invalidations == count;
+        /** False: something was taken back since there were that many invalidations. */
+        synchronized boolean beginStore(long inode, long count) {
+            awaitStored(inode);
+            return invalidations == count && storing.add(inode);
+        }
+
+        synchronized void endStore(long inode) {
+            storing.remove(inode);
+            notifyAll();
+        }
+
+        synchronized void awaitStored(long inode) {
+            boolean interrupted = false;
+            while (storing.contains(inode)) {
+                try {
+                    wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
 
         synchronized boolean covers(long inode, long atLeast, long count) {
@@ -99,9 +125,7 @@ final class KernelSizes {
 
     /** Right before it is sent: sizes read before it are with the kernel, or will never be. */
     void awaitStored(long ino) {
-        synchronized (slot(ino).sending) {
-            // A store under way has ended.
-        }
+        slot(ino).awaitStored(ino);
     }
 
     /** Right after it was sent. */
@@ -128,12 +152,14 @@ final class KernelSizes {
 
         @Override
         public boolean lengthen(long size, byte last) {
-            synchronized (slot.sending) {
-                if (!slot.isAt(count)) {
-                    return false;
-                }
+            if (!slot.beginStore(ino, count)) {
+                return false;
+            }
+            try {
                 store.send(ino, size - 1, last);
                 slot.stored(ino, size, count);
+            } finally {
+                slot.endStore(ino);
             }
             return true;
         }

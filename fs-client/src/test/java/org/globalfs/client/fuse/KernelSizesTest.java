@@ -60,19 +60,7 @@ class KernelSizesTest {
         sizes.invalidated(INO);
         CountDownLatch storing = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
-        KernelCache.Doubt slow =
-                Objects.requireNonNull(
-                        sizes.doubt(
-                                INO,
-                                (ino, offset, content) -> {
-                                    storing.countDown();
-                                    try {
-                                        assertThat(goOn.await(30, SECONDS)).isTrue();
-                                    } catch (InterruptedException e) {
-                                        throw new IllegalStateException(e);
-                                    }
-                                    stored.set(offset + 1);
-                                }));
+        KernelCache.Doubt slow = slow(storing, goOn);
         FutureTask<Boolean> store = started(() -> slow.lengthen(10, (byte) 'x'));
         assertThat(storing.await(30, SECONDS)).isTrue();
         sizes.invalidated(INO);
@@ -86,6 +74,47 @@ class KernelSizesTest {
         assertThat(store.get(30, SECONDS)).isTrue();
         assertThat(seen.get(30, SECONDS)).isEqualTo(10);
         assertThat(doubt().covers(10)).isFalse();
+    }
+
+    private KernelCache.Doubt slow(CountDownLatch storing, CountDownLatch goOn) {
+        return Objects.requireNonNull(
+                sizes.doubt(
+                        INO,
+                        (ino, offset, content) -> {
+                            storing.countDown();
+                            try {
+                                assertThat(goOn.await(30, SECONDS)).isTrue();
+                            } catch (InterruptedException e) {
+                                throw new IllegalStateException(e);
+                            }
+                            stored.set(offset + 1);
+                        }));
+    }
+
+    /** Some of them share a slot with the one that is being stored. */
+    @Test
+    void aStoreUnderWayHoldsUpNoOtherInode() throws Exception {
+        sizes.invalidated(INO);
+        CountDownLatch storing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        KernelCache.Doubt slow = slow(storing, goOn);
+        FutureTask<Boolean> store = started(() -> slow.lengthen(10, (byte) 'x'));
+        assertThat(storing.await(30, SECONDS)).isTrue();
+        FutureTask<Integer> others =
+                started(() -> {
+                    int lengthened = 0;
+                    for (long other = INO + 1; other <= INO + 10_000; other++) {
+                        sizes.invalidated(other);
+                        sizes.awaitStored(other);
+                        KernelCache.Doubt doubt = sizes.doubt(other, (ino, offset, content) -> {});
+                        boolean longer = Objects.requireNonNull(doubt).lengthen(10, (byte) 'x');
+                        lengthened += longer ? 1 : 0;
+                    }
+                    return lengthened;
+                });
+        assertThat(others.get(20, SECONDS)).isEqualTo(10_000);
+        goOn.countDown();
+        assertThat(store.get(30, SECONDS)).isTrue();
     }
 
     private static <T> FutureTask<T> started(Callable<T> work) {
