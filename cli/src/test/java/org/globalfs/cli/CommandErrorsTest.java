@@ -2,6 +2,7 @@ package org.globalfs.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -16,6 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException;
 import org.globalfs.cli.command.GlobalFsCommand;
@@ -304,6 +307,33 @@ class CommandErrorsTest {
         assertThat(ended.code).isEqualTo(ExitCode.CONFIG);
         assertThat(ended.error).contains("does not exist: create it");
         assertThat(run("umount", folder.toString()).error).contains("is not mounted");
+    }
+
+    @Test
+    void anothersMountIsLeftAlone() throws Exception {
+        Path point = Files.createDirectory(folder.resolve("tmpfs"));
+        assumeTrue(command("mount", "-t", "tmpfs", "none", point.toString()) == 0, "root only");
+        try {
+            for (String[] how : new String[][] {{}, {"--lazy"}, {"--force"}}) {
+                List<String> words = new ArrayList<>(List.of("umount"));
+                words.addAll(List.of(how));
+                words.add(point.toString());
+                Ended ended = run(words.toArray(String[]::new));
+                assertThat(ended.code).isEqualTo(ExitCode.FAILED);
+                assertThat(ended.error).contains("of type tmpfs, none of GlobalFS");
+            }
+            assertThat(command("mountpoint", "-q", point.toString())).isZero();
+        } finally {
+            command("umount", point.toString());
+        }
+    }
+
+    private static int command(String... line) throws Exception {
+        return new ProcessBuilder(line)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
     }
 
     @Test

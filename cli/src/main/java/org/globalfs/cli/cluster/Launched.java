@@ -36,7 +36,7 @@ final class Launched {
             JavaLauncher.Kind kind,
             long heapBytes,
             List<String> arguments)
-            throws IOException {
+            throws IOException, Failure {
         return start(folder.run(name), folder.log(name), name, kind, heapBytes, arguments);
     }
 
@@ -47,7 +47,7 @@ final class Launched {
             JavaLauncher.Kind kind,
             long heapBytes,
             List<String> arguments)
-            throws IOException {
+            throws IOException, Failure {
         long logStart = Files.exists(log) ? Files.size(log) : 0;
         run.end();
         Process process = JavaLauncher.start(kind, heapBytes, log, arguments);

@@ -5,9 +5,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.client.fuse.MountTable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Mounts seen from outside: nothing here touches, and so hangs on, what is mounted. */
 public final class Mounts {
+    private static final Logger LOG = LoggerFactory.getLogger(Mounts.class);
     private static final int COMMAND_LIMIT_S = 10;
 
     private Mounts() {}
@@ -46,12 +49,19 @@ public final class Mounts {
         return unmount(Path.of(point), true);
     }
 
-    private static boolean run(String... command) throws IOException, InterruptedException {
-        Process process =
-                new ProcessBuilder(command)
-                        .redirectErrorStream(true)
-                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                        .start();
+    /** False also where there is no such program: root needs no fusermount3. */
+    private static boolean run(String... command) throws InterruptedException {
+        Process process;
+        try {
+            process =
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .start();
+        } catch (IOException e) {
+            LOG.debug("{}: {}", command[0], e.getMessage());
+            return false;
+        }
         if (!process.waitFor(COMMAND_LIMIT_S, TimeUnit.SECONDS)) {
             process.destroyForcibly();
             return false;

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
 
 /**
  * The file that names a running process ({@code NAME.pid}), and beside it the sign that the process
@@ -18,8 +20,21 @@ public record RunFile(Path path) {
     /** With which a process is told its run file. */
     public static final String OPTION = "--run-file";
 
-    /** Called by the launched process, or for it by its launcher. */
-    public void begin(long pid) throws IOException {
+    /**
+     * Called by the launched process, or for it by its launcher.
+     *
+     * @throws Failure it is the file of another process, which runs
+     */
+    public void begin(long pid) throws IOException, Failure {
+        Optional<ProcessHandle> other = process().filter(process -> process.pid() != pid);
+        if (other.isPresent()) {
+            throw new Failure(
+                    ExitCode.ALREADY_RUNNING,
+                    path
+                            + " is the run file of process "
+                            + other.get().pid()
+                            + ", which runs: stop that first, or name another file");
+        }
         Files.deleteIfExists(readyPath());
         Path draft = path.resolveSibling(path.getFileName() + "." + pid);
         Files.writeString(draft, pid + "\n");

@@ -3,6 +3,7 @@ package org.globalfs.cli.command;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.globalfs.cli.Failure;
 import org.globalfs.cli.cluster.RunFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -21,7 +22,7 @@ final class RunFileOption {
         return path == null ? null : new RunFile(path.toAbsolutePath());
     }
 
-    void begin() throws IOException {
+    void begin() throws IOException, Failure {
         if (path != null) {
             new RunFile(path).begin(ProcessHandle.current().pid());
         }

@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.cluster.Mounts;
+import org.globalfs.client.fuse.MountTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -28,8 +29,17 @@ final class UmountCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (!Mounts.isMounted(mountpoint)) {
+        MountTable.Mount mount = MountTable.named(mountpoint);
+        if (mount == null) {
             throw new Failure(ExitCode.FAILED, mountpoint + " is not mounted");
+        }
+        if (!MountTable.isOurs(mount)) {
+            throw new Failure(
+                    ExitCode.FAILED,
+                    mountpoint
+                            + " is a mount of type "
+                            + mount.type()
+                            + ", none of GlobalFS: umount(8) takes it away");
         }
         boolean unmounted = force ? Mounts.force(mountpoint) : Mounts.unmount(mountpoint, lazy);
         if (!unmounted) {

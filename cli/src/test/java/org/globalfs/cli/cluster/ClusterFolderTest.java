@@ -297,6 +297,8 @@ class ClusterFolderTest {
                                 }
                             } catch (IOException e) {
                                 throw new UncheckedIOException(e);
+                            } catch (Failure e) {
+                                throw new IllegalStateException(e);
                             }
                         });
         while (owner.isAlive()) {

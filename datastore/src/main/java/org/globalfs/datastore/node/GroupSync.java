@@ -59,6 +59,14 @@ final class GroupSync {
         return failure;
     }
 
+    /** Fails where every later write does, also when none waits. */
+    void checkWorks() throws IOException {
+        IOException failed = failure;
+        if (failed != null) {
+            throw new IOException("disk failed: " + failed.getMessage(), failed);
+        }
+    }
+
     /** Makes every later write fail: the disk gave an error. False: they do already. */
     boolean fail(IOException cause) {
         lock.lock();
@@ -79,10 +87,7 @@ final class GroupSync {
         lock.lock();
         try {
             while (durable < ticket) {
-                IOException failed = failure;
-                if (failed != null) {
-                    throw new IOException("disk failed: " + failed.getMessage(), failed);
-                }
+                checkWorks();
                 if (syncing) {
                     synced.awaitUninterruptibly();
                 } else {

@@ -88,6 +88,19 @@ class FailedSyncTest {
         }
     }
 
+    /** Others delete their copies, and make nothing anew, on its word. */
+    @Test
+    void whoseDiskFailedVouchesForNothing() throws IOException {
+        try (SegmentStore store = open()) {
+            chunks.put(store, some(1));
+            store.sync();
+            disk.failAtRecord();
+            assertThatThrownBy(() -> put(store, key(1))).isInstanceOf(IOException.class);
+            assertThatThrownBy(store::sync).hasMessageContaining("disk failed");
+            assertRefusesPuts(store);
+        }
+    }
+
     @Test
     void aMoveThatMeetsItEndsAllWrites() throws IOException {
         try (SegmentStore store = open()) {

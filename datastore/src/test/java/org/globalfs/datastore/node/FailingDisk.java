@@ -8,6 +8,7 @@ import java.nio.file.Path;
 final class FailingDisk implements FaultPoints {
     private int syncsUntilFailure = -1;
     private boolean fullAtCut;
+    private boolean failsAtRecord;
 
     /** One sync fails, after so many that succeed. */
     synchronized void failAfter(int syncs) {
@@ -24,6 +25,11 @@ final class FailingDisk implements FaultPoints {
         fullAtCut = true;
     }
 
+    /** The next record cannot be written. */
+    synchronized void failAtRecord() {
+        failsAtRecord = true;
+    }
+
     @Override
     public synchronized void syncing(Path path) throws IOException {
         if (syncsUntilFailure >= 0 && syncsUntilFailure-- == 0) {
@@ -33,6 +39,10 @@ final class FailingDisk implements FaultPoints {
 
     @Override
     public synchronized void reached(Step step, Path path) {
+        if (step == Step.RECORD_BEGUN && failsAtRecord) {
+            String message = "Input/output error";
+            throw new UncheckedIOException(message, new IOException(message));
+        }
         if (step == Step.SEGMENT_CUT && fullAtCut) {
             fullAtCut = false;
             String message = "No space left on device";

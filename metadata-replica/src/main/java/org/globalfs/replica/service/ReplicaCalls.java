@@ -148,6 +148,10 @@ final class ReplicaCalls {
 
     private CheckReply checked(CheckRequest request) {
         HostedPartition partition = hosted(request.getPartition());
+        if (!rings.serves(partition.partition())) {
+            throw new IllegalStateException(
+                    "replica " + id + " is no member of ring " + partition.partition());
+        }
         PartitionState.Checked checked = partition.use(PartitionState::check);
         CheckReport report = checked.report();
         return new CheckReply(

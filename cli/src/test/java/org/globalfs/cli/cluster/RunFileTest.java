@@ -1,0 +1,41 @@
+package org.globalfs.cli.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import org.globalfs.cli.ExitCode;
+import org.globalfs.cli.Failure;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A file names one process, as long as that runs. */
+class RunFileTest {
+    @TempDir Path folder;
+
+    @Test
+    void aSecondProcessDoesNotTakeTheFileOfOneThatRuns() throws Exception {
+        RunFile run = new RunFile(folder.resolve("server.pid"));
+        Process first =
+                new ProcessBuilder("sh", "-c", "read _", RunFile.OPTION, run.path().toString())
+                        .start();
+        long self = ProcessHandle.current().pid();
+        try {
+            run.begin(first.pid());
+            run.begin(first.pid());
+            run.ready();
+            assertThatThrownBy(() -> run.begin(self))
+                    .isInstanceOfSatisfying(
+                            Failure.class,
+                            e -> assertThat(e.code()).isEqualTo(ExitCode.ALREADY_RUNNING))
+                    .hasMessageContaining("process " + first.pid());
+            assertThat(run.isReady()).isTrue();
+            assertThat(run.process()).map(ProcessHandle::pid).hasValue(first.pid());
+        } finally {
+            first.destroy();
+            first.waitFor();
+        }
+        run.begin(self);
+        assertThat(run.isReady()).isFalse();
+    }
+}
