@@ -236,15 +236,19 @@ final class MountToolsIT {
         }
     }
 
-    /** Which is not yet committed by itself: that takes two seconds. */
+    /**
+     * Which is not yet committed by itself: that takes two seconds. And the session ends, with its
+     * locks, of which its lease would have others wait for a minute.
+     */
     @Test
     void terminationFirstCommitsWhatOpenFilesWereWritten() throws IOException {
         mountOwn();
         String program =
                 """
-                import os, signal, sys, time
+                import fcntl, os, signal, sys, time
                 pid = int(sys.argv[2])
                 file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT, 0o644)
+                fcntl.flock(file, fcntl.LOCK_EX)
                 os.write(file, b'x' * 3_000_000)
                 os.kill(pid, signal.SIGTERM)
                 while os.path.exists('/proc/%d' % pid): time.sleep(0.1)
@@ -255,6 +259,7 @@ final class MountToolsIT {
                         Path.of("/"),
                         List.of("python3", "-c", program, point.resolve("ended").toString(), pid))
                 .orFail();
+        bash("flock -n ended true");
         bash("[ \"$(tr -d x < ended | wc -c) $(wc -c < ended)\" = '0 3000000' ]; rm ended");
     }
 

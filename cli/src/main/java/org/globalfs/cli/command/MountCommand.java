@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.cli.Logging;
@@ -45,6 +47,9 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true)
 final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LoggerFactory.getLogger(MountCommand.class);
+
+    /** For the session to end. */
+    private static final int END_S = 10;
 
     /** Of a mount's heap, beside the cache and the quarter that grows with it. */
     private static final long BESIDE_BYTES = 112L << 20;
@@ -200,19 +205,37 @@ final class MountCommand implements Callable<Integer> {
         LostThreads.endTheProcess();
         Threads.prepare();
         runFile.begin();
-        try (Connection connection = Connection.open(client)) {
-            if (claimRoot) {
-                RootClaim.claim(connection.client().fileSystem());
+        CountDownLatch over = new CountDownLatch(1);
+        try {
+            try (Connection connection = Connection.open(client)) {
+                if (claimRoot) {
+                    RootClaim.claim(connection.client().fileSystem());
+                }
+                serve(client, connection, wanted, over);
             }
-            serve(client, connection, wanted);
+            runFile.end();
+        } finally {
+            over.countDown();
         }
-        runFile.end();
     }
 
-    private void serve(ClientConfig client, Connection connection, MountFlags wanted)
+    /** The session is to end, and with it its locks, before a process that was told to. */
+    private static void await(CountDownLatch over) {
+        try {
+            if (!over.await(END_S, TimeUnit.SECONDS)) {
+                LOG.warn("the session does not end: its locks stay until its lease is over");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serve(
+            ClientConfig client, Connection connection, MountFlags wanted, CountDownLatch over)
             throws Exception {
         FileSystem tree = connection.client().fileSystem();
         try (Mount mount = wanted.binding().mount(tree, mountpoint, wanted.options())) {
+            mount.afterExit(() -> await(over));
             connection.discovery().register(member(client, connection.client().session(), mount));
             ControlSocket control = control(mount, connection);
             runFile.ready();

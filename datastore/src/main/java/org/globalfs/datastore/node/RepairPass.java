@@ -288,6 +288,8 @@ final class RepairPass implements AutoCloseable {
                             sent == ChunkMove.NO_SPACE
                                     ? ChunkStatus.NO_SPACE
                                     : ChunkStatus.IO_ERROR);
+                    // It was asked whether it has the chunk, and has not, whatever it said before.
+                    sighting.survey.lacks(key, to);
                     return false;
                 }
                 case ChunkMove.REFUSED -> notMoved(key, to + " does not take it");

@@ -96,6 +96,10 @@ final class Survey {
         holders.computeIfAbsent(key, k -> new ConcurrentSkipListSet<>()).add(id);
     }
 
+    void lacks(ChunkKey key, String id) {
+        holders(key).remove(id);
+    }
+
     void moved(ChunkKey key, String from, String to) {
         note(key, to);
         holders(key).remove(from);

@@ -87,8 +87,7 @@ final class FileOperations {
     void write(Exchange x) throws FsException {
         long handle = x.int64(FuseLayout.WriteIn.FH);
         long offset = x.int64(FuseLayout.WriteIn.OFFSET);
-        boolean pages =
-                (x.int32(FuseLayout.WriteIn.WRITE_FLAGS) & FuseLayout.WriteIn.FROM_PAGES) != 0;
+        boolean pages = (x.int32(FuseLayout.WriteIn.WRITE_FLAGS) & FuseFlags.WRITE_CACHE) != 0;
         int flags = x.int32(FuseLayout.WriteIn.FLAGS) | (pages ? OpenFlags.PAGES : 0);
         ByteBuffer content = x.content(x.int32(FuseLayout.WriteIn.SIZE));
         x.changes(x.node());

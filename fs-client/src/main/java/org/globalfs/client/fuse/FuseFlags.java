@@ -79,5 +79,8 @@ final class FuseFlags {
     static final int STATX_BASIC_STATS = 0x7ff;
     static final int STATX_BTIME = 0x800;
 
+    /** Of WRITE: the kernel writes pages back. */
+    static final int WRITE_CACHE = 1;
+
     private FuseFlags() {}
 }

@@ -306,9 +306,6 @@ final class FuseLayout {
         static final int FLAGS = 32;
         static final int SIZE_OF = 40;
 
-        /** In WRITE_FLAGS: FUSE_WRITE_CACHE. */
-        static final int FROM_PAGES = 1;
-
         private WriteIn() {}
     }
 

@@ -37,6 +37,7 @@ public abstract class Mount implements AutoCloseable {
     private final OperationLog operations;
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicBoolean closing = new AtomicBoolean();
+    private volatile Runnable afterExit = () -> {};
     private volatile @Nullable Thread exitHook;
 
     /** {@code mountpoint} without symbolic links. */
@@ -61,6 +62,14 @@ public abstract class Mount implements AutoCloseable {
 
     public final boolean mounted() {
         return ended.getCount() > 0;
+    }
+
+    /**
+     * What is done after {@link #close} when the process is told to end, which it does as soon as
+     * this returns, whatever other threads are at.
+     */
+    public final void afterExit(Runnable work) {
+        afterExit = work;
     }
 
     /** Waits until it is unmounted, by whomever, and the file system closed. */
@@ -131,7 +140,10 @@ public abstract class Mount implements AutoCloseable {
         Thread hook =
                 Thread.ofPlatform()
                         .name("mount-exit-" + mountpoint.getFileName())
-                        .unstarted(this::close);
+                        .unstarted(() -> {
+                            close();
+                            afterExit.run();
+                        });
         Runtime.getRuntime().addShutdownHook(hook);
         exitHook = hook;
     }
