@@ -71,10 +71,11 @@ public final class Staging {
      */
     boolean holdsMuchOf(int partition, Homes homes) {
         int[] left = {MOST_AT_ONCE};
-        List<Long> waste = new ArrayList<>(waste(records, Integer.MAX_VALUE));
+        List<Long> waste = waste(records, Integer.MAX_VALUE);
         waste.removeIf(ino -> homes.of(ino) != partition);
         for (long ino : waste) {
-            records.scan(Table.DENTRY, Keys.of(ino), Keys.of(ino), (key, value) -> left[0]-- > 0);
+            // Of an entry's two records the one that is erased last.
+            records.scan(Table.COOKIE, Keys.of(ino), Keys.of(ino), (key, value) -> left[0]-- > 0);
         }
         return left[0] < 0;
     }
