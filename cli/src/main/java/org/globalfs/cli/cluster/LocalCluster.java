@@ -73,7 +73,9 @@ public final class LocalCluster implements AutoCloseable {
         }
         working.lock();
         try {
-            stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS);
+            List<String> stuck = new ArrayList<>();
+            stopNamed(LocalTopology.mounts(), MOUNT_STOP_NS, stuck);
+            checkGone(stuck);
             List<String> servers = processes ? folder.servers() : List.of(WHOLE);
             launch(servers);
             if (mounts) {
@@ -155,19 +157,36 @@ public final class LocalCluster implements AutoCloseable {
         }
     }
 
-    /** Unmounts, then ends every server; returns how many processes ran. */
-    public int stop() throws IOException, InterruptedException {
+    /**
+     * Unmounts, then ends every server; returns how many processes ran.
+     *
+     * @throws Failure some run still
+     */
+    public int stop() throws IOException, InterruptedException, Failure {
+        List<String> stuck = new ArrayList<>();
         Set<String> mounts = new LinkedHashSet<>(LocalTopology.mounts());
         folder.begun().stream().filter(LocalCluster::isMount).forEach(mounts::add);
-        int count = stopNamed(List.copyOf(mounts), MOUNT_STOP_NS);
+        int count = stopNamed(List.copyOf(mounts), MOUNT_STOP_NS, stuck);
         List<String> servers = new ArrayList<>(allServers());
         servers.remove(LocalTopology.ZOOKEEPER);
-        count += stopNamed(servers, SERVER_STOP_NS);
-        return count + stopNamed(List.of(LocalTopology.ZOOKEEPER), SERVER_STOP_NS);
+        count += stopNamed(servers, SERVER_STOP_NS, stuck);
+        count += stopNamed(List.of(LocalTopology.ZOOKEEPER), SERVER_STOP_NS, stuck);
+        checkGone(stuck);
+        return count;
+    }
+
+    private static void checkGone(List<String> stuck) throws Failure {
+        if (!stuck.isEmpty()) {
+            throw new Failure(
+                    ExitCode.FAILED,
+                    String.join(", ", stuck)
+                            + ": not ended by kill -9 either: see 'ps' for the state. A process that"
+                            + " waits for a disk or another mount ends with that");
+        }
     }
 
     /** Ends a start that is under way in another thread, and then every process. */
-    public void cancelAndStop() throws IOException, InterruptedException {
+    public void cancelAndStop() throws IOException, InterruptedException, Failure {
         cancelled = true;
         working.lock();
         try {
@@ -329,7 +348,7 @@ public final class LocalCluster implements AutoCloseable {
                 mountpoint.toString());
     }
 
-    private int stopNamed(List<String> names, long patienceNs)
+    private int stopNamed(List<String> names, long patienceNs, List<String> stuck)
             throws IOException, InterruptedException {
         List<String> running = new ArrayList<>();
         for (String name : names) {
@@ -345,9 +364,12 @@ public final class LocalCluster implements AutoCloseable {
             if (!awaitGone(name, deadline - System.nanoTime())) {
                 progress.accept(name + " does not stop of itself: killing it");
                 folder.run(name).process().ifPresent(ProcessHandle::destroyForcibly);
-                awaitGone(name, KILL_NS);
             }
-            folder.run(name).end();
+            if (awaitGone(name, KILL_NS)) {
+                folder.run(name).end();
+            } else {
+                stuck.add(name);
+            }
             if (isMount(name)) {
                 detach(folder.mountpoint(name.substring(MOUNT_PREFIX.length())));
             }

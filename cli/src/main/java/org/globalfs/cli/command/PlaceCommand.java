@@ -208,7 +208,7 @@ final class PlaceCommand implements Runnable {
     private static List<String> ask(Path path, String request) throws Failure, IOException {
         List<String> lines = new ArrayList<>();
         try (ControlClient client = ControlClient.ask(OurMount.of(path), request)) {
-            for (String line = client.line(); line != null; line = client.line()) {
+            for (String line : client.lines()) {
                 lines.add(checked(path, line));
             }
         }

@@ -131,7 +131,7 @@ final class QuotaCommand implements Runnable {
     private static int printAll(Path mountpoint) throws Failure, IOException {
         List<QuotaUsage> quotas = new ArrayList<>();
         try (ControlClient client = ControlClient.ask(mountpoint, "quotas")) {
-            for (String line = client.line(); line != null; line = client.line()) {
+            for (String line : client.lines()) {
                 if (line.startsWith("error: ")) {
                     throw new Failure(ExitCode.FAILED, line.substring("error: ".length()));
                 }

@@ -79,7 +79,7 @@ final class UpOptions {
         }
     }
 
-    private int ended(LocalCluster cluster) throws IOException, InterruptedException {
+    private int ended(LocalCluster cluster) throws IOException, InterruptedException, Failure {
         System.err.println(
                 "globalfs: ended unexpectedly: "
                         + String.join(", ", cluster.deadServers())
@@ -100,7 +100,7 @@ final class UpOptions {
         try {
             cluster.cancelAndStop();
             System.out.println("stopped; the data stays in " + cluster.folder().root());
-        } catch (IOException e) {
+        } catch (IOException | Failure e) {
             System.err.println("globalfs: stopping failed: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

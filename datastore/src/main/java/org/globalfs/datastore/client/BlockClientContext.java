@@ -15,6 +15,7 @@ record BlockClientContext(
         String region,
         NodeDirectory directory,
         FailureDetector detector,
+        NewerEpochs newerEpochs,
         Distances distances,
         Options options,
         ReadTimes readTimes,

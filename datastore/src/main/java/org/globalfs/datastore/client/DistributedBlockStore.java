@@ -134,6 +134,7 @@ public final class DistributedBlockStore implements BlockStore {
                         region,
                         directory,
                         detector,
+                        new NewerEpochs(cluster, directory, detector),
                         distances,
                         options,
                         new ReadTimes(),
@@ -349,6 +350,26 @@ public final class DistributedBlockStore implements BlockStore {
             return new ReadResult(List.of());
         }
         long deadline = System.nanoTime() + timeoutNs;
+        while (true) {
+            int epoch = directory.newestEpoch();
+            try {
+                return read(ref, offset, into, at, length, deadline, throughCache, epoch);
+            } catch (StaleEpochException e) {
+                LOG.debug("{} is read again: epoch {} is not the newest", ref, epoch);
+            }
+        }
+    }
+
+    private ReadResult read(
+            BlockRef ref,
+            int offset,
+            byte[] into,
+            int at,
+            int length,
+            long deadline,
+            boolean throughCache,
+            int epoch)
+            throws IOException {
         GetOperation operation;
         List<StorageSite> homes = homes(ref);
         List<StorageSite> former =
@@ -369,7 +390,7 @@ public final class DistributedBlockStore implements BlockStore {
                             into,
                             at,
                             deadline);
-            operation.run(throughCache);
+            operation.run(throughCache, epoch);
         } finally {
             lanes.give(lane);
         }

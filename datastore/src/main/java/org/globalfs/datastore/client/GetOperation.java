@@ -58,6 +58,7 @@ final class GetOperation {
     private boolean hedged;
     private long hedgedNs;
     private int round;
+    private int epoch;
 
     GetOperation(
             BlockClientContext context,
@@ -102,8 +103,11 @@ final class GetOperation {
 
     /**
      * @param throughCache whether the region's cache may be asked
+     * @param knownEpoch the homes are by this one, or a newer one
+     * @throws StaleEpochException the block was not found by them, and there is a newer one
      */
-    void run(boolean throughCache) throws IOException {
+    void run(boolean throughCache, int knownEpoch) throws IOException {
+        epoch = knownEpoch;
         mayAskCache =
                 throughCache
                         && distances.wayNs(code.dataChunks()) > context.options().cacheBeyondNs();
@@ -353,6 +357,9 @@ final class GetOperation {
     private void startOver(long now) throws IOException {
         // Once more in any case: chunks that are being moved can be missed where they were and are.
         boolean current = context.directory().isCurrent();
+        if (!current && context.newerEpochs().areThere(epoch, ref.getRegion())) {
+            throw new StaleEpochException();
+        }
         if (!sources.isUnsure() && round > (current ? 0 : ROUNDS_CUT_OFF)) {
             String known =
                     "fewer than " + code.dataChunks() + " whole chunks of the block exist on any";

@@ -55,6 +55,11 @@ final class NodeDirectory {
         return epochs.newest().number();
     }
 
+    /** Another process knows this epoch. */
+    void learn(Epoch epoch) {
+        epochs.learn(epoch);
+    }
+
     Placement newest(int region) throws IOException {
         return placement(epochs.newest(), region);
     }

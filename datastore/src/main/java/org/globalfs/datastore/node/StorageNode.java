@@ -13,6 +13,7 @@ import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.discovery.Epoch;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.PlacementEpochs;
 import org.globalfs.protocol.discovery.Role;
@@ -285,6 +286,11 @@ public final class StorageNode implements AutoCloseable {
             @Override
             public RepairProgress repair(boolean begins) {
                 return begins ? repair.begin() : repair.progress();
+            }
+
+            @Override
+            public Epoch newestEpoch() {
+                return placement.newest();
             }
 
             @Override

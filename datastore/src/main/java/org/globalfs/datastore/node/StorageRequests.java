@@ -3,6 +3,7 @@ package org.globalfs.datastore.node;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,6 +20,7 @@ import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.ScrubProgress;
 import org.globalfs.protocol.OpenFiles;
+import org.globalfs.protocol.discovery.Epoch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,6 +86,7 @@ final class StorageRequests implements Requests {
                                 HeldCode.write(store.codes()));
                 case SCRUB -> scrub(request, meta, replies);
                 case REPAIR -> repair(request, meta, replies);
+                case EPOCH -> epoch(request, meta.getInt(), replies);
                 default -> replies.send(opcode, ChunkStatus.BAD_REQUEST, request);
             }
         } catch (StoreFailure | UncheckedIOException e) {
@@ -314,6 +317,17 @@ final class StorageRequests implements Requests {
         }
         RepairProgress now = upkeep.repair(wish == Opcode.BEGIN);
         replies.send(Opcode.REPAIR, ChunkStatus.OK, request, now::write, now.texts());
+    }
+
+    private void epoch(long request, int known, Replies replies) throws IOException {
+        Epoch newest = upkeep.newestEpoch();
+        String text = newest.number() > known ? newest.text() : "";
+        replies.send(
+                Opcode.EPOCH,
+                ChunkStatus.OK,
+                request,
+                to -> to.putInt(newest.number()),
+                ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     private static boolean isUnknown(byte wish) {

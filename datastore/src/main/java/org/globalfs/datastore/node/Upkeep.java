@@ -1,8 +1,10 @@
 package org.globalfs.datastore.node;
 
+import java.util.List;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.RepairProgress;
 import org.globalfs.datastore.wire.ScrubProgress;
+import org.globalfs.protocol.discovery.Epoch;
 
 /** What a node can be asked to do for its chunks besides serving them. Thread-safe. */
 interface Upkeep {
@@ -31,6 +33,11 @@ interface Upkeep {
      * @param begins false: only says how far it is
      */
     RepairProgress repair(boolean begins);
+
+    /** The newest placement epoch that is known here. */
+    default Epoch newestEpoch() {
+        return new Epoch(0, List.of());
+    }
 
     /**
      * Whether chunks that are kept for a node go there once it is back: else it is gone for good.

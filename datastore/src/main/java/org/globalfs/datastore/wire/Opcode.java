@@ -19,9 +19,11 @@ public enum Opcode {
     /** Has the node's next repair pass begin now, or asks how far it is. */
     REPAIR(11),
     /** A range of whole pages as the disk has them, for the client to check. */
-    GET_PAGES(12);
+    GET_PAGES(12),
+    /** The newest placement epoch that the node knows, for who may have an older one. */
+    EPOCH(13);
 
-    private static final @Nullable Opcode[] BY_CODE = new Opcode[13];
+    private static final @Nullable Opcode[] BY_CODE = new Opcode[14];
 
     static {
         for (Opcode opcode : values()) {

@@ -3,9 +3,11 @@ package org.globalfs.datastore.wire;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.discovery.Epoch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -261,6 +263,18 @@ public final class StorageConnection implements Closeable {
                             Frame.readString(listing)));
         }
         return chunks;
+    }
+
+    /**
+     * The newest placement epoch that the node knows; null when that is not newer than this one, or
+     * the node is of an earlier version.
+     */
+    public @Nullable Epoch epochAfter(int known) throws IOException {
+        Reply reply = request(Opcode.EPOCH, to -> to.putInt(known), new byte[0], 0, 0);
+        if (reply.status != ChunkStatus.OK || reply.payload.length == 0) {
+            return null;
+        }
+        return Epoch.parse(reply.meta.getInt(), new String(reply.payload, StandardCharsets.UTF_8));
     }
 
     /** Reads a range of a chunk. */

@@ -198,7 +198,7 @@ class RepairTest {
     }
 
     @Test
-    void whoHasNotHeardOfNewNodesTakesNothingForLost() throws IOException {
+    void whoHasNotHeardOfNewNodesIsToldOfThemByTheOthers() throws IOException {
         InMemoryDiscovery discovery = new InMemoryDiscovery();
         InMemoryPlacementEpochs epochs = new InMemoryPlacementEpochs();
         cluster.discovery.members(Role.STORAGE).forEach(discovery::register);
@@ -215,10 +215,13 @@ class RepairTest {
                         StorageCluster.CLUSTER, "west", discovery, epochs, 15_000, 60_000)) {
             BlockRef moved = moved(cutOff);
             discovery.current(false);
-            BlockStoreContract.assertFails(
-                    Reason.UNREACHABLE, "ZooKeeper does not answer", () -> cutOff.get(moved, 0, 1));
-            cluster.discovery.members(Role.STORAGE).forEach(discovery::register);
             assertThat(cutOff.get(moved, 0, 1).get()).isEqualTo(blocks.get(moved)[0]);
+            assertThat(epochs.newest()).isEqualTo(cluster.epochs.newest());
+            BlockRef absent = new BlockRef(moved).setIdHigh(moved.getIdHigh() - 1);
+            BlockStoreContract.assertFails(
+                    Reason.UNREACHABLE,
+                    "ZooKeeper does not answer",
+                    () -> cutOff.get(absent, 0, 1));
         }
     }
 

@@ -13,10 +13,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Asks a mount's control socket. */
 public final class ControlClient implements AutoCloseable {
+    /** The last line of an answer whose end says that all was done. */
+    static final String END = ".";
+
     private final SocketChannel channel;
     private final BufferedReader answer;
 
@@ -144,6 +149,28 @@ public final class ControlClient implements AutoCloseable {
         } catch (IOException e) {
             throw late ? late() : e;
         }
+    }
+
+    /**
+     * All lines of the answer.
+     *
+     * @throws IOException the process ended before it had answered
+     */
+    public List<String> lines() throws IOException {
+        List<String> lines = new ArrayList<>();
+        String line = line();
+        while (line != null && !line.equals(END)) {
+            lines.add(line);
+            line = line();
+        }
+        if (line == null) {
+            throw new IOException(
+                    "the process of "
+                            + mountpoint
+                            + " ended before it had answered, or is of an older version: mount anew, and"
+                            + " give the command again");
+        }
+        return lines;
     }
 
     @Override

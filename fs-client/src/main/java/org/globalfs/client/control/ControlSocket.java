@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -45,6 +46,10 @@ public final class ControlSocket implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ControlSocket.class);
     private static final int TRACED_LINES = 10_000;
     private static final int POLL_MS = 200;
+
+    /** Requests whose answers say where they end: one that is cut off is none. */
+    private static final Set<String> WHOLE = Set.of("place", "explain", "policy", "quotas");
+
     private static final long ACCEPT_PAUSE_NS = 100_000_000L;
     private static final long PATIENCE_NS = 30_000_000_000L;
     private static final long TREE_PATIENCE_NS = TimeUnit.HOURS.toNanos(24);
@@ -131,6 +136,9 @@ public final class ControlSocket implements AutoCloseable {
                 case "trace" -> trace(out);
                 case "quotas" -> quotas(out);
                 default -> out.write("error: no such request: " + request + "\n");
+            }
+            if (WHOLE.contains(words[0])) {
+                out.write(ControlClient.END + "\n");
             }
         } catch (IOException left) {
             log.debug("an asker at {} left", path, left);

@@ -53,6 +53,26 @@ class ControlClientTest {
     }
 
     @Test
+    void anAnswerThatIsCutOffIsNone() throws IOException {
+        for (boolean whole : new boolean[] {true, false}) {
+            try (ServerSocketChannel server = listen();
+                    ControlClient client = ask(Duration.ofMinutes(1));
+                    SocketChannel asked = server.accept()) {
+                String answer = whole ? "one\n.\n" : "one\n";
+                asked.write(ByteBuffer.wrap(answer.getBytes(StandardCharsets.UTF_8)));
+                asked.shutdownOutput();
+                if (whole) {
+                    assertThat(client.lines()).containsExactly("one");
+                } else {
+                    assertThatThrownBy(client::lines)
+                            .hasMessageContaining("/mnt/tree ended before it had answered");
+                }
+            }
+            Files.delete(folder.resolve("mount.sock"));
+        }
+    }
+
+    @Test
     void aProcessThatIsGone() throws IOException {
         listen().close();
         assertThatThrownBy(() -> ask(Duration.ofMinutes(1)).close())

@@ -79,20 +79,27 @@ final class CheckpointFetch {
     }
 
     /**
-     * Replaces a state that was lost before this replica takes part in its rings, so that it never
-     * answers from an empty one. When no peer can give one for a while it may: what the log holds
-     * is replayed, and the rest comes once a peer is there.
+     * Replaces a state that was lost before this replica takes part in its rings. When no peer can
+     * give one for a while it may take part all the same, in case its log has all of the state, or
+     * its vote is wanted; but it answers nothing until it has a state. Without a log it has neither
+     * to give, nor does it know of members that were added, so it waits on.
      */
-    void recover(HostedPartition partition) throws IOException {
-        long deadlineNs = System.nanoTime() + RECOVER_LIMIT_NS;
+    void recover(HostedPartition partition, boolean hasLog) throws IOException {
+        long warnedNs = System.nanoTime();
         while (partition.isLost() && !shutdown.begun() && !takeOver(partition, 1)) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                LOG.error(
-                        "partition {}: its state was damaged, and no other replica can give one:"
-                                + " goes on with what the log holds; start the others",
-                        partition.partition());
-                partition.found();
+            if (peers.apply(partition.partition()).isEmpty()) {
                 return;
+            }
+            if (System.nanoTime() - warnedNs > RECOVER_LIMIT_NS) {
+                LOG.error(
+                        "partition {}: its state was lost, and no other replica can give one: {};"
+                                + " start the others",
+                        partition.partition(),
+                        hasLog ? "goes on with what the log holds" : "waits for one");
+                if (hasLog) {
+                    return;
+                }
+                warnedNs = System.nanoTime();
             }
             shutdown.await(RECOVER_PAUSE_MS, TimeUnit.MILLISECONDS);
         }

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>Folders: {@code pN} is the state; {@code pN.incoming} a checkpoint being fetched, worthless
  * after a crash; {@code pN.ready} a complete one, which replaces {@code pN} whenever it is found;
  * {@code pN.damaged-K} a state set aside for inspection; {@code pN.lost} says that {@code pN} began
- * anew after that.
+ * anew though there was a state before.
  */
 final class HostedPartition implements VerdictSource, AutoCloseable {
 
@@ -41,11 +41,16 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
     private final StateOptions options;
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
     private PartitionState state;
+    private volatile boolean isLost;
 
     final Progress progress = new Progress();
     final Waiters waiters = new Waiters();
 
-    HostedPartition(Path parent, int partition, StateOptions options) throws IOException {
+    /**
+     * @param isKnown this replica took part before, so that a missing state is a lost one
+     */
+    HostedPartition(Path parent, int partition, StateOptions options, boolean isKnown)
+            throws IOException {
         this.partition = partition;
         this.parent = parent;
         this.folder = parent.resolve("p" + partition);
@@ -55,7 +60,15 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
         this.options = options;
         Folders.delete(incoming);
         installReady();
+        if (isKnown && !Files.exists(folder)) {
+            LOG.error(
+                    "partition {}: its state {} is gone; another replica's will replace it",
+                    partition,
+                    folder);
+            noteLoss();
+        }
         this.state = openOrBegin();
+        this.isLost = Files.exists(lost);
     }
 
     /** A damaged state is set aside: what it held is in the log, or with the other replicas. */
@@ -72,13 +85,18 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
                     partition,
                     e.getMessage(),
                     aside);
-            if (!Files.exists(lost)) {
-                Files.createFile(lost);
-                Folders.sync(parent);
-            }
+            noteLoss();
             Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
             Folders.sync(parent);
             return PartitionState.open(folder, partition, options);
+        }
+    }
+
+    /** Before there is an empty state, which must not be taken for the tree. */
+    private void noteLoss() throws IOException {
+        if (!Files.exists(lost)) {
+            Files.createFile(lost);
+            Folders.sync(parent);
         }
     }
 
@@ -91,14 +109,20 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
         }
     }
 
-    /** The state began anew because the one before was damaged, and nothing has replaced it. */
+    /**
+     * The state began anew because the one before was damaged or gone, and nothing has replaced it:
+     * nobody may be shown it.
+     */
     boolean isLost() {
-        return Files.exists(lost);
+        return isLost;
     }
 
     /** From now on it counts as any state that lags. */
     void found() throws IOException {
-        Files.deleteIfExists(lost);
+        if (isLost) {
+            Files.deleteIfExists(lost);
+            isLost = false;
+        }
     }
 
     int partition() {

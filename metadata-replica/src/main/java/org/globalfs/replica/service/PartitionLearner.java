@@ -1,6 +1,7 @@
 package org.globalfs.replica.service;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.multicast.Entry;
@@ -77,9 +78,14 @@ final class PartitionLearner implements Learner {
                     state.deliver(instance, entries, global, own.waiters);
                     return state;
                 });
+                if (instance == 1) {
+                    own.found(); // the log has all of it
+                }
                 own.progress.moved();
                 sequel.executed(instance, entries);
                 return;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             } catch (VerdictsTrimmedException e) {
                 LOG.info("partition {}: {}", own.partition(), e.getMessage());
                 while (own.applied() < instance && !shutdown.begun()) {
@@ -127,7 +133,7 @@ final class PartitionLearner implements Learner {
                 shutdown.await(REFETCH_PAUSE_MS, TimeUnit.MILLISECONDS);
             }
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(
+            throw new UncheckedIOException(
                     "partition " + own.partition() + ": a peer's checkpoint cannot be stored", e);
         }
     }

@@ -2,6 +2,7 @@ package org.globalfs.replica.service;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -100,8 +101,13 @@ public final class ReplicaServer implements AutoCloseable {
     private void open(Discovery discovery, Datastore blocks) throws IOException {
         ReplicaFolder.claim(config.folder(), config.topology().cluster(), config.id(), home);
         options = config.options().within(config.reserve().on(Disk.of(config.folder())));
-        HostedPartition global = hold(Topology.GLOBAL);
-        HostedPartition own = hold(home);
+        if (discovery.hasServed(config.id())) {
+            LogFolder.expectLog(logFolder());
+        }
+        boolean isKnown = LogFolder.isExpected(logFolder());
+        boolean hasLog = Files.exists(logFolder());
+        HostedPartition global = hold(Topology.GLOBAL, isKnown);
+        HostedPartition own = hold(home, isKnown);
         causal.put(Topology.GLOBAL, new CausalWait(global, global));
         causal.put(home, new CausalWait(own, global));
         CheckpointSource checkpoints =
@@ -114,10 +120,7 @@ public final class ReplicaServer implements AutoCloseable {
         CheckpointFetch fetch = new CheckpointFetch(peers::others, shutdown);
         checkpointsTakenOver = fetch::takenOver;
         for (HostedPartition partition : partitions.values()) {
-            fetch.recover(partition);
-        }
-        if (discovery.hasServed(config.id())) {
-            LogFolder.expectLog(logFolder());
+            fetch.recover(partition, hasLog);
         }
         Multicast multicast = joinRings(global, own, fetch, first);
         discovery.recordServing(config.id());
@@ -213,8 +216,9 @@ public final class ReplicaServer implements AutoCloseable {
                 Optional.ofNullable(follows.get(partition)).ifPresent(f -> f.opened(ino));
     }
 
-    private HostedPartition hold(int number) throws IOException {
-        HostedPartition partition = new HostedPartition(config.folder(), number, options.state());
+    private HostedPartition hold(int number, boolean isKnown) throws IOException {
+        HostedPartition partition =
+                new HostedPartition(config.folder(), number, options.state(), isKnown);
         partitions.put(number, partition);
         opened.push(partition);
         return partition;

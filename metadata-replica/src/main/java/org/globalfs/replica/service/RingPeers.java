@@ -60,9 +60,13 @@ final class RingPeers implements AutoCloseable {
 
     /**
      * Whether this replica's state is one that the ring keeps up to date: it holds everything up to
-     * when the replica was added, and the replica was not removed since.
+     * when the replica was added, and the replica was not removed since, nor was the state lost.
      */
     boolean serves(int ring) {
+        HostedPartition partition = partitions.get(ring);
+        if (partition != null && partition.isLost()) {
+            return false;
+        }
         Membership changed = changed(ring);
         return changed == null
                 ? first.getOrDefault(ring, List.of()).contains(self)

@@ -32,8 +32,8 @@ class CheckpointTransferTest {
 
     @BeforeEach
     void open() throws IOException {
-        here = new HostedPartition(folder.resolve("here"), 1, StateOptions.defaults());
-        there = new HostedPartition(folder.resolve("there"), 1, StateOptions.defaults());
+        here = new HostedPartition(folder.resolve("here"), 1, StateOptions.defaults(), false);
+        there = new HostedPartition(folder.resolve("there"), 1, StateOptions.defaults(), false);
         source = new CheckpointSource(Map.of(1, there), folder.resolve("outgoing"));
     }
 

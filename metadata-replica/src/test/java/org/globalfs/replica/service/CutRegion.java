@@ -44,8 +44,8 @@ final class CutRegion implements AutoCloseable, Datastore {
             throws IOException {
         this.all = all;
         this.region = region;
-        global = new HostedPartition(folder, 0, CutRegions.SMALL);
-        own = new HostedPartition(folder, region, CutRegions.SMALL);
+        global = new HostedPartition(folder, 0, CutRegions.SMALL, false);
+        own = new HostedPartition(folder, region, CutRegions.SMALL, false);
         multicast = new SteppedMulticast(all, region);
         driver =
                 new CoordinatedDriver(

@@ -51,7 +51,7 @@ class RingClaimTest {
             sites.add(new Topology.ReplicaSite(id, "dc" + id, address, address));
         }
         Topology topology = new Topology("test", List.of(new Topology.Region("region1", 1, sites)));
-        HostedPartition partition = new HostedPartition(folder, 1, StateOptions.defaults());
+        HostedPartition partition = new HostedPartition(folder, 1, StateOptions.defaults(), false);
         opened.add(partition);
         Map<Integer, List<Integer>> first = Map.of(1, RIGHT);
         Map<Integer, HostedPartition> partitions = Map.of(1, partition);

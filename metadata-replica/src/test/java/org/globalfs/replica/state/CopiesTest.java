@@ -350,6 +350,21 @@ final class CopiesTest {
         moveInLargeParts(1);
     }
 
+    /** Where it lives now only the partition of its birth knows. */
+    @Test
+    void soDoesAWideOneThatWasBornInAThirdPartition() {
+        fill(4_200);
+        moveInLargeParts(2);
+        tidy(1, 100_000, Map.of());
+        moveInLargeParts(3);
+        Command back = largePart(2);
+        rings.deliver(0, List.of(rings.stamped(back)));
+        rings.settle();
+        assertThat(rings.takeReply(back).getStatus()).isEqualTo(Status.RETRY);
+        tidy(2, 4_500, Map.of());
+        moveInLargeParts(2);
+    }
+
     private Command largePart(int to) {
         MoveOp op = new MoveOp(List.of(home), to).setBytes(64 << 10);
         return rings.command(9, 0, to, UpdateOp.move(op));

@@ -1,5 +1,6 @@
 package org.globalfs.multicast.core;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.multicast.Entry;
 import org.globalfs.multicast.ImportSource;
@@ -619,6 +620,24 @@ public class RingCore {
      */
     public long trimmable() {
         return Math.min(trimmable, checkpointed);
+    }
+
+    /**
+     * What counts of this member's records of instances, when all that it wants persisted has been
+     * appended: through where they are decided, and the votes above. A log may lose all others of
+     * instances that are checkpointed or not decided. Null: not now, because votes are left of
+     * which only their place in the log tells that they count.
+     */
+    public @Nullable List<LogRecord> standing() {
+        List<LogRecord> records = new ArrayList<>();
+        records.add(new LogRecord.DecidedThrough(prefix.decided(), prefix.lastTimestamp()));
+        for (AcceptedValue vote : acceptor.acceptedValues()) {
+            if (!vote.ballot().equals(acceptor.voting())) {
+                return null;
+            }
+            records.add(new LogRecord.Accepted(vote.instance(), vote.ballot(), vote.batch()));
+        }
+        return records;
     }
 
     /** Replica id of the coordinator as far as known, or -1. */

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.globalfs.multicast.log.LogException.Reason;
+import org.globalfs.protocol.Invariant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,21 @@ final class LogReader implements AutoCloseable {
             }
             records.add(record);
             bytes += RecordFormat.HEADER_BYTES + record.payload().length;
+        }
+        return records;
+    }
+
+    /**
+     * Newest records of these instances, the first ones of them, about as many bytes as allowed.
+     */
+    List<StoredRecord> read(Segment[] segments, long[] instances, int maxBytes) throws IOException {
+        List<StoredRecord> records = new ArrayList<>();
+        int bytes = 0;
+        for (int i = 0; i < instances.length && bytes < maxBytes; i++) {
+            StoredRecord record = find(segments, instances[i]);
+            Invariant.check(record != null, "instance %s of ring %s is gone", instances[i], ring);
+            records.add(record);
+            bytes += RecordFormat.sizeOf(record.payload().length);
         }
         return records;
     }

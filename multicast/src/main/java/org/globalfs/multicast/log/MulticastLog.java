@@ -4,10 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.globalfs.multicast.log.LogException.Reason;
@@ -47,12 +46,10 @@ public final class MulticastLog implements AutoCloseable {
     private final LogOptions options;
     private final FolderLock lock;
     private final SegmentPreparer preparer;
+    private final RetiredSegments retired;
     private final RecordFormat format = new RecordFormat();
     private final RingMetas metas;
-    private final ConcurrentHashMap<Integer, Long> checkpointed = new ConcurrentHashMap<>();
-
-    /** Nothing is retained beyond need. */
-    private volatile boolean isShort;
+    private final LogSpace space;
 
     /** Oldest first; the last one is written to. Replaced, never changed. */
     private volatile Segment[] segments;
@@ -63,9 +60,10 @@ public final class MulticastLog implements AutoCloseable {
     private long lookedNs;
     private final SegmentWriter writer;
     private boolean nextWanted;
+    private Map<Integer, Long> heldBackBy = Map.of();
     private final ArrayDeque<Unindexed> unindexed = new ArrayDeque<>();
 
-    private record Unindexed(int ring, long instance, int place) {}
+    private record Unindexed(int ring, long instance, int place, int bytes) {}
 
     MulticastLog(
             LogOptions options,
@@ -76,7 +74,9 @@ public final class MulticastLog implements AutoCloseable {
         this.options = options;
         this.lock = lock;
         this.preparer = preparer;
+        this.retired = new RetiredSegments(preparer::recycle);
         this.metas = metas;
+        this.space = new LogSpace(options);
         this.segments = recovered.toArray(Segment[]::new);
         try {
             this.active =
@@ -140,9 +140,10 @@ public final class MulticastLog implements AutoCloseable {
         int before = buffer.position();
         int durable = writer.durable();
         format.encode(buffer, active.sequence(), durable, ring, kind, ballot, instance, payload);
-        active.end += buffer.position() - before;
+        int bytes = buffer.position() - before;
+        active.end += bytes;
         if (kind >= StoredRecord.FIRST_INSTANCE_KIND) {
-            unindexed.add(new Unindexed(ring, instance, place));
+            unindexed.add(new Unindexed(ring, instance, place, bytes));
         }
     }
 
@@ -183,7 +184,7 @@ public final class MulticastLog implements AutoCloseable {
     /** All that was appended is in the file. */
     private void written() {
         for (Unindexed u = unindexed.poll(); u != null; u = unindexed.poll()) {
-            active.index.put(u.ring(), u.instance(), u.place());
+            active.index.put(u.ring(), u.instance(), u.place(), u.bytes());
         }
         wantNextWhenUsed();
     }
@@ -191,7 +192,7 @@ public final class MulticastLog implements AutoCloseable {
     private void roll(int recordBytes) throws IOException {
         encode(0, StoredRecord.SEAL, 0, 0, NOTHING, RecordFormat.SEAL_BYTES);
         force();
-        List<Segment> dropped = droppable();
+        List<Segment> dropped = space.droppable(segments);
         for (Segment segment : dropped) {
             segment.index.highest().forEach(metas::trimmed);
         }
@@ -201,6 +202,7 @@ public final class MulticastLog implements AutoCloseable {
         encodeMetas();
         force();
         drop(dropped);
+        heldBackBy = space.heldBackBy(segments);
     }
 
     /** The segment that becomes the active one, with room for the rings' metas and a record. */
@@ -237,42 +239,18 @@ public final class MulticastLog implements AutoCloseable {
         }
     }
 
-    private List<Segment> droppable() {
-        Segment[] all = segments;
-        long retained = isShort ? 0 : options.retainedBytes();
-        long newer = 0;
-        for (Segment segment : all) {
-            newer += segment.end;
-        }
-        List<Segment> result = new ArrayList<>();
-        for (Segment segment : all) {
-            newer -= segment.end;
-            boolean covered =
-                    segment.index.highest().entrySet().stream()
-                            .allMatch(e ->
-                                    e.getValue() <= checkpointed.getOrDefault(e.getKey(), -1L));
-            if (segment == active || newer < retained || !covered) {
-                break;
-            }
-            result.add(segment);
-        }
-        return result;
-    }
-
     private void drop(List<Segment> dropped) {
         if (dropped.isEmpty()) {
             return;
         }
         Segment[] all = segments;
         segments = Arrays.copyOfRange(all, dropped.size(), all.length);
-        for (Segment segment : dropped) {
-            segment.retire(() -> preparer.recycle(segment));
-        }
+        dropped.forEach(retired::add);
     }
 
     /** The ring's state is durable through this instance without the log. Any thread. */
     public void checkpointed(int ring, long instance) {
-        checkpointed.merge(ring, instance, Math::max);
+        space.checkpointed(ring, instance);
     }
 
     /**
@@ -280,8 +258,70 @@ public final class MulticastLog implements AutoCloseable {
      * segment on. Any thread.
      */
     public void keepShort(boolean value) {
-        isShort = value;
+        space.keepShort(value);
         preparer.keepSpares(!value);
+    }
+
+    // ---- rings that stand still, writer only
+
+    /**
+     * Rings whose records hold the oldest segment back, and with it all newer ones, though they
+     * need little of the log; each with its newest instance in that segment. Once {@link #carry}
+     * has copied what they need, and the writer has appended what they voted for, the segment may
+     * be {@linkplain #dropCarried dropped}. Mostly none.
+     */
+    public Map<Integer, Long> heldBackBy() {
+        return heldBackBy;
+    }
+
+    /**
+     * Appends again those newest records of a ring's instances that are in the oldest segment and
+     * not checkpointed.
+     *
+     * @param through instances behind it are left out: not every record of an undecided one counts
+     * @param mostBytes how much one call copies, about
+     * @return whether there is nothing more to copy
+     */
+    public boolean carry(int ring, long through, int mostBytes) {
+        Segment[] all = segments;
+        Segment oldest = all[0];
+        List<StoredRecord> records;
+        try (LogReader reader = new LogReader(ring)) {
+            long[] needed = oldest.index.newest(ring, space.checkpointed(ring) + 1, through, all);
+            records = reader.read(all, needed, mostBytes);
+            for (StoredRecord record : records) {
+                append(
+                        ring,
+                        record.kind(),
+                        record.ballot(),
+                        record.instance(),
+                        ByteBuffer.wrap(record.payload()));
+            }
+            if (!records.isEmpty()) {
+                write();
+            }
+            return records.size() == needed.length;
+        } catch (IOException e) {
+            throw failed("cannot read the log in " + options.folder(), e);
+        }
+    }
+
+    /** Drops the oldest segment: what was needed of it has been appended again. */
+    public void dropCarried() {
+        Segment oldest = segments[0];
+        oldest.index
+                .highest()
+                .forEach((ring, highest) -> {
+                    long through = Math.min(highest, space.checkpointed(ring));
+                    if (through > metas.droppedThrough(ring)) {
+                        append(ring, StoredRecord.TRIMMED, 0, through, EMPTY);
+                    }
+                });
+        if (oldest == segments[0]) { // else the appended records began a segment, and dropped it
+            sync();
+            drop(List.of(oldest));
+        }
+        heldBackBy = space.heldBackBy(segments);
     }
 
     /** First instance of the ring that may still be read. Any thread. */

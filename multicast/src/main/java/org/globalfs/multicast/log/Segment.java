@@ -21,6 +21,10 @@ final class Segment {
 
     private int pins;
     private boolean retired;
+
+    /** Retired, and without readers; read without the lock. */
+    private volatile boolean free;
+
     private Runnable onUnpinned = () -> {};
 
     Segment(Path file, FileChannel channel, SegmentHeader header) {
@@ -68,8 +72,14 @@ final class Segment {
     synchronized void unpin() {
         pins--;
         if (retired && pins == 0) {
+            free = true;
             onUnpinned.run();
         }
+    }
+
+    /** Whether it is retired and nobody reads it any more. */
+    boolean isFree() {
+        return free;
     }
 
     /** No new readers; runs the action once the last one left. */
@@ -77,6 +87,7 @@ final class Segment {
         retired = true;
         onUnpinned = whenUnpinned;
         if (pins == 0) {
+            free = true;
             whenUnpinned.run();
         }
     }

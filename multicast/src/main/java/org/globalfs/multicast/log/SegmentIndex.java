@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * Where in one segment each instance's newest record starts: four bytes an instance. Filled by the
@@ -59,8 +60,10 @@ final class SegmentIndex {
 
     private final Map<Integer, List<Run>> runs = new HashMap<>();
     private final Map<Integer, Long> highest = new HashMap<>();
+    private final Map<Integer, Long> bytes = new HashMap<>();
 
-    synchronized void put(int ring, long instance, int place) {
+    synchronized void put(int ring, long instance, int place, int recordBytes) {
+        bytes.merge(ring, (long) recordBytes, Long::sum);
         List<Run> ofRing = runs.computeIfAbsent(ring, r -> new ArrayList<>(1));
         highest.merge(ring, instance, Math::max);
         for (int i = ofRing.size() - 1; i >= 0; i--) {
@@ -91,5 +94,36 @@ final class SegmentIndex {
     /** Highest instance per ring that has a record here. */
     synchronized Map<Integer, Long> highest() {
         return Map.copyOf(highest);
+    }
+
+    /** What the ring's records of instances take here. */
+    synchronized long bytes(int ring) {
+        return bytes.getOrDefault(ring, 0L);
+    }
+
+    /** Instances of the range that have a record here, and none in a later one of the segments. */
+    long[] newest(int ring, long from, long through, Segment[] segments) {
+        return present(ring, from, through)
+                .filter(instance -> {
+                    int last = segments.length - 1;
+                    while (segments[last].index.find(ring, instance) == ABSENT) {
+                        last--;
+                    }
+                    return segments[last].index == this;
+                })
+                .toArray();
+    }
+
+    private synchronized LongStream present(int ring, long from, long through) {
+        LongStream.Builder found = LongStream.builder();
+        for (Run run : runs.getOrDefault(ring, List.of())) {
+            long end = Math.min(through, run.base + run.count - 1);
+            for (long instance = Math.max(from, run.base); instance <= end; instance++) {
+                if (run.find(instance) != ABSENT) {
+                    found.add(instance);
+                }
+            }
+        }
+        return found.build().distinct();
     }
 }

@@ -48,11 +48,12 @@ final class SegmentScanner {
                 return End.SEALED;
             }
             StoredRecord record = RecordFormat.decode(window, inWindow, length);
+            int bytes = RecordFormat.sizeOf(length);
             if (!record.isMeta()) {
-                segment.index.put(record.ring(), record.instance(), at);
+                segment.index.put(record.ring(), record.instance(), at, bytes);
             }
             consumer.accept(record);
-            at += RecordFormat.sizeOf(length);
+            at += bytes;
         }
     }
 

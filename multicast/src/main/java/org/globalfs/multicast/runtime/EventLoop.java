@@ -34,6 +34,7 @@ final class EventLoop implements Runnable, MessageReceiver {
     private final FatalStop stop;
     private final CatchUpReader catchUpReader;
     private final LogCodec codec = new LogCodec();
+    private final StandingRings standing;
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean asleep = new AtomicBoolean();
     private final long startNs = System.nanoTime();
@@ -48,6 +49,7 @@ final class EventLoop implements Runnable, MessageReceiver {
     EventLoop(int node, MulticastLog log, FatalStop stop) {
         this.log = log;
         this.stop = stop;
+        this.standing = new StandingRings(log, codec);
         this.clockWatch = new ClockWatch(node);
         this.catchUpReader =
                 new CatchUpReader(
@@ -164,6 +166,7 @@ final class EventLoop implements Runnable, MessageReceiver {
         }
         net().upkeep();
         round();
+        standing.carry(byNumber);
     }
 
     private void poll() throws IOException {

@@ -85,6 +85,11 @@ public final class LogFolder {
         }
     }
 
+    /** Whether this process took part before, as far as its disk says. */
+    public static boolean isExpected(Path folder) {
+        return Files.exists(sibling(folder, ".begun"));
+    }
+
     /** An open log, and the rings' state that its records tell. */
     record Opened(MulticastLog log, RecoveredRings rings) {}
 
@@ -128,7 +133,10 @@ public final class LogFolder {
 
     private Opened recover() {
         RecoveredRings rings = new RecoveredRings();
-        return new Opened(openLog(folder, rings::add), rings);
+        MulticastLog opened = openLog(folder, rings::add);
+        LogCodec codec = new LogCodec();
+        rings.unmarkedMemberships().forEach((ring, members) -> codec.append(opened, ring, members));
+        return new Opened(opened, rings);
     }
 
     private void replaceWhatIsGone() throws IOException {

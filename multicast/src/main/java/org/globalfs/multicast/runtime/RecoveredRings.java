@@ -9,6 +9,7 @@ import org.globalfs.multicast.Membership;
 import org.globalfs.multicast.core.AcceptedValue;
 import org.globalfs.multicast.core.Ballot;
 import org.globalfs.multicast.core.Batch;
+import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.core.PersistedState;
 import org.globalfs.multicast.log.StoredRecord;
 import org.globalfs.multicast.wire.LogCodec;
@@ -31,6 +32,9 @@ final class RecoveredRings {
         private long incident;
         private @Nullable Membership membership;
 
+        /** The newest membership is said by nothing that outlives trimming. */
+        private LogRecord.@Nullable Members unmarked;
+
         void add(StoredRecord record) {
             promised = Math.max(promised, record.ballot());
             switch (record.kind()) {
@@ -47,11 +51,14 @@ final class RecoveredRings {
                 }
                 case StoredRecord.CHOSEN -> {
                     Batch batch = LogCodec.batch(record);
-                    members(record.instance(), batch.membership());
+                    Membership newest = batch.membership();
+                    if (members(record.instance(), newest) && newest != null) {
+                        unmarked = new LogRecord.Members(record.instance(), newest);
+                    }
                     decidedThrough(record.instance(), batch.lastTimestamp());
                 }
                 case StoredRecord.START_AFTER -> {
-                    members(record.instance(), LogCodec.startMembership(record));
+                    marked(record.instance(), LogCodec.startMembership(record));
                     decidedThrough(record.instance(), LogCodec.timestamp(record));
                 }
                 case StoredRecord.DECIDED_THROUGH ->
@@ -59,8 +66,7 @@ final class RecoveredRings {
                 // The record that calls the dropped votes decided may not have reached the disk.
                 case StoredRecord.TRIMMED -> decidedThrough(record.instance(), 0);
                 case StoredRecord.VOTES_LOST -> incident = record.instance();
-                case StoredRecord.MEMBERS ->
-                        members(record.instance(), LogCodec.membership(record));
+                case StoredRecord.MEMBERS -> marked(record.instance(), LogCodec.membership(record));
                 default -> {}
             }
         }
@@ -76,7 +82,17 @@ final class RecoveredRings {
             unopened.clear();
         }
 
-        private void members(long instance, @Nullable Membership newest) {
+        private void marked(long instance, @Nullable Membership newest) {
+            members(instance, newest);
+            if (unmarked != null
+                    && newest != null
+                    && newest.generation() >= unmarked.membership().generation()) {
+                unmarked = null;
+            }
+        }
+
+        /** Whether the membership is newer than those of earlier records. */
+        private boolean members(long instance, @Nullable Membership newest) {
             if (newest != null
                     && (membership == null || newest.generation() > membership.generation())) {
                 membership = newest;
@@ -86,7 +102,9 @@ final class RecoveredRings {
                 witness(unopened);
                 unopened.clear();
                 decidedThrough(instance, 0);
+                return true;
             }
+            return false;
         }
 
         /**
@@ -133,6 +151,20 @@ final class RecoveredRings {
 
     void add(StoredRecord record) {
         rings.computeIfAbsent(record.ring(), r -> new Ring()).add(record);
+    }
+
+    /**
+     * The rings whose newest membership only the record of its instance tells, because the process
+     * stopped between that record and the next: to be appended, as the former may be trimmed.
+     */
+    Map<Integer, LogRecord> unmarkedMemberships() {
+        Map<Integer, LogRecord> unmarked = new HashMap<>();
+        rings.forEach((number, ring) -> {
+            if (ring.unmarked != null) {
+                unmarked.put(number, ring.unmarked);
+            }
+        });
+        return unmarked;
     }
 
     PersistedState state(int number) {

@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -335,6 +336,52 @@ class MulticastLogTest {
         assertThat(log.firstAvailable(2)).isEqualTo(2);
         assertThat(log.read(2, 1, 1, 100)).isEmpty();
         log.close();
+    }
+
+    @Test
+    void whatARingNeedsOfAnOldSegmentIsCarriedOn() {
+        MulticastLog log = open(new ArrayList<>());
+        log.append(2, StoredRecord.OPENED, 5 << 16 | 7, 1, bytes(""));
+        accept(log, 2, 1, "checkpointed");
+        accept(log, 2, 2, "older");
+        accept(log, 2, 3, "needed");
+        accept(log, 2, 2, "newer");
+        log.append(2, StoredRecord.DECIDED_THROUGH, 0, 3, bytes("t"));
+        accept(log, 2, 4, "a vote, which its writer appends again");
+        log.checkpointed(2, 1);
+        long last = fill(log, 3);
+        assertThat(log.heldBackBy()).as("a log of which most is needed").isEmpty();
+        log.checkpointed(1, Long.MAX_VALUE);
+        last = fill(log, last, 6);
+        assertThat(log.heldBackBy()).containsExactly(Map.entry(2, 4L));
+
+        assertThat(log.carry(2, 3, 1)).as("more than one call copies").isFalse();
+        assertThat(log.carry(2, 3, 1 << 20)).isTrue();
+        assertThat(log.segmentCount()).isGreaterThan(5);
+        log.dropCarried();
+        assertThat(log.heldBackBy()).isEmpty();
+        for (int i = 0; i < 1500; i++) {
+            accept(log, 1, ++last, "v".repeat(1000));
+        }
+        assertThat(log.segmentCount()).isLessThan(5);
+        assertServesWhatWasCarried(log);
+        log.abandon();
+
+        List<StoredRecord> recovered = new ArrayList<>();
+        MulticastLog again = open(recovered);
+        assertServesWhatWasCarried(again);
+        assertThat(recovered)
+                .filteredOn(record -> record.ring() == 2 && !record.isMeta())
+                .extracting(MulticastLogTest::text)
+                .containsExactly("newer", "needed");
+        again.close();
+    }
+
+    private static void assertServesWhatWasCarried(MulticastLog log) {
+        assertThat(log.firstAvailable(2)).isEqualTo(2);
+        assertThat(log.read(2, 2, 9, 1 << 20))
+                .extracting(MulticastLogTest::text)
+                .containsExactly("newer", "needed");
     }
 
     @Test

@@ -2,17 +2,23 @@ package org.globalfs.multicast.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.globalfs.multicast.Entry;
+import org.globalfs.multicast.Membership;
+import org.globalfs.multicast.MulticastOptions;
 import org.globalfs.multicast.core.Ballot;
 import org.globalfs.multicast.core.Batch;
 import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.core.PersistedState;
 import org.globalfs.multicast.log.LogOptions;
 import org.globalfs.multicast.log.MulticastLog;
+import org.globalfs.multicast.log.StoredRecord;
 import org.globalfs.multicast.wire.LogCodec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,6 +76,41 @@ class RecoveredRingsTest {
         MulticastLog.open(options, recovered::add).close();
         assertThat(recovered.state(3).decided()).isEqualTo(30);
         assertThat(recovered.state(3).opened()).isEqualTo(ballot);
+    }
+
+    /** The process stopped between the decision's record and the one that outlives trimming. */
+    @Test
+    void membershipThatOnlyADecisionTellsIsNotedAtTheNextStart() {
+        LogOptions options = new LogOptions(folder, "test", 1, true, 1 << 20, 0);
+        List<Membership.Member> members = Membership.initial(new int[] {1, 2, 4}).members();
+        Membership next = new Membership(1, members);
+        MulticastLog log = MulticastLog.open(options, r -> {});
+        new LogCodec().append(log, 3, new LogRecord.Chosen(1, Batch.of(new Entry.Members(next))));
+        log.close();
+
+        MulticastOptions node =
+                new MulticastOptions(
+                        "test",
+                        1,
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        Map.of(),
+                        Map.of(3, List.of(1, 2, 3)),
+                        -1,
+                        folder,
+                        true,
+                        1 << 20,
+                        0);
+        for (int start = 0; start < 2; start++) {
+            LogFolder.Opened opened = LogFolder.open(node, Map.of(3, new RecordingLearner()));
+            assertThat(opened.rings().state(3).membership()).isEqualTo(next);
+            opened.log().close();
+        }
+        List<StoredRecord> recovered = new ArrayList<>();
+        MulticastLog.open(options, recovered::add).close();
+        assertThat(recovered)
+                .filteredOn(record -> record.kind() == StoredRecord.MEMBERS)
+                .isNotEmpty()
+                .allSatisfy(record -> assertThat(LogCodec.membership(record)).isEqualTo(next));
     }
 
     /**

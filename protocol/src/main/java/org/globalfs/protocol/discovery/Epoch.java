@@ -1,5 +1,6 @@
 package org.globalfs.protocol.discovery;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -34,6 +35,16 @@ public record Epoch(
     /** Without drained nodes, and coded as is the default. */
     public Epoch(int number, List<StorageSite> nodes) {
         this(number, nodes, Set.of(), REGIONAL, GLOBAL);
+    }
+
+    /** An epoch as others tell of it. */
+    public static Epoch parse(int number, String text) throws IOException {
+        return Records.epoch(number, text);
+    }
+
+    /** All but the number, for {@link #parse}. */
+    public String text() {
+        return Records.encode(this);
     }
 
     public boolean lists(String id) {

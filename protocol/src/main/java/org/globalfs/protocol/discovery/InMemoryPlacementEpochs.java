@@ -1,25 +1,34 @@
 package org.globalfs.protocol.discovery;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /** Placement epochs within one process, for tests and tools. */
 public final class InMemoryPlacementEpochs implements PlacementEpochs {
-    private final List<Epoch> epochs = new ArrayList<>(List.of(new Epoch(0, List.of())));
+    private final NavigableMap<Integer, Epoch> epochs =
+            new TreeMap<>(Map.of(0, new Epoch(0, List.of())));
 
     @Override
     public synchronized Epoch newest() {
-        return epochs.getLast();
+        return epochs.lastEntry().getValue();
     }
 
     @Override
     public synchronized Epoch epoch(int number) throws IOException {
-        if (number < 0 || number >= epochs.size()) {
+        Epoch known = epochs.get(number);
+        if (known == null) {
             throw new IOException("placement epoch " + number + " is not known");
         }
-        return epochs.get(number);
+        return known;
+    }
+
+    @Override
+    public synchronized void learn(Epoch epoch) {
+        epochs.putIfAbsent(epoch.number(), epoch);
     }
 
     @Override
@@ -27,7 +36,7 @@ public final class InMemoryPlacementEpochs implements PlacementEpochs {
         Epoch last = newest();
         Epoch next = change.apply(last);
         if (!next.equals(last)) {
-            epochs.add(next);
+            epochs.put(next.number(), next);
         }
         return next;
     }

@@ -11,6 +11,9 @@ public interface PlacementEpochs {
     /** Fails when the epoch is not known here and cannot be fetched now. */
     Epoch epoch(int number) throws IOException;
 
+    /** One that another process knows, and has told of; does nothing if it is known here. */
+    void learn(Epoch epoch);
+
     /**
      * Makes what the change makes of the newest epoch the next one, unless that is the same; the
      * change may be asked several times.

@@ -360,6 +360,13 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
     }
 
     @Override
+    public void learn(Epoch epoch) {
+        if (epochs.putIfAbsent(epoch.number(), epoch) == null) {
+            LOG.info("told of placement epoch {} by another process", epoch.number());
+        }
+    }
+
+    @Override
     public Epoch change(UnaryOperator<Epoch> change) throws IOException {
         while (true) {
             try {

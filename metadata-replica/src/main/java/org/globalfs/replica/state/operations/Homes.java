@@ -37,6 +37,13 @@ public final class Homes {
         return row == null ? Partitions.ofBirth(ino) : decode(row);
     }
 
+    /** Whether {@link #of} says where an inode lives, and not only who knows. */
+    boolean isKnown(long ino) {
+        return counters.partition == 0
+                || Partitions.ofBirth(ino) == counters.partition
+                || of(ino) != Partitions.ofBirth(ino);
+    }
+
     public boolean isHere(long ino) {
         return of(ino) == counters.partition;
     }

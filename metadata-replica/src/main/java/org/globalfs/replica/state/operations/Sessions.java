@@ -35,8 +35,16 @@ public final class Sessions {
 
     private static final long NS_PER_MS = 1_000_000;
 
+    private static final long HOUR_NS = 3600 * 1_000_000_000L;
+
     /** A session is forgotten when nothing came from it for this long. */
-    static final long EXPIRY_NS = 24 * 3600 * 1_000_000_000L;
+    static final long EXPIRY_NS = 24 * HOUR_NS;
+
+    /**
+     * One that had a lease and did not end is a mount: it may have been cut off or suspended, and
+     * come back with commands of before and locks that it has lost. So it is remembered for longer.
+     */
+    static final long LEASED_EXPIRY_NS = 30 * 24 * HOUR_NS;
 
     private static final int FORMAT = 1;
 
@@ -275,17 +283,20 @@ public final class Sessions {
     /**
      * Forgets sessions that were silent for too long; returns which.
      *
-     * @param unlessLeased only those without a lease, however long the time seems
+     * @param sparing those with a lease, however long the time seems; and those that had one are
+     *     kept for longer
      */
-    List<Long> expire(long nowNs, boolean unlessLeased) {
+    List<Long> expire(long nowNs, boolean sparing) {
         List<Long> forgotten = new ArrayList<>();
         sessions.entrySet()
                 .removeIf(entry -> {
                     Session session = entry.getValue();
+                    boolean isMount = session.renewedNs != 0 && !session.ended;
+                    long keptNs = sparing && isMount ? LEASED_EXPIRY_NS : EXPIRY_NS;
                     boolean silent =
-                            nowNs - session.seenNs > EXPIRY_NS
+                            nowNs - session.seenNs > keptNs
                                     && session.pending.isEmpty()
-                                    && !(unlessLeased && isLeased(entry.getKey()));
+                                    && !(sparing && isLeased(entry.getKey()));
                     if (silent) {
                         forgotten.add(entry.getKey());
                         records.delete(Table.SESSION, Keys.of(entry.getKey()));

@@ -66,13 +66,13 @@ public final class Staging {
     }
 
     /**
-     * Whether more entries wait to be erased than one command may erase, of directories that live
-     * in a partition: when one comes back, its are erased at once.
+     * Whether more entries wait to be erased than one command may erase, of directories that may
+     * live in a partition: when one comes back, its are erased at once.
      */
     boolean holdsMuchOf(int partition, Homes homes) {
         int[] left = {MOST_AT_ONCE};
         List<Long> waste = waste(records, Integer.MAX_VALUE);
-        waste.removeIf(ino -> homes.of(ino) != partition);
+        waste.removeIf(ino -> homes.of(ino) != partition && homes.isKnown(ino));
         for (long ino : waste) {
             // Of an entry's two records the one that is erased last.
             records.scan(Table.COOKIE, Keys.of(ino), Keys.of(ino), (key, value) -> left[0]-- > 0);

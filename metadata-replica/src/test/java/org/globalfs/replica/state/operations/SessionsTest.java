@@ -6,6 +6,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import org.globalfs.protocol.wire.RenewSessionOp;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.Table;
 import org.junit.jupiter.api.Test;
@@ -60,11 +62,34 @@ final class SessionsTest {
     void aLeasedSessionIsNotForgottenWhateverTheTime() {
         Sessions sessions = new Sessions(records);
         sessions.renew(7, new RenewSessionOp(List.of(5L)).setLeaseMs(8_000), SECOND_NS);
-        long later = SECOND_NS + 2 * Sessions.EXPIRY_NS;
+        long later = SECOND_NS + 2 * Sessions.LEASED_EXPIRY_NS;
         assertThat(sessions.expire(later, true)).isEmpty();
         assertThat(sessions.lapse(7, SECOND_NS)).isTrue();
         assertThat(sessions.expire(later, true)).containsExactly(7L);
         assertThat(sessions.isLeased(7)).isFalse();
+    }
+
+    /** A machine may sleep for some days: what it then sends counts as from before. */
+    @Test
+    void aSessionWhoseLeaseRanOutIsRememberedForThirtyDays() {
+        Sessions sessions = new Sessions(records);
+        sessions.record(7, 3, 3, SECOND_NS, new UpdateReply(Status.DONE, 0));
+        sessions.renew(7, new RenewSessionOp(List.of()), SECOND_NS);
+        assertThat(sessions.lapse(7, SECOND_NS)).isTrue();
+        assertThat(sessions.expire(SECOND_NS + Sessions.LEASED_EXPIRY_NS, true)).isEmpty();
+        assertThat(sessions.standing(7, 3)).isEqualTo(Sessions.Standing.RECORDED);
+        assertThat(sessions.standing(7, 2)).isEqualTo(Sessions.Standing.FORGOTTEN);
+        assertThat(sessions.renew(7, new RenewSessionOp(List.of()), SECOND_NS)).isEqualTo(1);
+    }
+
+    @Test
+    void aSessionThatEndedOrHadNoLeaseIsRememberedForADay() {
+        Sessions sessions = new Sessions(records);
+        sessions.renew(7, new RenewSessionOp(List.of()).setEnded(true), SECOND_NS);
+        sessions.record(8, 1, 1, SECOND_NS, new UpdateReply(Status.DONE, 0));
+        assertThat(sessions.expire(SECOND_NS + Sessions.EXPIRY_NS, true)).isEmpty();
+        assertThat(sessions.expire(2 * SECOND_NS + Sessions.EXPIRY_NS, true))
+                .containsExactlyInAnyOrder(7L, 8L);
     }
 
     @Test
