@@ -42,6 +42,9 @@ public interface Backing {
      */
     void rearranged(long ino);
 
-    /** Data written to the file will never be committed: nobody may go on believing it. */
+    /**
+     * Data written to the file will never be committed, or a change of it failed that may have been
+     * made all the same: nobody may go on believing what he has of it.
+     */
     void lost(long ino);
 }

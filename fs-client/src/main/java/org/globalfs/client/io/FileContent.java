@@ -397,6 +397,15 @@ public final class FileContent {
     }
 
     /**
+     * To be called when {@link #update}, or a change of the size, is answered with an error: it may
+     * have taken effect in part, or do so later, and the kernel drops what it has of the range only
+     * when it is told of success.
+     */
+    public void failed() {
+        backing.lost(ino);
+    }
+
+    /**
      * Attributes set after pending writes, to be committed with them. Only for changes that are
      * certain to be permitted.
      *

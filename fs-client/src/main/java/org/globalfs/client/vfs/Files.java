@@ -301,6 +301,9 @@ final class Files {
                         Requests.credentials(caller),
                         certain,
                         () -> requests.progressed(caller));
+        if (outcome.errno() != 0 && op.isSetSize()) {
+            open.content.failed();
+        }
         Requests.check(outcome.errno());
         Answer<UpdateReply> answer = outcome.answer();
         Attributes attributes =

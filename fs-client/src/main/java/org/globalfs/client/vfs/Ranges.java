@@ -109,14 +109,23 @@ final class Ranges {
     private UpdateReply update(Caller caller, Handle open, UpdateOp op) throws FsException {
         FileContent.Outcome outcome =
                 open.content().update(op, Requests.credentials(caller), requests.patience(caller));
-        open.checkErrors();
-        Requests.check(outcome.errno());
-        if (outcome.answer() == null) {
-            throw FsException.of(Errno.EIO);
-        }
-        UpdateReply reply = outcome.answer().reply();
+        UpdateReply reply = done(open, outcome);
         Attributes attributes = reply.getAttributes();
         open.inode.attributes(attributes);
         return reply;
+    }
+
+    private static UpdateReply done(Handle open, FileContent.Outcome outcome) throws FsException {
+        try {
+            open.checkErrors();
+            Requests.check(outcome.errno());
+            if (outcome.answer() == null) {
+                throw FsException.of(Errno.EIO);
+            }
+            return outcome.answer().reply();
+        } catch (FsException e) {
+            open.content().failed();
+            throw e;
+        }
     }
 }

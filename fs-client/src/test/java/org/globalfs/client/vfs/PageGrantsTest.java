@@ -1,6 +1,8 @@
 package org.globalfs.client.vfs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.globalfs.client.vfs.TestClient.bytes;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
@@ -22,6 +25,7 @@ import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.meta.SessionVector;
 import org.globalfs.client.vfs.TestClient.Open;
+import org.globalfs.protocol.Errno;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -353,6 +357,76 @@ class PageGrantsTest {
         assertThat(kernel.kept()).isTrue();
         reader.write(log, 3, bytes("two"));
         assertThat(kernel.shown(along, 6)).isEqualTo("onetwo");
+    }
+
+    /**
+     * The kernel drops what it has of a hole, or behind an end, only when it is told of success.
+     */
+    @Test
+    void whatAFailedChangeMayHaveMadeOldIsDropped() throws Exception {
+        cluster.leaseMs = 60_000;
+        Open unanswered = held("unanswered");
+        Caller caller = reader.caller();
+        cluster.late =
+                op -> {
+                    caller.cancel();
+                    return op.isSetAllocate();
+                };
+        assertDropped(Errno.EIO, unanswered, () -> punch(caller, unanswered));
+        cluster.late = op -> false;
+        cluster.executeLate();
+        assertThat(kernel.read(unanswered)).isEqualTo("\0ne");
+        Open refused = held("refused");
+        cluster.refusal = Errno.EDQUOT;
+        cluster.refused = op -> op.isSetAllocate() || op.isSetSetAttributes();
+        assertDropped(Errno.EDQUOT, refused, () -> punch(reader.caller(), refused));
+        assertThat(kernel.read(refused)).isEqualTo("one");
+        assertDropped(
+                Errno.EDQUOT,
+                refused,
+                () -> reader.set(refused.ino(), SetAttributes.SIZE, 1, refused.handle()));
+    }
+
+    @Test
+    void whatAChangeMadeOldThatFailsForEarlierDataIsDropped() throws Exception {
+        cluster.leaseMs = 60_000;
+        Open file = held("file");
+        reader.write(file, 0, bytes("two"));
+        cluster.refused =
+                op -> {
+                    if (op.isSetAllocate()) {
+                        // What was lost is gone from the kernel; somebody reads meanwhile.
+                        kernel.awaitInode(file.ino(), 0);
+                        assertThatCode(() -> kernel.shown(file, 3)).doesNotThrowAnyException();
+                    }
+                    return op.isSetWrite();
+                };
+        assertDropped(Errno.EIO, file, () -> punch(reader.caller(), file));
+        assertThat(kernel.read(file)).isEqualTo("\0ne");
+    }
+
+    /** Open for writing, its page in the kernel by a grant. */
+    private Open held(String name) throws FsException {
+        writer.put(home, name, "one");
+        Open open = reader.open(reader.lookup(home, name), OpenFlags.O_RDWR);
+        kernel.awaitInode(open.ino(), 0);
+        assertThat(kernel.read(open)).isEqualTo("one");
+        return open;
+    }
+
+    private void punch(Caller caller, Open file) throws FsException {
+        int keepSizeAndPunchHole = 3;
+        reader.fs.allocate(caller, file.ino(), file.handle(), 0, 1, keepSizeAndPunchHole);
+    }
+
+    private void assertDropped(Errno errno, Open file, ThrowingCallable change) {
+        kernel.awaitInode(file.ino(), 0);
+        assertThat(kernel.kept()).isTrue();
+        assertThatThrownBy(change)
+                .isInstanceOfSatisfying(
+                        FsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
+        kernel.awaitInode(file.ino(), 0);
+        assertThat(kernel.kept()).isFalse();
     }
 
     /** The kernel would cut what is read at a size that it was told, or believed, before. */
