@@ -445,8 +445,20 @@ final class Files {
     private Created opened(
             Caller caller, long parent, byte[] name, Attributes attributes, int flags)
             throws FsException {
+        if ((attributes.getMode() & Stat.TYPE_MASK) != Stat.REGULAR) {
+            // It came since the kernel looked: it looks again, and follows the link, or opens the
+            // pipe or device itself. As an answer to its create it takes nothing but a file.
+            throw FsException.of(Errno.ESTALE);
+        }
         OpenResult open = open(caller, attributes.getIno(), flags);
-        return new Created(names.entry(parent, name, attributes), open);
+        try {
+            // A truncation has changed them.
+            Attributes opened = files.handle(open.handle()).inode.attributes();
+            return new Created(names.entry(parent, name, opened), open);
+        } catch (FsException e) {
+            files.release(open.handle());
+            throw e;
+        }
     }
 
     /** open(O_TMPFILE): kept by this session's claim on what it holds open, until it has a name. */

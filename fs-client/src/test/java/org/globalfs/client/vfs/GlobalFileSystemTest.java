@@ -466,6 +466,31 @@ class GlobalFileSystemTest {
                 .isEqualTo(bytes("../target"));
     }
 
+    /**
+     * The kernel follows links, and opens pipes, itself, once it has looked up what came between.
+     */
+    @Test
+    void aCreateThatComesUponNoFileHasItLookedUpAgain() throws FsException {
+        there.fs.symbolicLink(there.caller(), home, bytes("link"), bytes("target"));
+        there.fs.makeNode(there.caller(), home, bytes("pipe"), 0010644, 0);
+        for (String name : new String[] {"link", "pipe"}) {
+            assertFails(
+                    Errno.ESTALE,
+                    () -> here.create(home, name, OpenFlags.O_CREAT | OpenFlags.O_WRONLY));
+            assertThat(here.fs.openInodes()).isEmpty();
+            assertThat(here.stat(here.lookup(home, name)).mode() & Stat.TYPE_MASK)
+                    .isNotEqualTo(Stat.REGULAR);
+        }
+    }
+
+    @Test
+    void aCreateTellsTheSizeAfterItsTruncation() throws FsException {
+        there.put(home, "file", "12345");
+        int flags = OpenFlags.O_CREAT | OpenFlags.O_TRUNC | OpenFlags.O_WRONLY;
+        Created created = here.fs.create(here.caller(), home, bytes("file"), 0644, flags);
+        assertThat(TestClient.stat(created.entry()).size()).isZero();
+    }
+
     @Test
     void seekFindsDataAndHoles() throws FsException {
         Open file = here.create(home, "sparse");
