@@ -3,6 +3,7 @@ package org.globalfs.client.vfs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -101,7 +102,11 @@ final class FileLocks {
     /** By inode, how many lapses it is to be settled after. */
     private final ConcurrentMap<Long, Integer> unsettled = new ConcurrentHashMap<>();
 
-    private final ConcurrentMap<Long, CountDownLatch> releasing = new ConcurrentHashMap<>();
+    /**
+     * By inode, what ends when the locks of a closed handle have been dropped. Guarded by {@link
+     * #holders}.
+     */
+    private final Map<Long, Set<CountDownLatch>> releasing = new HashMap<>();
 
     /** Ends when what is told in the background about locks of this owner has been answered. */
     private final ConcurrentMap<InBackground, CompletableFuture<Void>> cleaning =
@@ -316,21 +321,21 @@ final class FileLocks {
             patience = Patience.until(patience.deadlineNs());
         }
         awaitCleaned(ino, lock.getOwner(), patience);
-        CountDownLatch closing = wait ? null : releasing.get(ino);
+        Set<CountDownLatch> closing = wait ? Set.of() : releasing(ino);
         Wait number = new Wait(waits.incrementAndGet());
         LockOp op = new LockOp(ino).setLock(lock);
         if (wait) {
             op.setRequest(number.number);
         }
         Answer<UpdateReply> answer = send(ino, op, patience);
+        if (!wait && answer.answered() && answer.reply().getErrno() == Errno.EAGAIN.number()) {
+            awaitReleased(ino, closing);
+            answer = send(ino, new LockOp(ino).setLock(lock), patience);
+        }
         UpdateReply reply = answer.reply();
         if (!answer.answered()) {
             cleanUp(ino, lock, number, true);
             throw FsException.of(patience.cancelled() ? Errno.EINTR : Errno.EIO);
-        }
-        if (reply.getErrno() == Errno.EAGAIN.number() && !wait) {
-            retryAfterRelease(ino, lock, closing, patience);
-            return;
         }
         Requests.check(reply.getErrno());
         if (reply.getLockState() == LockState.WAITING) {
@@ -338,24 +343,33 @@ final class FileLocks {
         }
     }
 
+    private Set<CountDownLatch> releasing(long ino) {
+        synchronized (holders) {
+            return new HashSet<>(releasing.getOrDefault(ino, Set.of()));
+        }
+    }
+
     /**
      * close(2) does not wait until an open file's locks are dropped. A program that closed one and
      * then tries to lock another expects them to be.
+     *
+     * @param before were being dropped before it was tried
+     * @throws FsException EAGAIN: none are or were, so it is of no use to try again
      */
-    private void retryAfterRelease(
-            long ino, FileLock lock, @Nullable CountDownLatch before, Patience patience)
-            throws FsException {
-        CountDownLatch closing = before == null ? releasing.get(ino) : before;
-        if (closing == null) {
+    private void awaitReleased(long ino, Set<CountDownLatch> before) throws FsException {
+        Set<CountDownLatch> closing = releasing(ino);
+        closing.addAll(before);
+        if (closing.isEmpty()) {
             throw FsException.of(Errno.EAGAIN);
         }
+        long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RELEASE_WAIT_MS);
         try {
-            var _ = closing.await(RELEASE_WAIT_MS, TimeUnit.MILLISECONDS);
+            for (CountDownLatch done : closing) {
+                var _ = done.await(untilNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        Answer<UpdateReply> answer = send(ino, new LockOp(ino).setLock(lock), patience);
-        Requests.check(answer.reply().getErrno());
     }
 
     // ---------------------------------------------------------------- waiting
@@ -660,7 +674,7 @@ final class FileLocks {
                 return;
             }
             beginToDrop(ino, ended.size());
-            releasing.put(ino, done);
+            releasing.computeIfAbsent(ino, key -> new HashSet<>()).add(done);
         }
         try {
             commit(ino);
@@ -672,7 +686,10 @@ final class FileLocks {
                 }
             }
         } finally {
-            releasing.remove(ino, done);
+            synchronized (holders) {
+                releasing.computeIfPresent(
+                        ino, (key, all) -> all.remove(done) && all.isEmpty() ? null : all);
+            }
             done.countDown();
         }
     }

@@ -10,7 +10,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
@@ -498,5 +500,87 @@ final class LocksTest {
             long before = north.metadata.session().answeredBelow();
             await().until(() -> north.metadata.session().answeredBelow() > before);
         }
+    }
+
+    /** close(2) does not wait for it, and the first of two may be answered last. */
+    @Test
+    void whoClosedTwoFilesLocksAThirdOnceBothAreReleased() throws Exception {
+        Open first = west.open(ours.ino(), OpenFlags.O_RDWR);
+        Open second = west.open(ours.ino(), OpenFlags.O_RDWR);
+        flock(west.caller(), first, LockRequest.Type.READ, 1);
+        flock(west.caller(), second, LockRequest.Type.READ, 2);
+        CountDownLatch answered = new CountDownLatch(1);
+        Thread closing = releaseOnce(answered, first);
+        west.fs.release(second.ino(), second.handle());
+        whenLocked(answered::countDown);
+        flock(west.caller(), ours, LockRequest.Type.WRITE, 3);
+        closing.join();
+        assertThat(lock(east, theirs, LockRequest.Type.READ, true)).isEqualTo(Errno.EAGAIN);
+    }
+
+    @Test
+    void whatIsGrantedUnheardAfterAReleaseIsGivenBack() throws Exception {
+        Open first = west.open(ours.ino(), OpenFlags.O_RDWR);
+        flock(west.caller(), first, LockRequest.Type.WRITE, 1);
+        CountDownLatch answered = new CountDownLatch(1);
+        Thread closing = releaseOnce(answered, first);
+        whenLocked(() -> {
+            cluster.late = UpdateOp::isSetLock;
+            answered.countDown();
+        });
+        Caller patient = Caller.of(0, 0, new int[0], System.nanoTime() + 2_000_000_000L);
+        assertThatThrownBy(() -> flock(patient, ours, LockRequest.Type.WRITE, 2))
+                .isInstanceOfSatisfying(
+                        FsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+        closing.join();
+        cluster.executeLate();
+        cluster.late = op -> false;
+        await().until(() -> lock(east, theirs, LockRequest.Type.WRITE, true) == null);
+    }
+
+    private void flock(Caller caller, Open file, LockRequest.Type type, long owner)
+            throws FsException {
+        LockRequest request = new LockRequest(owner, true, type, 0, Long.MAX_VALUE, 4);
+        west.fs.lock(caller, file.ino(), file.handle(), request, false);
+    }
+
+    /** Returns once the replica has the dropping of its locks, and keeps it until then. */
+    private Thread releaseOnce(CountDownLatch answered, Open file) throws InterruptedException {
+        CountDownLatch sent = new CountDownLatch(1);
+        AtomicBoolean others = new AtomicBoolean();
+        cluster.refused =
+                op -> {
+                    if (op.isSetLock() && !others.getAndSet(true)) {
+                        sent.countDown();
+                        awaitUninterruptibly(answered);
+                    }
+                    return false;
+                };
+        Thread closing =
+                Thread.startVirtualThread(() -> west.fs.release(file.ino(), file.handle()));
+        sent.await();
+        return closing;
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** At the next request of an exclusive lock, before its answer. */
+    private void whenLocked(Runnable then) {
+        cluster.beforeReply =
+                command -> {
+                    UpdateOp op = command.getOp();
+                    if (op.isSetLock()
+                            && op.getLock().isSetLock()
+                            && op.getLock().getLock().getType() == LockType.WRITE) {
+                        cluster.beforeReply = next -> {};
+                        then.run();
+                    }
+                };
     }
 }
