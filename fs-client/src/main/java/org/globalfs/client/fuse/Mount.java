@@ -89,6 +89,8 @@ public abstract class Mount implements AutoCloseable {
             }
             if (!ended.await(2 * DRAIN_MS, TimeUnit.MILLISECONDS)) {
                 log.warn("{} is unmounted, but some programs still use files of it", mountpoint);
+                // The process may end now, and with it all that they have written meanwhile.
+                syncAll();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

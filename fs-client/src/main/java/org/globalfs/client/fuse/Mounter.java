@@ -1,11 +1,15 @@
 package org.globalfs.client.fuse;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.protocol.Errno;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -161,17 +165,44 @@ final class Mounter {
     }
 
     /**
-     * Unmounts whoever uses it: open files answer ENOTCONN from then on (without root, only once
-     * the process ends).
+     * Unmounts whoever uses it: open files answer ENOTCONN from then on (without root and without
+     * fusectl, only once the process ends).
      */
     static boolean detach(Path mountpoint) {
         if (!privileged()) {
-            return FuserMount.unmount(mountpoint, true);
+            return detachAsUser(mountpoint);
         }
         // MNT_FORCE ends the connection, even when it then finds the mount busy
         Libc.umount(mountpoint.toString(), Libc.UMOUNT_NOFOLLOW | Libc.MNT_FORCE);
         int result = Libc.umount(mountpoint.toString(), Libc.UMOUNT_NOFOLLOW | Libc.MNT_DETACH);
         return result == 0 || result == -Errno.EINVAL.number() || result == -Errno.ENOENT.number();
+    }
+
+    private static boolean detachAsUser(Path mountpoint) {
+        // Opened before, as the mount's number may be another's once it is gone.
+        try (FileChannel abort = abort(mountpoint)) {
+            boolean detached = FuserMount.unmount(mountpoint, true);
+            if (detached && abort != null) {
+                abort.write(ByteBuffer.wrap(new byte[] {'1'}));
+            }
+            return detached;
+        } catch (IOException e) {
+            log.warn("the connection of {} is not ended: {}", mountpoint, e.toString());
+            return true;
+        }
+    }
+
+    /** What ends the connection of the user's mount there; null: it cannot be had. */
+    private static @Nullable FileChannel abort(Path mountpoint) {
+        try {
+            MountTable.Mount mount = MountTable.at(mountpoint);
+            return mount == null || !mount.type().equals(TYPE)
+                    ? null
+                    : FileChannel.open(mount.abortFile(), StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            log.info("the connection of {} cannot be ended: {}", mountpoint, e.toString());
+            return null;
+        }
     }
 
     /**

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,6 +26,9 @@ import org.junit.jupiter.params.provider.CsvSource;
  * possible.
  */
 class FuseFaultsTest {
+    private static final List<String> AS_USER =
+            List.of("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups");
+
     @TempDir Path folder;
 
     private Path mountpoint;
@@ -353,25 +357,9 @@ class FuseFaultsTest {
 
     @Test
     void aUserMountsThroughFusermount() throws Exception {
-        assumeTrue(Mounter.privileged(), "SKIPPED: needs root to become another user");
-        assumeTrue(
-                MountedProcess.run(10, "sh", "-c", "command -v fusermount3 && command -v setpriv")
-                                .exitCode()
-                        == 0,
-                "SKIPPED: no fusermount3 (apt-get install fuse3) or no setpriv");
-        assumeTrue(
-                Files.getPosixFilePermissions(Path.of("/dev/fuse"))
-                        .contains(PosixFilePermission.OTHERS_WRITE),
-                "SKIPPED: only root may open /dev/fuse here");
-        String classPath = readableClassPath();
-        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-        MountedProcess.run(10, "chown", "65534:65534", mountpoint.toString());
-        List<String> asUser =
-                List.of("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups");
-        List<String> command = new ArrayList<>(asUser);
-        command.addAll(
-                MountedProcess.command(classPath, mountpoint, with("1000", "60000", "noexec")));
-        List<String> use = new ArrayList<>(asUser);
+        assumeUserMayMount();
+        List<String> command = userCommand(with("1000", "60000", "noexec"));
+        List<String> use = new ArrayList<>(AS_USER);
         use.addAll(
                 List.of(
                         "sh",
@@ -386,11 +374,58 @@ class FuseFaultsTest {
         }
         assertThat(MountTable.at(mountpoint)).isNull();
         Path foreign = Files.createDirectory(folder.resolve("foreign"));
-        List<String> refused = new ArrayList<>(asUser);
+        List<String> refused = new ArrayList<>(AS_USER);
+        String classPath = command.get(command.indexOf("-cp") + 1);
         refused.addAll(MountedProcess.command(classPath, foreign, with("1000", "60000")));
         try (MountedProcess mount = MountedProcess.launch(foreign, refused)) {
             assertThat(mount.expectLine("refused ")).contains("cannot mount on " + foreign);
         }
+    }
+
+    private static void assumeUserMayMount() throws Exception {
+        assumeTrue(Mounter.privileged(), "SKIPPED: needs root to become another user");
+        assumeTrue(
+                MountedProcess.run(10, "sh", "-c", "command -v fusermount3 && command -v setpriv")
+                                .exitCode()
+                        == 0,
+                "SKIPPED: no fusermount3 (apt-get install fuse3) or no setpriv");
+        assumeTrue(
+                Files.getPosixFilePermissions(Path.of("/dev/fuse"))
+                        .contains(PosixFilePermission.OTHERS_WRITE),
+                "SKIPPED: only root may open /dev/fuse here");
+    }
+
+    /** The kernel keeps the connection of a user's mount for as long as it is in use. */
+    @Test
+    void aUsersMountInUseEndsWhenItIsClosed() throws Exception {
+        assumeUserMayMount();
+        assumeTrue(
+                MountedProcess.run(10, "mountpoint", "/sys/fs/fuse/connections").exitCode() == 0,
+                "SKIPPED: no fusectl, as in a container");
+        List<String> use = new ArrayList<>(AS_USER);
+        String writing = "while echo x; do sleep 0.1; done 2> /dev/null > \"$0/used\"; echo ended";
+        use.addAll(List.of("bash", "-c", writing, mountpoint.toString()));
+        try (MountedProcess mount =
+                MountedProcess.start(mountpoint, userCommand(with("1000", "60000")))) {
+            FutureTask<MountedProcess.Outcome> used =
+                    new FutureTask<>(() -> MountedProcess.run(20, use.toArray(String[]::new)));
+            Thread.ofPlatform().daemon().start(used);
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> mount.counts().getOrDefault("WRITE", 0L) > 0);
+            mount.tell("close");
+            assertThat(used.get().output()).isEqualTo("ended\n");
+            assertThat(mount.expectLine("unmounted ")).isEqualTo("unmounted true");
+        }
+    }
+
+    /** Has a user mount through fusermount3. */
+    private List<String> userCommand(String... options) throws Exception {
+        String classPath = readableClassPath();
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        MountedProcess.run(10, "chown", "65534:65534", mountpoint.toString());
+        List<String> command = new ArrayList<>(AS_USER);
+        command.addAll(MountedProcess.command(classPath, mountpoint, options));
+        return command;
     }
 
     /** The test's class path, copied to where everybody may read it. */
