@@ -88,11 +88,11 @@ final class Files {
             Attributes attributes = names.attributes(caller, ino);
             files.seen(attributes);
             AttributesReply reply = names.reply(attributes);
-            if (open == null
-                    || doubt == null
-                    || lengthened(open, reply.stat(), doubt, anew, patience)
-                    || patience.over()) {
+            if (open == null || doubt == null) {
                 return reply;
+            }
+            if (lengthened(open, reply.stat(), doubt, anew, patience) || patience.over()) {
+                return names.still(reply, attributes);
             }
         }
     }

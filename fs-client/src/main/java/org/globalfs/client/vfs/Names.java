@@ -192,10 +192,20 @@ final class Names {
         if (pending != null) {
             return new AttributesReply(stat(pending), 0);
         }
+        return new AttributesReply(stat(attributes), timeoutNs(attributes));
+    }
+
+    /** How long the kernel may believe these attributes, counted from now. */
+    private long timeoutNs(Attributes attributes) {
         Attributes known = cache.attributes(attributes.getIno());
         boolean current = known != null && known.getVersion() == attributes.getVersion();
+        return current ? cache.kernelTimeoutNs(attributes.getIno()) : 0;
+    }
+
+    /** A reply made of these attributes, after something that may have taken longer than that. */
+    AttributesReply still(AttributesReply reply, Attributes attributes) {
         return new AttributesReply(
-                stat(attributes), current ? cache.kernelTimeoutNs(attributes.getIno()) : 0);
+                reply.stat(), Math.min(reply.timeoutNs(), timeoutNs(attributes)));
     }
 
     /**

@@ -106,6 +106,7 @@ class PageGrantsTest {
         private volatile long lengthenedTo;
         private volatile Runnable whileWaiting = () -> {};
         private volatile Runnable whileDoubting = () -> {};
+        private volatile Runnable whileLengthening = () -> {};
 
         FirstPage(TestClient client) {
             this.client = client;
@@ -156,6 +157,7 @@ class PageGrantsTest {
 
                         @Override
                         public boolean lengthen(long size, byte last) {
+                            whileLengthening.run();
                             lengthenedTo = size;
                             return true;
                         }
@@ -459,6 +461,24 @@ class PageGrantsTest {
                     .atMost(Duration.ofSeconds(20))
                     .until(() -> kernel.lengthenedTo == expected);
         }
+    }
+
+    /** To have the kernel believe the size can take longer than they are granted for. */
+    @Test
+    void attributesAreToldForNoLongerThanTheyAreKnownOnceTheSizeIsTold() throws Exception {
+        cluster.leaseMs = 60_000;
+        kernel.doubts = true;
+        writer.put(home, "file", "one");
+        Open open = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
+        assertThat(told(open).timeoutNs()).isPositive();
+        kernel.lengthenedTo = 0;
+        kernel.whileLengthening = () -> reader.fs.cache().endLease(1);
+        assertThat(told(open).timeoutNs()).isZero();
+        assertThat(kernel.lengthenedTo).isEqualTo(3);
+    }
+
+    private AttributesReply told(Open file) throws FsException {
+        return reader.fs.getAttributes(reader.caller(), file.ino(), FileSystem.NO_HANDLE);
     }
 
     @Test
