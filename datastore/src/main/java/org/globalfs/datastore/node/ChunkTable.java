@@ -7,6 +7,7 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -27,6 +28,8 @@ final class ChunkTable {
     private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
     private final AtomicLong liveBytes = new AtomicLong();
     private final AtomicLong chunks = new AtomicLong();
+
+    private volatile @Nullable ChunkKey drawn;
 
     private record Code(int region, int dataChunks, int parityChunks) {
         static Code of(ChunkShape shape) {
@@ -110,7 +113,10 @@ final class ChunkTable {
     private void noteAdded(ChunkKey key, int bytes, ChunkShape shape, @Nullable String home) {
         chunks.incrementAndGet();
         codes.computeIfAbsent(Code.of(shape), code -> new AtomicLong()).incrementAndGet();
-        liveBytes.addAndGet(bytes);
+        long all = Math.max(1, liveBytes.addAndGet(bytes));
+        if (ThreadLocalRandom.current().nextLong(all) < bytes) {
+            drawn = key;
+        }
         if (home != null) {
             handoffs.computeIfAbsent(home, node -> new ConcurrentSkipListSet<>()).add(key);
         }
@@ -154,6 +160,14 @@ final class ChunkTable {
     /** The chunk that is the last one in key order; null: there is none. */
     @Nullable ChunkKey last() {
         return index.last();
+    }
+
+    /**
+     * One of all that were ever added, by chance, and each byte of them as likely to be in it: it
+     * may be gone. Null: there was none.
+     */
+    @Nullable ChunkKey drawn() {
+        return drawn;
     }
 
     long chunks() {

@@ -4,7 +4,6 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -62,9 +61,7 @@ final class Scrub implements AutoCloseable {
         this.store = store;
         this.node = node;
         this.options = options;
-        ThreadLocalRandom random = ThreadLocalRandom.current();
-        ChunkKey anywhere = new ChunkKey(random.nextLong(), random.nextLong(), 0);
-        walk = new ScrubWalk(store, anywhere, null);
+        walk = ScrubWalk.fromAnywhere(store);
         mender = new Mender(store, node, source, shutdown);
         reading = thread("scrub", this::read);
         mending = thread("mend", this::mend);

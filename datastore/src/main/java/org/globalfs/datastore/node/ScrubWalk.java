@@ -38,6 +38,14 @@ final class ScrubWalk {
         this.last = last;
     }
 
+    /**
+     * From a chunk that was drawn when the store was opened, so that each is as likely to be read
+     * soon, whenever its block was made, to the last one.
+     */
+    static ScrubWalk fromAnywhere(SegmentStore store) {
+        return new ScrubWalk(store, store.drawn(), null);
+    }
+
     void credit(double bytes) {
         credit += bytes;
     }

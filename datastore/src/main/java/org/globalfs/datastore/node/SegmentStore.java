@@ -415,6 +415,11 @@ public final class SegmentStore implements AutoCloseable {
         return table.last();
     }
 
+    /** A chunk that was drawn among all, larger ones more often; null: there was none. */
+    @Nullable ChunkKey drawn() {
+        return table.drawn();
+    }
+
     /** How many it holds. */
     int count() {
         return (int) Math.min(Integer.MAX_VALUE, table.chunks());
