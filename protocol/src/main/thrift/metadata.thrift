@@ -386,7 +386,7 @@ struct UpdateReply {
   19: optional i64 done;                 // allocate, copyRange: bytes done, from the range's beginning; size set `partly`: the size so far, and nothing else was done: send it again, as another command
   25: optional bool movesDirectory;      // ESCALATE: copy into the coordinated command
   26: optional i64 lease;                // with leaseMs: which of the session's leases at this replica; nothing granted under another holds any more
-  28: optional i64 fence;                // write refused with EAGAIN: a block may be gone; store it again, with an id of this time (ms) or later
+  28: optional i64 fence;                // write or compact refused with EAGAIN: a block may be gone; store it again, with an id of this time (ms) or later
   27: optional bool cutOff;              // the replica hears of no coordinator: another one may do better
   29: optional map<i64, i32> homes;     // inodes that live elsewhere than where they were born: in which partition, as far as is known here
   30: optional list<i64> rest;          // move: what goes along and is still where it was

@@ -129,6 +129,11 @@ final class LocalCluster implements AutoCloseable {
             }
 
             @Override
+            public void newBlocksNotBefore(long timeMs) {
+                blocks.newBlocksNotBefore(timeMs);
+            }
+
+            @Override
             public BlockRef copy(BlockRef block, int region) throws IOException {
                 return blocks.copy(block, region);
             }

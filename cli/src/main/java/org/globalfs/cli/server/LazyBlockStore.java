@@ -29,6 +29,7 @@ final class LazyBlockStore implements Datastore, ChunkSource, AutoCloseable {
     private final S3Upkeep upkeep;
     private final Supplier<BlockStore> open;
     private @Nullable BlockStore store;
+    private long notBeforeMs;
     private boolean closed;
 
     /**
@@ -61,6 +62,14 @@ final class LazyBlockStore implements Datastore, ChunkSource, AutoCloseable {
     }
 
     @Override
+    public synchronized void newBlocksNotBefore(long timeMs) {
+        notBeforeMs = Math.max(notBeforeMs, timeMs);
+        if (store != null) {
+            store.newBlocksNotBefore(timeMs);
+        }
+    }
+
+    @Override
     public BlockRef copy(BlockRef block, int region) throws IOException {
         return store().copy(block, region);
     }
@@ -88,6 +97,7 @@ final class LazyBlockStore implements Datastore, ChunkSource, AutoCloseable {
         BlockStore made = store;
         if (made == null) {
             made = open.get();
+            made.newBlocksNotBefore(notBeforeMs);
             store = made;
         }
         return made;

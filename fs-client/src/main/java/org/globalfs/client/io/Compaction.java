@@ -131,6 +131,9 @@ final class Compaction {
             return null;
         }
         if (answer.reply().getErrno() != 0) {
+            if (answer.reply().isSetFence()) {
+                writeBack.newBlocksNotBefore(answer.reply().getFence()); // for the next look
+            }
             writeBack.delete(List.of(block));
             return null;
         }

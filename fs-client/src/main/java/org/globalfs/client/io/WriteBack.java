@@ -252,6 +252,11 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
+    /** A partition refers to no older blocks (ms): those that are stored from now on are not. */
+    void newBlocksNotBefore(long timeMs) {
+        blocks.newBlocksNotBefore(timeMs);
+    }
+
     /** Stores content as a block, unless the store is away; waits for it. */
     BlockRef storeNow(long ino, ByteBuffer content) throws IOException {
         CompletableFuture<BlockRef> result = new CompletableFuture<>();
@@ -343,7 +348,7 @@ public final class WriteBack implements AutoCloseable {
         while (done.cameTooLate() && System.nanoTime() - patience.deadlineNs() < 0) {
             long fenceMs = Objects.requireNonNull(done.answer).reply().getFence();
             LOG.info("inode {}: blocks waited too long for their commit, storing them again", ino);
-            blocks.newBlocksNotBefore(fenceMs);
+            newBlocksNotBefore(fenceMs);
             done = commit(ino, pending, new ArrayList<>(), true, progress);
         }
         if (done.cameTooLate()) {

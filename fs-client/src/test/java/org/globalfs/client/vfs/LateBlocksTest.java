@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
+import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.FenceBlocksOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 class LateBlocksTest {
     private static final int REGION = 1;
     private static final long FENCE_MS = 1_000;
+
+    /** More than a MiB may be in. */
+    private static final int PIECES = 140;
 
     @TempDir Path folder;
     private final FakeBlockStore blocks = new FakeBlockStore();
@@ -60,6 +64,37 @@ class LateBlocksTest {
             System.arraycopy(new byte[10], 0, content, 50_000, 10);
             assertThat(here.content(file.ino())).isEqualTo(content);
         }
+    }
+
+    /** What was written so is in the metadata: no commit of it has told of the fence. */
+    @Test
+    void aFileInSmallPiecesIsPutTogetherThoughItsFirstBlockComesTooLate() throws Exception {
+        try (FakeCluster cluster = new FakeCluster(folder, 1);
+                TestClient here = client(cluster)) {
+            long home = here.mkdir(FileSystem.ROOT, "home");
+            fence(cluster, FENCE_MS);
+            TestClient.Open file = here.create(home, "file");
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> {
+                        for (int i = 0; i < PIECES; i++) {
+                            here.write(file, 2L * i, new byte[] {1});
+                            here.flush(file);
+                        }
+                        return cluster.state(REGION).refersTo(lastBlock());
+                    });
+            here.close(file);
+            byte[] content = new byte[2 * PIECES - 1];
+            for (int i = 0; i < content.length; i += 2) {
+                content[i] = 1;
+            }
+            assertThat(here.content(file.ino())).isEqualTo(content);
+        }
+    }
+
+    /** The one that was stored last, when it is not older than the fence. */
+    private BlockRef lastBlock() {
+        int number = blocks.puts.get();
+        return new BlockRef(FENCE_MS << 16, number, 0, REGION, (byte) 4, (byte) 2, 1);
     }
 
     /** A fence never goes back. */

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.wire.BlockRef;
@@ -28,6 +29,7 @@ import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.UpdateRequest;
+import org.globalfs.replica.state.PartitionState;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -172,7 +174,8 @@ final class ContentFollow {
             }
         }
         LOG.warn(
-                "partition {}: content of files that were moved here stays in other regions for now, such as inode {}'s: {}",
+                "partition {}: content of files that were moved here stays in other regions for"
+                        + " now, such as inode {}'s: {}",
                 partition.partition(),
                 ino,
                 why);
@@ -268,9 +271,12 @@ final class ContentFollow {
     private List<Extent> copy(long ino, List<Extent> foreign, Map<BlockRef, Copy> copies)
             throws IOException {
         List<Extent> here = new ArrayList<>();
+        // It may be ahead of the clock here, as when another coordinator's was ahead.
+        long fenceMs = partition.use(PartitionState::blockFenceMs);
+        datastore.newBlocksNotBefore(fenceMs);
         for (Extent extent : foreign) {
             Copy copy = copies.get(extent.getBlock());
-            if (copy == null || copy.at != NOWHERE && !isAt(ino, copy)) {
+            if (copy == null || !keeps(ino, copy, fenceMs)) {
                 long beganNs = nanoTime.getAsLong();
                 copy = new Copy(datastore.copy(extent.getBlock(), partition.partition()), NOWHERE);
                 copies.put(extent.getBlock(), copy);
@@ -288,6 +294,11 @@ final class ContentFollow {
             copies.put(foreign.get(i).getBlock(), new Copy(extent.getBlock(), extent.getOffset()));
         }
         copies.values().removeIf(copy -> copy.at == NOWHERE);
+    }
+
+    /** Whether the file can be given a copy that was made before, or given it once more. */
+    private boolean keeps(long ino, Copy copy, long fenceMs) {
+        return copy.at == NOWHERE ? BlockIds.timeMs(copy.block) >= fenceMs : isAt(ino, copy);
     }
 
     /**

@@ -53,6 +53,9 @@ public interface Datastore {
         return Optional.empty();
     }
 
+    /** Blocks stored from now on have ids of at least this time (ms). */
+    default void newBlocksNotBefore(long timeMs) {}
+
     /** Stores a block's content once more, in another region; returns the new block. */
     default BlockRef copy(BlockRef block, int region) throws IOException {
         throw new IOException("this replica has no datastore to copy blocks with");

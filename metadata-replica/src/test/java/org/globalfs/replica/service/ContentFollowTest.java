@@ -13,6 +13,7 @@ import org.globalfs.protocol.wire.BlocksDeletedOp;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.ContentOp;
 import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.FenceBlocksOp;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -33,6 +34,9 @@ final class ContentFollowTest {
 
     /** More than follow at a time. */
     private static final int BLOCKS_BETWEEN = 5;
+
+    /** Later than the time in any block's id, unless its maker is told of it. */
+    private static final long FENCE_MS = 1_000;
 
     private static final long WRITER = 1_000;
     private static final String COPIED = "block copied to 2";
@@ -153,6 +157,32 @@ final class ContentFollowTest {
         assertThat(blocks(file)).contains(lost);
         assertThat(blocks(other)).allMatch(there -> there.getRegion() == 2);
         all.lost(lost, false);
+    }
+
+    /** As when this region's clock is behind that which the fence was made by. */
+    @Test
+    void copiesAreNotOlderThanTheFenceOfTheirPartition() {
+        all.internal(2, UpdateOp.fenceBlocks(new FenceBlocksOp(FENCE_MS)));
+        all.beforeSteps(what -> copied += what.equals(COPIED) ? 1 : 0);
+        move(file);
+        all.settle();
+        assertThat(copied).isEqualTo(1 + BLOCKS_BETWEEN);
+        assertThat(blocks(file)).allMatch(block -> block.getRegion() == 2);
+    }
+
+    @Test
+    void whatWasCopiedBeforeAFenceThatIsLaterIsCopiedAgain() {
+        all.beforeSteps(what -> {
+            if (what.equals(COPIED) && ++copied == 2) {
+                all.order(
+                        2,
+                        CommandBytes.internal(
+                                2, UpdateOp.fenceBlocks(new FenceBlocksOp(FENCE_MS))));
+            }
+        });
+        move(file);
+        all.settle();
+        assertThat(blocks(file)).allMatch(block -> block.getRegion() == 2);
     }
 
     /** It may take longer until the next block may be copied than copies are kept in vain. */

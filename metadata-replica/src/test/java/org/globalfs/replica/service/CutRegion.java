@@ -174,6 +174,11 @@ final class CutRegion implements AutoCloseable, Datastore {
     }
 
     @Override
+    public void newBlocksNotBefore(long timeMs) {
+        all.newBlocksNotBefore(timeMs);
+    }
+
+    @Override
     public BlockRef copy(BlockRef block, int to) throws IOException {
         all.step("block copied to " + to);
         if (block.getRegion() != 0 && !all.joined(region, block.getRegion())) {

@@ -88,6 +88,7 @@ final class CutRegions implements PartitionStates, AutoCloseable {
     private long nowNs = 1_000 * SECOND_NS;
     private long timestamp;
     private long blocks;
+    private long blocksNotBeforeMs;
     private long sessions;
     private boolean resting;
 
@@ -360,9 +361,15 @@ final class CutRegions implements PartitionStates, AutoCloseable {
         errands.add(errand);
     }
 
+    /** Blocks that are made from now on, anywhere, have this time at least. */
+    void newBlocksNotBefore(long timeMs) {
+        blocksNotBeforeMs = Math.max(blocksNotBeforeMs, timeMs);
+    }
+
     BlockRef newBlock(int region, int length) {
         blocks++;
-        return new BlockRef(blocks, blocks, length, region, (byte) 4, (byte) 2, 1);
+        long idHigh = blocksNotBeforeMs << 16 | blocks;
+        return new BlockRef(idHigh, blocks, length, region, (byte) 4, (byte) 2, 1);
     }
 
     private void drain() {

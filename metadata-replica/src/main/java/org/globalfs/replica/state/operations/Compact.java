@@ -29,7 +29,10 @@ final class Compact {
         Inode inode = tree.inode(op.getIno());
         Errno refused = refused(inode, op);
         if (refused != null || inode == null) {
-            return Replies.failed(refused == null ? Errno.ESTALE : refused);
+            UpdateReply reply = Replies.failed(refused == null ? Errno.ESTALE : refused);
+            boolean late =
+                    refused == Errno.EAGAIN && inode != null && inode.version == op.getVersion();
+            return late ? reply.setFence(content.fenceMs()) : reply;
         }
         for (Extent extent : op.getExtents()) {
             content.write(inode, Piece.of(extent, extent.getOffset()));
