@@ -1,7 +1,9 @@
 package org.globalfs.replica.service;
 
 import java.io.IOException;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.globalfs.multicast.Multicast;
 import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.wire.BlockRef;
@@ -14,7 +16,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes from the datastore what a partition no longer refers to. Done by the ring's coordinator,
  * round and round: a block stays doomed until all of it is gone, which for as long as a storage
- * node is away is true of none, and those behind it must not wait for that.
+ * node is away is true of none, and those behind it must not wait for that. Those that were doomed
+ * a moment ago come first, so that they are gone from the nodes that answer, however many are tried
+ * again. What is tried again in vain is tried less often: nodes look for all of it each time.
  */
 final class DoomedBlocks {
 
@@ -22,6 +26,12 @@ final class DoomedBlocks {
 
     /** Of blocks of 4 MiB, 4 GiB a tick. */
     static final int BATCH = 1024;
+
+    /** Of a batch, this part is left to those that were tried before, however many are new. */
+    private static final int AGAIN_PART = 4;
+
+    /** Ticks without the round's next step, at most, after steps in vain. */
+    static final int LONGEST_REST = 32;
 
     private final HostedPartition partition;
     private final Multicast multicast;
@@ -31,6 +41,11 @@ final class DoomedBlocks {
 
     /** The last one that was tried; null: the next is the first of all. */
     private @Nullable BlockRef last;
+
+    /** How many ticks the round rests after its next step in vain, and how many it still does. */
+    private int rest;
+
+    private int resting;
 
     DoomedBlocks(
             HostedPartition partition,
@@ -50,33 +65,47 @@ final class DoomedBlocks {
         if (!multicast.isCoordinator(ring)) {
             return;
         }
-        List<BlockRef> doomed = next();
+        int most = batch - batch / AGAIN_PART;
+        List<BlockRef> fresh = partition.use(state -> state.takeNewlyDoomed(most));
+        List<BlockRef> again = resting > 0 ? List.of() : next(Math.max(1, batch - fresh.size()));
+        resting = Math.max(0, resting - 1);
+        Set<BlockRef> doomed = new LinkedHashSet<>(fresh);
+        doomed.addAll(again);
         if (doomed.isEmpty() || shutdown.begun()) {
             return;
         }
-        List<BlockRef> gone = List.of();
-        try {
-            gone = datastore.delete(doomed);
-        } catch (IOException e) {
-            LOG.warn(
-                    "partition {}: {} blocks are not deleted yet: {}",
-                    ring,
-                    doomed.size(),
-                    e.toString());
-        }
+        List<BlockRef> gone = delete(List.copyOf(doomed));
         if (!gone.isEmpty()) {
+            rest = 0;
+            resting = 0;
             UpdateOp op = UpdateOp.blocksDeleted(new BlocksDeletedOp(gone));
             multicast.propose(ring, CommandBytes.internal(ring, op), new int[] {ring});
+        } else if (!again.isEmpty()) {
+            rest = Math.clamp(2L * rest, 1, LONGEST_REST);
+            resting = rest;
         }
     }
 
-    private List<BlockRef> next() {
-        BlockRef after = last;
-        List<BlockRef> doomed = partition.use(state -> state.doomed(after, batch));
-        if (doomed.isEmpty() && after != null) {
-            doomed = partition.use(state -> state.doomed(null, batch));
+    private List<BlockRef> delete(List<BlockRef> doomed) {
+        try {
+            return datastore.delete(doomed);
+        } catch (IOException e) {
+            LOG.warn(
+                    "partition {}: {} blocks are not deleted yet: {}",
+                    partition.partition(),
+                    doomed.size(),
+                    e.toString());
+            return List.of();
         }
-        last = doomed.size() < batch ? null : doomed.getLast();
+    }
+
+    private List<BlockRef> next(int limit) {
+        BlockRef after = last;
+        List<BlockRef> doomed = partition.use(state -> state.doomed(after, limit));
+        if (doomed.isEmpty() && after != null) {
+            doomed = partition.use(state -> state.doomed(null, limit));
+        }
+        last = doomed.size() < limit ? null : doomed.getLast();
         return doomed;
     }
 }

@@ -82,6 +82,8 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
      */
     private volatile Visible visible;
 
+    private final NewlyDoomed newlyDoomed = new NewlyDoomed();
+
     private volatile @Nullable Membership membership;
     private boolean closed;
 
@@ -208,6 +210,7 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         }
         List<Machine.Result> outcomes = machine.end(instance);
         commit();
+        newlyDoomed.add(machine.takeNewlyDoomed());
         for (Machine.Result outcome : outcomes) {
             results.executed(outcome.session(), outcome.sequence(), outcome.reply());
         }
@@ -450,6 +453,16 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
                                 return doomed.size() < limit;
                             });
         }
+        return doomed;
+    }
+
+    /**
+     * The first of those that were doomed here since this process began, and not taken since: each
+     * once, and not all of very many.
+     */
+    public List<BlockRef> takeNewlyDoomed(int limit) {
+        List<BlockRef> doomed = newlyDoomed.take(limit);
+        doomed.removeIf(block -> store.newest().get(Table.DOOMED, Blocks.key(block)) == null);
         return doomed;
     }
 

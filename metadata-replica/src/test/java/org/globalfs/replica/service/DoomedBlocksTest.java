@@ -35,23 +35,16 @@ final class DoomedBlocksTest {
 
     private final Set<BlockRef> asked = new HashSet<>();
     private CutRegions all;
+    private long file;
+    private int requests;
     private DoomedBlocks doomed;
 
     @BeforeEach
     void emptyAFileOfTenBlocks() throws IOException {
         all = new CutRegions(folder);
         long home = all.made(1, Partitions.ROOT, "home", Mode.DIRECTORY | 0755);
-        long file = all.made(1, home, "file", Mode.REGULAR | 0644);
-        for (int i = 0; i < 10; i++) {
-            BlockRef block = all.newBlock(1, BLOCK_BYTES);
-            blocks.add(block);
-            Extent extent =
-                    new Extent((long) i * BLOCK_BYTES, BLOCK_BYTES)
-                            .setBlock(block)
-                            .setBlockOffset(0);
-            all.done(1, 1, UpdateOp.write(new WriteOp(file, List.of(extent))));
-        }
-        all.done(1, 1, UpdateOp.setAttributes(new SetAttributesOp(file).setSize(0)));
+        file = all.made(1, home, "file", Mode.REGULAR | 0644);
+        doom(10);
         doomed =
                 new DoomedBlocks(
                         all.region(1).own,
@@ -61,12 +54,26 @@ final class DoomedBlocksTest {
                         BATCH);
     }
 
+    private void doom(int count) {
+        for (int i = 0; i < count; i++) {
+            BlockRef block = all.newBlock(1, BLOCK_BYTES);
+            blocks.add(block);
+            Extent extent =
+                    new Extent((long) i * BLOCK_BYTES, BLOCK_BYTES)
+                            .setBlock(block)
+                            .setBlockOffset(0);
+            all.done(1, 1, UpdateOp.write(new WriteOp(file, List.of(extent))));
+        }
+        all.done(1, 1, UpdateOp.setAttributes(new SetAttributesOp(file).setSize(0)));
+    }
+
     @AfterEach
     void end() {
         all.close();
     }
 
     private List<BlockRef> delete(List<BlockRef> refs) {
+        requests++;
         asked.addAll(refs);
         return refs.stream().filter(ref -> !held.contains(ref)).toList();
     }
@@ -90,7 +97,7 @@ final class DoomedBlocksTest {
         assertThat(asked).hasSameElementsAs(blocks);
         assertThat(left()).hasSameElementsAs(blocks);
         held.clear();
-        ticks(4);
+        ticks(DoomedBlocks.LONGEST_REST + 4);
         assertThat(left()).isEmpty();
     }
 
@@ -99,5 +106,29 @@ final class DoomedBlocksTest {
         held.addAll(left().subList(0, BATCH));
         ticks(5);
         assertThat(left()).hasSameElementsAs(held);
+    }
+
+    @Test
+    void whatIsDoomedNowIsTriedNextHoweverMuchIsTriedInVain() {
+        doom(20 * BATCH);
+        held.addAll(blocks);
+        ticks(25);
+        doom(1);
+        ticks(1);
+        assertThat(asked).contains(blocks.getLast());
+        assertThat(left()).hasSameElementsAs(held);
+    }
+
+    /** All nodes look for all of it, also those that have nothing of it any more. */
+    @Test
+    void whatIsTriedInVainIsTriedLessOftenUntilSomeOfItIsGone() {
+        held.addAll(blocks);
+        ticks(4);
+        requests = 0;
+        ticks(DoomedBlocks.LONGEST_REST * 3);
+        assertThat(requests).isBetween(2, DoomedBlocks.LONGEST_REST);
+        held.clear();
+        ticks(DoomedBlocks.LONGEST_REST + 4);
+        assertThat(left()).isEmpty();
     }
 }

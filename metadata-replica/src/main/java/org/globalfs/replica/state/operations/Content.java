@@ -44,6 +44,9 @@ final class Content {
     private final Loans loans;
     private final int batch;
 
+    /** Since they were taken last. */
+    private List<BlockRef> newlyDoomed = new ArrayList<>();
+
     Content(MutableRecords records, Counters counters) {
         this(records, counters, BATCH);
     }
@@ -467,8 +470,16 @@ final class Content {
             if (!loans.giveBack(block)) {
                 records.put(Table.DOOMED, key, Blocks.encode(0, block));
                 counters.doomed++;
+                newlyDoomed.add(block);
             }
         }
+    }
+
+    /** Blocks that nothing refers to any more, and something did when this was called last. */
+    List<BlockRef> takeNewlyDoomed() {
+        List<BlockRef> taken = newlyDoomed;
+        newlyDoomed = new ArrayList<>();
+        return taken;
     }
 
     /**

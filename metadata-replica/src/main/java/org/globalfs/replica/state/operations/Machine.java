@@ -8,6 +8,7 @@ import org.apache.thrift.TException;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.HybridClock;
 import org.globalfs.protocol.Invariant;
+import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.CollectOrphansOp;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.ConfirmImportsOp;
@@ -464,6 +465,11 @@ public final class Machine {
         List<Result> reported = List.copyOf(results);
         results.clear();
         return reported;
+    }
+
+    /** Blocks that the last instance has doomed: no part of the state. */
+    public List<BlockRef> takeNewlyDoomed() {
+        return content.takeNewlyDoomed();
     }
 
     /** A coordinated operation that waits for votes. */
