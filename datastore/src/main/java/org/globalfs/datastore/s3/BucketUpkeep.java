@@ -70,7 +70,12 @@ public final class BucketUpkeep implements AutoCloseable {
 
     private List<BlockWalk.Count> counts = List.of();
     private long countedNs;
-    private Map<String, String> away = new TreeMap<>();
+
+    /** Why buckets did not answer when it looked whether they do. */
+    private final Map<String, String> away = new TreeMap<>();
+
+    /** Why the last pass could not list some: they may have answered all the same. */
+    private Map<String, String> unlisted = Map.of();
 
     BucketUpkeep(
             int region,
@@ -198,7 +203,7 @@ public final class BucketUpkeep implements AutoCloseable {
             } else {
                 asked |= wasAsked; // the next one is for those who wait
             }
-            pass.away().forEach(away::putIfAbsent);
+            unlisted = Map.copyOf(pass.away());
         }
         return clean;
     }
@@ -262,7 +267,7 @@ public final class BucketUpkeep implements AutoCloseable {
      * A bucket.
      *
      * @param objects of this partition, when the buckets were compared last
-     * @param away why it does not answer; empty: it does
+     * @param away why it does not answer, or could not be listed; empty: it does, and could
      */
     public record BucketState(String region, long objects, long bytes, String away) {}
 
@@ -279,7 +284,8 @@ public final class BucketUpkeep implements AutoCloseable {
                             bucket.region(),
                             count.objects(),
                             count.bytes(),
-                            away.getOrDefault(bucket.region(), ""));
+                            away.getOrDefault(
+                                    bucket.region(), unlisted.getOrDefault(bucket.region(), "")));
                 })
                 .toList();
     }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import org.awaitility.Awaitility;
 import org.globalfs.datastore.wire.PassState;
@@ -241,6 +242,7 @@ final class BucketUpkeepTest {
         });
         s3.takeAway(0);
         try {
+            Awaitility.await().until(() -> !upkeep.buckets().getFirst().away().isEmpty());
             int gone =
                     objects.keySet().stream().filter(c -> !ofFirst.contains(c)).findFirst().get();
             Files.delete(objects.get(gone));
@@ -251,6 +253,28 @@ final class BucketUpkeepTest {
             s3.bringBack(0);
         }
         Awaitility.await().until(() -> contents(ref).size() == 9);
+    }
+
+    @Test
+    void aBucketThatAnswersAndCannotBeListedIsNotComparedAgainAtOnce() throws IOException {
+        var _ = put(0, S3Cluster.bytes(1_000, 1));
+        AtomicInteger probes = new AtomicInteger();
+        try (FaultyLink link = new FaultyLink(s3.endpoint());
+                S3BlockStore behind = s3.open(cluster, link.endpoint())) {
+            link.breakWhere(head -> {
+                boolean probe = head.contains("max-keys=1&");
+                probes.addAndGet(probe ? 1 : 0);
+                return !probe && head.contains("list-type=2");
+            });
+            upkeep.close();
+            upkeep = behind.lookAfter(0, owner, UPKEEP, ASKED, ref -> {});
+            assertThat(repaired().unclear()).isPositive();
+            int before = probes.get();
+            Awaitility.await().until(() -> probes.get() >= before + 3);
+            assertThat(upkeep.repair().pass()).isEqualTo(1);
+            assertThat(upkeep.buckets().getFirst().away()).isNotEmpty();
+            upkeep.close();
+        }
     }
 
     @Test

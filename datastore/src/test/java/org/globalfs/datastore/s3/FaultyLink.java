@@ -13,6 +13,7 @@ import java.net.URI;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,7 @@ final class FaultyLink implements AutoCloseable {
     private final AtomicInteger faults = new AtomicInteger();
     private final AtomicLong answered = new AtomicLong();
     private volatile Fault fault = Fault.NONE;
+    private volatile Predicate<String> broken = head -> false;
 
     FaultyLink(String endpoint) throws IOException {
         server = URI.create(endpoint);
@@ -67,6 +69,11 @@ final class FaultyLink implements AutoCloseable {
     void inject(Fault kind, int requests) {
         fault = kind;
         faults.set(requests);
+    }
+
+    /** The service fails at requests with such a head from now on. */
+    void breakWhere(Predicate<String> head) {
+        broken = head;
     }
 
     /** How many requests are still to be met by a fault. */
@@ -97,6 +104,9 @@ final class FaultyLink implements AutoCloseable {
                 return;
             }
             Fault meets = faults.getAndUpdate(n -> Math.max(0, n - 1)) > 0 ? fault : Fault.NONE;
+            if (broken.test(request.head)) {
+                meets = Fault.BROKEN;
+            }
             if (!meets.status.isEmpty()) {
                 refuse(client.getOutputStream(), meets);
                 return;
@@ -136,7 +146,7 @@ final class FaultyLink implements AutoCloseable {
         static @Nullable Message read(InputStream from, @Nullable OutputStream sender)
                 throws IOException {
             StringBuilder head = new StringBuilder();
-            int length = 0;
+            int length = sender == null ? Integer.MAX_VALUE : 0; // unless it says so
             boolean waits = false;
             while (true) {
                 String line = line(from);

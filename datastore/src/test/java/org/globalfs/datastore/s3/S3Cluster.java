@@ -69,6 +69,25 @@ final class S3Cluster implements AutoCloseable {
         return new S3BlockStore(cluster, recorded, storage);
     }
 
+    /** As {@link #open(String)}, where the first bucket is reached some other way. */
+    S3BlockStore open(String cluster, String firstEndpoint) {
+        List<S3Bucket> places = new ArrayList<>(storage.buckets());
+        S3Bucket first = places.getFirst();
+        places.set(
+                0,
+                new S3Bucket(
+                        first.region(),
+                        first.bucket(),
+                        first.awsRegion(),
+                        Optional.of(URI.create(firstEndpoint)),
+                        true));
+        return new S3BlockStore(cluster, recorded, new BlockStorage(StoreKind.S3, places));
+    }
+
+    String endpoint() {
+        return server.endpoint();
+    }
+
     Buckets buckets(String cluster) {
         return new Buckets(cluster, recorded, storage, S3BlockStore.Options.defaults());
     }
