@@ -60,7 +60,7 @@ final class ChunkMove {
             ChunkShape shape,
             String keptFor)
             throws IOException {
-        store.leaves(key);
+        long mark = store.leaves(key);
         store.reached(Step.MOVE_MARKED);
         boolean gone = false;
         try {
@@ -84,20 +84,20 @@ final class ChunkMove {
                 sent = bytes.length;
                 store.reached(Step.MOVE_SENT);
             }
-            leave(store, key);
+            leave(store, key, mark);
             gone = true;
             store.reached(Step.MOVE_ENDED);
             return sent;
         } finally {
             if (!gone) {
-                store.stays(key);
+                store.stays(key, mark);
             }
         }
     }
 
-    private static void leave(SegmentStore store, ChunkKey key) throws StoreFailure {
+    private static void leave(SegmentStore store, ChunkKey key, long mark) throws StoreFailure {
         try {
-            store.left(key);
+            store.left(key, mark);
         } catch (IOException e) {
             throw new StoreFailure(e);
         }

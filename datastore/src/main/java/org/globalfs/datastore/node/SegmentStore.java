@@ -369,24 +369,28 @@ public final class SegmentStore implements AutoCloseable {
         return leaving.keeps(key);
     }
 
-    /** See {@link ChunkMove}: another node is about to be asked whether it keeps the chunk. */
-    void leaves(ChunkKey key) {
-        leaving.leaves(key);
+    /**
+     * See {@link ChunkMove}: another node is about to be asked whether it keeps the chunk.
+     *
+     * @return the move's mark
+     */
+    long leaves(ChunkKey key) {
+        return leaving.leaves(key);
     }
 
     /** It does not: the copy here stays. */
-    void stays(ChunkKey key) {
-        leaving.stays(key);
+    void stays(ChunkKey key, long mark) {
+        leaving.stays(key, mark);
     }
 
-    /** It does: deletes the copy here, durably, unless it was put here again in the meantime. */
-    void left(ChunkKey key) throws IOException {
+    /** It does: deletes the copy here, durably, unless it was put here again since the mark. */
+    void left(ChunkKey key, long mark) throws IOException {
         ChunkLocation location;
         long ticket = 0;
         indexLock.lock();
         try {
             boolean damaged = table.corrupt().contains(key);
-            location = leaving.left(key);
+            location = leaving.left(key, mark);
             if (location != null) {
                 ticket = ends.endRemoved(key, location, damaged);
             }

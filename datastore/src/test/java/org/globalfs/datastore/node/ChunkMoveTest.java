@@ -94,11 +94,39 @@ class ChunkMoveTest {
     void aCopyThatIsWrittenHereMeanwhileStays() throws IOException {
         ChunkKey key = new ChunkKey(1, 2, 3);
         put(0, key);
-        stores.get(0).leaves(key);
+        long mark = stores.get(0).leaves(key);
         stores.get(0).corrupt().add(key);
         put(0, key);
-        stores.get(0).left(key);
+        stores.get(0).left(key, mark);
         assertThat(stores.get(0).keeps(key)).isTrue();
+    }
+
+    /** Who put it relies on it, whoever begins to give it away after that. */
+    @Test
+    void aCopyThatCameToStayIsNotTakenByAMoveOfBeforeThoughAnotherHasBegun() throws IOException {
+        ChunkKey key = new ChunkKey(1, 2, 3);
+        put(0, key);
+        long before = stores.get(0).leaves(key);
+        put(0, key);
+        long after = stores.get(0).leaves(key);
+        stores.get(0).left(key, before);
+        assertThat(stores.get(0).has(key)).isTrue();
+        stores.get(0).stays(key, before);
+        assertThat(stores.get(0).keeps(key)).isFalse();
+        stores.get(0).left(key, after);
+        assertThat(stores.get(0).has(key)).isFalse();
+    }
+
+    @Test
+    void ofTwoMovesOfOneCopyTheOneThatFailsEndsNotTheOther() throws IOException {
+        ChunkKey key = new ChunkKey(1, 2, 3);
+        put(0, key);
+        long one = stores.get(0).leaves(key);
+        long other = stores.get(0).leaves(key);
+        stores.get(0).stays(key, one);
+        assertThat(stores.get(0).keeps(key)).isFalse();
+        stores.get(0).left(key, other);
+        assertThat(stores.get(0).has(key)).isFalse();
     }
 
     @Test

@@ -106,9 +106,9 @@ class FailedSyncTest {
         try (SegmentStore store = open()) {
             chunks.put(store, some(1));
             ChunkKey moved = chunks.live().getFirst();
-            store.leaves(moved);
+            long mark = store.leaves(moved);
             disk.failAfter(0);
-            assertLosesNothing(store, () -> store.left(moved));
+            assertLosesNothing(store, () -> store.left(moved, mark));
         }
     }
 
@@ -118,9 +118,9 @@ class FailedSyncTest {
         try (SegmentStore store = open()) {
             chunks.put(store, some(1));
             ChunkKey moved = chunks.live().getFirst();
-            store.leaves(moved);
+            long mark = store.leaves(moved);
             disk.failAfter(0);
-            assertThatThrownBy(() -> store.left(moved)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> store.left(moved, mark)).isInstanceOf(IOException.class);
             assertThat(store.count()).isEqualTo(1);
             chunks.check(store);
         }
