@@ -48,8 +48,16 @@ final class ConnectionHandler implements Runnable {
     /**
      * Memory that connections share. Who waits for the second may hold some of the first, and never
      * the other way round.
+     *
+     * @param process what they are a part of
      */
-    record Budgets(TransferBudget arriving, TransferBudget requests) {}
+    record Budgets(TransferBudget arriving, TransferBudget requests, ServerBudgets process) {
+
+        /** Of a server that shares with no other. */
+        Budgets(TransferBudget arriving, TransferBudget requests) {
+            this(arriving, requests, new ServerBudgets(0));
+        }
+    }
 
     ConnectionHandler(
             SocketChannel channel,

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.globalfs.protocol.AcceptTrouble;
@@ -41,6 +42,7 @@ public final class StorageServer implements AutoCloseable {
     private @Nullable Supplier<Requests> requests;
     private final Limits limits;
     private final ConnectionHandler.Budgets budgets;
+    private final AtomicBoolean began = new AtomicBoolean();
     private final Map<SocketChannel, ConnectionWatch> open = new ConcurrentHashMap<>();
     private final ThreadFactory connectionThreads;
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -76,13 +78,7 @@ public final class StorageServer implements AutoCloseable {
     /** With other limits. */
     public StorageServer(String cluster, String node, HostPort bind, Limits limits)
             throws IOException {
-        this(
-                cluster,
-                node,
-                bind,
-                limits,
-                new ConnectionHandler.Budgets(TransferBudget.ARRIVING, TransferBudget.REQUESTS),
-                ofConnections(node));
+        this(cluster, node, bind, limits, ServerBudgets.OF_PROCESS.ofServer(), ofConnections(node));
     }
 
     private static ThreadFactory ofConnections(String node) {
@@ -145,6 +141,9 @@ public final class StorageServer implements AutoCloseable {
      */
     public void start(Supplier<Requests> answers) {
         requests = answers;
+        if (began.compareAndSet(false, true)) {
+            budgets.process().begin();
+        }
         acceptor.start();
     }
 
@@ -278,6 +277,9 @@ public final class StorageServer implements AutoCloseable {
         }
         for (Thread thread : threads) {
             interrupted |= join(thread);
+        }
+        if (began.compareAndSet(true, false)) {
+            budgets.process().end();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

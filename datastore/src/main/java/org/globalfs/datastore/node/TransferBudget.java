@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
  * Bounds the memory outside of the heap for what is on its way from and to clients: who wants more
@@ -16,17 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Nobody who holds a share waits for another one of the same budget.
  */
 final class TransferBudget {
-    private static final long LEAST_BYTES = 64L << 20;
-    private static final long MOST_BYTES = 256L << 20;
-    private static final int PART = 4;
-
-    /** Of all storage nodes and caches of the process, whose memory it is: of whole requests. */
-    static final TransferBudget REQUESTS = new TransferBudget(ofProcess());
-
-    /** Likewise: of the buffers in which requests arrive. */
-    static final TransferBudget ARRIVING = new TransferBudget(ofProcess() / PART);
-
-    private final long totalBytes;
+    private final LongSupplier totalBytes;
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<Waiter> first = new ArrayDeque<>();
     private final Deque<Waiter> behind = new ArrayDeque<>();
@@ -45,12 +36,14 @@ final class TransferBudget {
     }
 
     TransferBudget(long totalBytes) {
-        this.totalBytes = totalBytes;
+        this(() -> totalBytes);
     }
 
-    /** The JVM's memory outside of the heap is as large as the heap may become, unless set. */
-    private static long ofProcess() {
-        return Math.clamp(Runtime.getRuntime().maxMemory() / PART, LEAST_BYTES, MOST_BYTES);
+    /**
+     * @param totalBytes may change: what is held stays held, and whoever is alone has enough
+     */
+    TransferBudget(LongSupplier totalBytes) {
+        this.totalBytes = totalBytes;
     }
 
     /** Bytes that somebody may hold, until it is closed. */
@@ -113,12 +106,17 @@ final class TransferBudget {
     }
 
     private long mostOf(boolean background) {
-        return background ? totalBytes / 2 : totalBytes;
+        long total = totalBytes.getAsLong();
+        return background ? total / 2 : total;
     }
 
     private boolean fits(Share share) {
-        return usedBytes + share.bytes <= totalBytes
-                && (!share.background || usedBehindBytes + share.bytes <= mostOf(true));
+        return fits(usedBytes, share.bytes, mostOf(false))
+                && (!share.background || fits(usedBehindBytes, share.bytes, mostOf(true)));
+    }
+
+    private static boolean fits(long used, long more, long most) {
+        return used == 0 || used + more <= most;
     }
 
     private void grant(Share share) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -25,6 +27,7 @@ import org.globalfs.datastore.wire.Hello;
 import org.globalfs.datastore.wire.Opcode;
 import org.globalfs.datastore.wire.PassState;
 import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.InMemoryPlacementEpochs;
@@ -293,6 +296,65 @@ class StorageServerTest {
         }
     }
 
+    /** Of two nodes of one process; what is held by requests to the first is never given back. */
+    @Test
+    void aNodeWhoseDiskHangsHoldsUpNoOtherOfItsProcess() throws Exception {
+        byte[] data = new byte[1 << 20];
+        ServerBudgets process = new ServerBudgets(4L * data.length);
+        CountDownLatch mended = new CountDownLatch(1);
+        FaultPoints hanging =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void reading(Path path, long offset) throws IOException {
+                        try {
+                            mended.await();
+                        } catch (InterruptedException e) {
+                            throw new InterruptedIOException();
+                        }
+                    }
+                };
+        ConnectionHandler.Budgets budgets = process.ofServer();
+        List<Socket> waiting = new ArrayList<>();
+        try (SegmentStore hangs = store("hangs", hanging);
+                SegmentStore works = store("works", FaultPoints.NONE);
+                StorageServer first = impatient(budgets);
+                StorageServer second = impatient(process.ofServer())) {
+            ChunkKey key = new ChunkKey(7, 8, 3);
+            for (SegmentStore store : List.of(hangs, works)) {
+                assertThat(store.keep(key, SHAPE, null, data)).isEqualTo(ChunkStatus.OK);
+            }
+            first.start(() -> new StorageRequests(hangs, Upkeep.NONE, "s2"));
+            second.start(() -> new StorageRequests(works, Upkeep.NONE, "s2"));
+            for (int i = 0; i < 8; i++) {
+                Socket socket =
+                        new Socket(InetAddress.getLoopbackAddress(), first.address().port());
+                waiting.add(socket);
+                socket.getOutputStream().write(helloTo("s2"));
+                socket.getOutputStream().write(getOf(Opcode.GET, key, data.length));
+            }
+            await().until(() -> budgets.requests().waiting() > 0);
+            try (StorageConnection other = connect(second)) {
+                assertThat(other.get(key, 0, data.length).payload()).isEqualTo(data);
+            }
+            mended.countDown();
+        } finally {
+            mended.countDown();
+            for (Socket socket : waiting) {
+                socket.close();
+            }
+        }
+    }
+
+    private SegmentStore store(String name, FaultPoints faults) throws IOException {
+        Path data = Files.createDirectory(folder.resolve(name));
+        SegmentStore.Options options =
+                new SegmentStore.Options("one", "s2", 1L << 30, 0, 64 << 20, true);
+        return SegmentStore.open(data, options, Disk.of(data), faults);
+    }
+
     /** Who does not take the pages that it asked for holds nothing for ever, and harms no file. */
     @Test
     void whoStopsTakingPagesIsClosedAndTheFileStaysOpen() throws Exception {
@@ -313,7 +375,7 @@ class StorageServerTest {
                     new Socket(InetAddress.getLoopbackAddress(), server.address().port())) {
                 stopped.getOutputStream().write(helloTo("s2"));
                 for (int i = 0; i < 8; i++) {
-                    stopped.getOutputStream().write(getPagesOf(key, data.length));
+                    stopped.getOutputStream().write(getOf(Opcode.GET_PAGES, key, data.length));
                 }
                 await().until(() -> budgets.requests().usedBytes() > 0);
                 await().until(() -> server.threads() == 0);
@@ -325,12 +387,12 @@ class StorageServerTest {
         }
     }
 
-    private static byte[] getPagesOf(ChunkKey key, int bytes) {
+    private static byte[] getOf(Opcode opcode, ChunkKey key, int bytes) {
         ByteBuffer frame = ByteBuffer.allocate(200);
         int start = Frame.begin(frame);
         key.write(frame);
         frame.putInt(0).putInt(bytes);
-        Frame.end(frame, start, Opcode.GET_PAGES, ChunkStatus.REQUEST, 1, 0, 0);
+        Frame.end(frame, start, opcode, ChunkStatus.REQUEST, 1, 0, 0);
         return java.util.Arrays.copyOf(frame.array(), frame.position());
     }
 

@@ -88,4 +88,24 @@ class TransferBudgetTest {
         waiter = Thread.currentThread();
         return budget.take(100, false);
     }
+
+    @Test
+    void partsOfServersAddUpToTheProcessAndComeBackToTheOthers() throws Exception {
+        ServerBudgets process = new ServerBudgets(100);
+        TransferBudget one = process.ofServer().requests();
+        TransferBudget other = process.ofServer().requests();
+        process.begin();
+        TransferBudget.Share all = one.take(1_000, false);
+        assertThat(one.usedBytes()).isEqualTo(100);
+        process.begin();
+        TransferBudget.Share half = other.take(1_000, false);
+        assertThat(other.usedBytes()).isEqualTo(50);
+        all.close();
+        one.take(1_000, false).close();
+        half.close();
+        process.end();
+        TransferBudget.Share again = other.take(1_000, false);
+        assertThat(other.usedBytes()).isEqualTo(100);
+        again.close();
+    }
 }
