@@ -268,13 +268,13 @@ final class FileLocks {
     }
 
     LockRequest test(Caller caller, long ino, LockRequest request) throws FsException {
-        int partition = requests.home(ino);
-        ReadOp op = ReadOp.getLock(new GetLockOp(ino).setLock(wire(request, number(request))));
-        Answer<ReadReply> answer =
-                client.readNewest(
-                        partition, Requests.credentials(caller), op, requests.patience(caller));
-        Requests.check(answer.reply().getErrno());
-        FileLock found = answer.reply().getLock();
+        Set<CountDownLatch> closing = releasing(ino);
+        FileLock found = find(caller, ino, request);
+        if (found != null
+                && found.getSession() == client.session().id()
+                && awaitReleased(ino, closing)) {
+            found = find(caller, ino, request);
+        }
         if (found == null) {
             return new LockRequest(
                     request.owner(),
@@ -291,6 +291,17 @@ final class FileLocks {
                 found.getFirst(),
                 found.getLast(),
                 found.getSession() == client.session().id() ? found.getPid() : 0);
+    }
+
+    private @Nullable FileLock find(Caller caller, long ino, LockRequest request)
+            throws FsException {
+        int partition = requests.home(ino);
+        ReadOp op = ReadOp.getLock(new GetLockOp(ino).setLock(wire(request, number(request))));
+        Answer<ReadReply> answer =
+                client.readNewest(
+                        partition, Requests.credentials(caller), op, requests.patience(caller));
+        Requests.check(answer.reply().getErrno());
+        return answer.reply().getLock();
     }
 
     private void unlock(long ino, FileLock lock, Patience patience) throws FsException {
@@ -328,8 +339,10 @@ final class FileLocks {
             op.setRequest(number.number);
         }
         Answer<UpdateReply> answer = send(ino, op, patience);
-        if (!wait && answer.answered() && answer.reply().getErrno() == Errno.EAGAIN.number()) {
-            awaitReleased(ino, closing);
+        if (!wait
+                && answer.answered()
+                && answer.reply().getErrno() == Errno.EAGAIN.number()
+                && awaitReleased(ino, closing)) {
             answer = send(ino, new LockOp(ino).setLock(lock), patience);
         }
         UpdateReply reply = answer.reply();
@@ -351,17 +364,14 @@ final class FileLocks {
 
     /**
      * close(2) does not wait until an open file's locks are dropped. A program that closed one and
-     * then tries to lock another expects them to be.
+     * then tries to lock another, or asks whether it could, expects them to be.
      *
      * @param before were being dropped before it was tried
-     * @throws FsException EAGAIN: none are or were, so it is of no use to try again
+     * @return false: none are or were, so it is of no use to try again
      */
-    private void awaitReleased(long ino, Set<CountDownLatch> before) throws FsException {
+    private boolean awaitReleased(long ino, Set<CountDownLatch> before) {
         Set<CountDownLatch> closing = releasing(ino);
         closing.addAll(before);
-        if (closing.isEmpty()) {
-            throw FsException.of(Errno.EAGAIN);
-        }
         long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RELEASE_WAIT_MS);
         try {
             for (CountDownLatch done : closing) {
@@ -370,6 +380,7 @@ final class FileLocks {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        return !closing.isEmpty();
     }
 
     // ---------------------------------------------------------------- waiting

@@ -172,6 +172,35 @@ final class LocksTest {
         }
     }
 
+    /** close(2) returns before the kernel says that the open file's locks have ended. */
+    @Test
+    void whoAsksForALockWaitsForTheReleaseOfTheHandleThatHeldIt() throws Exception {
+        Open locked = west.open(ours.ino(), OpenFlags.O_RDWR);
+        assertThat(lock(west, locked, LockRequest.Type.WRITE, false)).isNull();
+        cluster.retries.set(Integer.MAX_VALUE);
+        int before = cluster.updates.get();
+        Thread closing =
+                Thread.startVirtualThread(() -> west.fs.release(locked.ino(), locked.handle()));
+        await().until(() -> cluster.updates.get() > before);
+        LockRequest other =
+                new LockRequest(OWNER + 1, false, LockRequest.Type.WRITE, 0, Long.MAX_VALUE, 4);
+        CompletableFuture<LockRequest.Type> asked =
+                CompletableFuture.supplyAsync(
+                        () -> typeFound(west, ours, other), Thread::startVirtualThread);
+        assertThat(typeFound(east, theirs, other)).isEqualTo(LockRequest.Type.WRITE);
+        cluster.retries.set(0);
+        closing.join();
+        assertThat(asked.get(20, TimeUnit.SECONDS)).isEqualTo(LockRequest.Type.UNLOCK);
+    }
+
+    private static LockRequest.Type typeFound(TestClient client, Open file, LockRequest request) {
+        try {
+            return client.fs.testLock(client.caller(), file.ino(), file.handle(), request).type();
+        } catch (FsException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** An owner is the same in all its files, and another than before once it holds nothing. */
     @Test
     void aWaitThatWouldNeverEndIsRefused() throws Exception {
