@@ -57,6 +57,7 @@ final class HandoffReturn implements AutoCloseable {
 
     private final Shutdown shutdown = new Shutdown();
     private final Thread thread;
+    private long tickedNs = System.nanoTime();
 
     HandoffReturn(
             SegmentStore store,
@@ -82,7 +83,9 @@ final class HandoffReturn implements AutoCloseable {
         thread.start();
     }
 
+    /** Also while many chunks return: what is written meanwhile needs it. */
     private void tick() {
+        tickedNs = System.nanoTime();
         try {
             store.tick();
         } catch (IOException | RuntimeException e) {
@@ -152,6 +155,9 @@ final class HandoffReturn implements AutoCloseable {
                     return;
                 }
                 tried++;
+                if (System.nanoTime() - tickedNs >= TimeUnit.MILLISECONDS.toNanos(PERIOD_MS)) {
+                    tick();
+                }
                 switch (returnOne(connection, home, keys, key)) {
                     case GONE -> {
                         returned++;
@@ -195,7 +201,8 @@ final class HandoffReturn implements AutoCloseable {
         } catch (UncheckedIOException e) {
             LOG.error("{}: chunk {} is not returned to {} for now", node, key, home, e);
         } finally {
-            if (outcome != Outcome.GONE) {
+            // One that was put again on the way stays, and was in the list no more.
+            if (outcome != Outcome.GONE || isKeptFor(home, key)) {
                 keys.add(key);
             }
         }
@@ -205,7 +212,7 @@ final class HandoffReturn implements AutoCloseable {
     private Outcome returnOne(StorageConnection connection, String home, ChunkKey key)
             throws IOException {
         ChunkLocation location = store.location(key);
-        if (location == null || !home.equals(location.home())) {
+        if (location == null || !isKeptFor(home, key)) {
             return Outcome.GONE;
         }
         int sent = ChunkMove.move(store, connection, key, location.shape(), "");
@@ -214,6 +221,11 @@ final class HandoffReturn implements AutoCloseable {
         }
         var _ = pace.spend(sent);
         return Outcome.GONE;
+    }
+
+    private boolean isKeptFor(String home, ChunkKey key) {
+        ChunkLocation location = store.location(key);
+        return location != null && home.equals(location.home());
     }
 
     /** Null: it is away, or is being drained, and {@link Repair} finds the chunks another home. */

@@ -1,10 +1,12 @@
 package org.globalfs.multicast.runtime;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.globalfs.multicast.core.LogRecord;
 import org.globalfs.multicast.log.MulticastLog;
 import org.globalfs.multicast.wire.LogCodec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a ring that stands still, for want of a majority say, from holding back the log of the
@@ -28,32 +30,36 @@ final class StandingRings {
 
     void carry(Ring[] byNumber) {
         Map<Integer, Long> holding = log.heldBackBy();
-        for (Map.Entry<Integer, Long> ring : holding.entrySet()) {
-            int number = ring.getKey();
-            if (number >= byNumber.length
-                    || byNumber[number] == null
-                    || !carry(byNumber[number], ring.getValue())) {
+        Map<Ring, List<LogRecord>> counting = new LinkedHashMap<>();
+        for (Map.Entry<Integer, Long> held : holding.entrySet()) {
+            int number = held.getKey();
+            Ring ring = number < byNumber.length ? byNumber[number] : null;
+            List<LogRecord> records = ring == null ? null : counting(ring, held.getValue());
+            if (records == null) {
+                return;
+            }
+            counting.put(ring, records);
+        }
+        for (Ring ring : counting.keySet()) {
+            if (!log.carry(ring.number, ring.core.decided(), BYTES_A_TURN)) {
                 return;
             }
         }
+        counting.forEach((ring, records) ->
+                records.forEach(record -> codec.append(log, ring.number, record)));
         if (!holding.isEmpty()) {
             log.dropCarried();
         }
     }
 
-    /** Whether the ring needs the segment no more. */
-    private boolean carry(Ring ring, long newest) {
-        if (!ring.effects.persist().isEmpty()) {
-            return false;
-        }
-        long decided = ring.core.decided();
-        List<LogRecord> counting = ring.core.standing();
-        if (counting == null || !log.carry(ring.number, decided, BYTES_A_TURN)) {
-            return false;
-        }
-        if (newest > decided) {
-            counting.forEach(record -> codec.append(log, ring.number, record));
-        }
-        return true;
+    /**
+     * What the log has to be told again beside decided records; null: not now.
+     *
+     * @param newest instance in what is to be dropped: without undecided ones no vote is lost
+     */
+    private static @Nullable List<LogRecord> counting(Ring ring, long newest) {
+        List<LogRecord> standing = ring.effects.persist().isEmpty() ? ring.core.standing() : null;
+        boolean decided = newest <= ring.core.decided();
+        return standing != null && decided ? standing.subList(0, 1) : standing;
     }
 }
