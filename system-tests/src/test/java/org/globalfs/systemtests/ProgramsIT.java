@@ -82,6 +82,10 @@ final class ProgramsIT {
         run(
                 """
                 mkdir ed && cd ed && printf 'a\\none\\ntwo\\n.\\nw file\\nq\\n' | { command -v ed >/dev/null && ed -s || { printf 'one\\ntwo\\n' > file; }; }
+                if command -v vim > /dev/null; then
+                    printf 'a\\nb\\n' > v && vim -N -u NONE -i NONE -es -c 'set swapfile writebackup backupcopy=no' -c '%s/b/c/' -c wq v
+                    [ "$(cat v)" = "$(printf 'a\\nc')" ] && [ ! -e .v.swp ] && [ ! -e v~ ]
+                fi
                 sed -i s/one/three/ file && [ "$(head -1 file)" = three ]
                 exec 5<>open && rm open && echo gone >&5 && [ "$(cat /proc/$$/fd/5)" = gone ] && exec 5>&-
                 truncate -s 10M sparse && [ "$(stat -c %b sparse)" = 0 ] && printf x | dd of=sparse bs=1 seek=5000000 conv=notrunc status=none && [ "$(stat -c %s sparse)" = 10485760 ]

@@ -352,49 +352,32 @@ public final class DistributedBlockStore implements BlockStore {
         long deadline = System.nanoTime() + timeoutNs;
         while (true) {
             int epoch = directory.newestEpoch();
+            List<StorageSite> homes = homes(ref);
+            List<StorageSite> former = ref.getEpoch() == epoch ? homes : formerHomesOr(homes, ref);
+            Lane lane = lanes.take(deadline);
             try {
-                return read(ref, offset, into, at, length, deadline, throughCache, epoch);
+                GetOperation operation =
+                        new GetOperation(
+                                context,
+                                lane,
+                                ref,
+                                ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks()),
+                                homes,
+                                former,
+                                directory.holders(ref.getRegion()),
+                                offset,
+                                length,
+                                into,
+                                at,
+                                deadline);
+                operation.run(throughCache, epoch);
+                return new ReadResult(operation.damaged());
             } catch (StaleEpochException e) {
                 LOG.debug("{} is read again: epoch {} is not the newest", ref, epoch);
+            } finally {
+                lanes.give(lane);
             }
         }
-    }
-
-    private ReadResult read(
-            BlockRef ref,
-            int offset,
-            byte[] into,
-            int at,
-            int length,
-            long deadline,
-            boolean throughCache,
-            int epoch)
-            throws IOException {
-        GetOperation operation;
-        List<StorageSite> homes = homes(ref);
-        List<StorageSite> former =
-                ref.getEpoch() == directory.newestEpoch() ? homes : formerHomesOr(homes, ref);
-        Lane lane = lanes.take(deadline);
-        try {
-            operation =
-                    new GetOperation(
-                            context,
-                            lane,
-                            ref,
-                            ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks()),
-                            homes,
-                            former,
-                            directory.holders(ref.getRegion()),
-                            offset,
-                            length,
-                            into,
-                            at,
-                            deadline);
-            operation.run(throughCache, epoch);
-        } finally {
-            lanes.give(lane);
-        }
-        return new ReadResult(operation.damaged());
     }
 
     /**
