@@ -121,6 +121,7 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
     void found() throws IOException {
         if (isLost) {
             Files.deleteIfExists(lost);
+            Folders.sync(parent); // or a power cut would make a lost one of it again
             isLost = false;
         }
     }
