@@ -48,7 +48,16 @@ public interface Multicast extends AutoCloseable {
     /** Replica id of the ring's coordinator as far as known here, or {@link #NONE}. */
     int coordinator(int ring);
 
-    boolean isCoordinator(int ring);
+    /**
+     * The term in which this process coordinates the ring: another number each time that it becomes
+     * the coordinator; {@link #NONE} while it is not. What {@link #proposeHere} took in a term is
+     * executed, once, unless the term ends before.
+     */
+    long term(int ring);
+
+    default boolean isCoordinator(int ring) {
+        return term(ring) != NONE;
+    }
 
     /**
      * Linearizable read point: state that executed this instance reflects every command

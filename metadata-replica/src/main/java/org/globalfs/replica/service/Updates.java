@@ -3,7 +3,6 @@ package org.globalfs.replica.service;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.globalfs.multicast.Multicast;
@@ -16,7 +15,6 @@ import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.UpdateRequest;
 import org.globalfs.replica.state.model.Partitions;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Brings updates into their ring and waits for their execution here. A regional update is taken by
@@ -28,10 +26,7 @@ final class Updates {
     /** Longer values would hold up a ring; a client splits its writes far below. */
     static final int MAX_COMMAND_BYTES = 4 << 20;
 
-    private static final long PROPOSE_PAUSE_NS = 5_000_000;
-
-    /** Proposals get lost in a fail-over only. */
-    private static final long REPROPOSE_REGIONAL_NS = 400_000_000L;
+    static final long PROPOSE_PAUSE_NS = 5_000_000;
 
     private static final long REPROPOSE_GLOBAL_NS = 2_000_000_000L;
 
@@ -43,6 +38,7 @@ final class Updates {
     private final RingPeers rings;
     private final Grants grants;
     private final Multicast multicast;
+    private final RegionalProposals regional;
     private final Shutdown shutdown;
     private final Topology topology;
     private final DiskRoom disk;
@@ -67,6 +63,7 @@ final class Updates {
         this.rings = rings;
         this.multicast = multicast;
         this.shutdown = shutdown;
+        this.regional = new RegionalProposals(multicast, shutdown);
     }
 
     UpdateReply update(UpdateRequest request) throws InterruptedException {
@@ -170,7 +167,7 @@ final class Updates {
                 partition.waiters.enter(command.getSession(), command.getSequence())) {
             boolean known = false;
             try {
-                UpdateReply reply = propose(ring, value, waiter, deadlineNs);
+                UpdateReply reply = regional.order(ring, value, waiter, deadlineNs);
                 if (reply != null) {
                     UpdateReply answer = permit.executed(reply, deadlineNs);
                     known = true;
@@ -191,27 +188,6 @@ final class Updates {
         return multicast.isCoordinator(ring) ? retry() : redirect(multicast.coordinator(ring));
     }
 
-    /** Proposes while this replica coordinates; null: not executed in time. */
-    private @Nullable UpdateReply propose(
-            int ring, byte[] value, Waiters.Waiter waiter, long deadlineNs)
-            throws InterruptedException {
-        while (multicast.isCoordinator(ring)
-                && System.nanoTime() - deadlineNs < 0
-                && !shutdown.begun()) {
-            UpdateReply reply =
-                    attempt(
-                            // A later coordinator has given grants that nobody asked back.
-                            () -> multicast.proposeHere(ring, value),
-                            waiter,
-                            REPROPOSE_REGIONAL_NS,
-                            deadlineNs);
-            if (reply != null) {
-                return reply;
-            }
-        }
-        return null;
-    }
-
     private UpdateReply global(
             HostedPartition partition, Command command, byte[] value, long deadlineNs)
             throws InterruptedException {
@@ -220,12 +196,11 @@ final class Updates {
         try (Waiters.Waiter waiter =
                 partition.waiters.enter(command.getSession(), command.getSequence())) {
             while (System.nanoTime() - deadlineNs < 0 && !shutdown.begun()) {
+                boolean taken = multicast.propose(0, value, destinations);
+                long leftNs = deadlineNs - System.nanoTime();
                 UpdateReply reply =
-                        attempt(
-                                () -> multicast.propose(0, value, destinations),
-                                waiter,
-                                REPROPOSE_GLOBAL_NS,
-                                deadlineNs);
+                        waiter.await(
+                                Math.min(leftNs, taken ? REPROPOSE_GLOBAL_NS : PROPOSE_PAUSE_NS));
                 if (reply != null) {
                     return reply;
                 }
@@ -236,15 +211,6 @@ final class Updates {
             }
             return retry();
         }
-    }
-
-    /** One proposal and a wait for its execution; null: not executed yet. */
-    private static @Nullable UpdateReply attempt(
-            BooleanSupplier proposal, Waiters.Waiter waiter, long patienceNs, long deadlineNs)
-            throws InterruptedException {
-        long leftNs = deadlineNs - System.nanoTime();
-        boolean taken = proposal.getAsBoolean();
-        return waiter.await(Math.min(leftNs, taken ? patienceNs : PROPOSE_PAUSE_NS));
     }
 
     /**

@@ -38,8 +38,8 @@ class GrantsUpkeepTest {
         SteppedMulticast multicast =
                 new SteppedMulticast(all, 1) {
                     @Override
-                    public boolean isCoordinator(int ring) {
-                        return coordinates;
+                    public long term(int ring) {
+                        return coordinates ? 1 : NONE;
                     }
                 };
         grants = new Grants(region.own, region.global, multicast);

@@ -37,8 +37,8 @@ class SteppedMulticast implements Multicast {
     }
 
     @Override
-    public boolean isCoordinator(int ring) {
-        return coordinator(ring) == region;
+    public long term(int ring) {
+        return coordinator(ring) == region ? 1 : NONE;
     }
 
     private static UnsupportedOperationException unused() {

@@ -275,8 +275,8 @@ public final class MulticastNode implements Multicast {
     }
 
     @Override
-    public boolean isCoordinator(int ring) {
-        return ring(ring).leading();
+    public long term(int ring) {
+        return ring(ring).term();
     }
 
     @Override

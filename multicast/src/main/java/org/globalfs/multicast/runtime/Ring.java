@@ -61,7 +61,7 @@ final class Ring {
     private volatile int coordinator = Multicast.NONE;
     private int toldCoordinator = Multicast.NONE;
     private volatile int proposalsGoTo = Multicast.NONE;
-    private volatile boolean leading;
+    private volatile long term = Multicast.NONE;
     private volatile long leaseInstance = Multicast.NONE;
     private volatile long leaseUntilNs = Long.MIN_VALUE;
     private volatile long decided;
@@ -86,7 +86,7 @@ final class Ring {
     // ---- any thread
 
     boolean offer(Entry entry, boolean handOn) {
-        boolean swamped = leading && decided - input.delivered() > MOST_UNDELIVERED;
+        boolean swamped = leading() && decided - input.delivered() > MOST_UNDELIVERED;
         return !swamped
                 && proposalsGoTo != Multicast.NONE
                 && proposals.offer(new Proposal(entry, handOn));
@@ -101,7 +101,14 @@ final class Ring {
     }
 
     boolean leading() {
-        return leading;
+        return term != Multicast.NONE;
+    }
+
+    /**
+     * The ballot under which this replica coordinates; {@link Multicast#NONE} while it does not.
+     */
+    long term() {
+        return term;
     }
 
     /**
@@ -115,7 +122,7 @@ final class Ring {
     long leaseRemainingNs(long nowNs) {
         long untilNs = leaseUntilNs;
         // Compared first: from a coordinator's without a lease nothing can be subtracted.
-        return leading && untilNs > nowNs ? untilNs - nowNs : 0;
+        return leading() && untilNs > nowNs ? untilNs - nowNs : 0;
     }
 
     /** The learner needs no log through this instance any more. */
@@ -242,9 +249,9 @@ final class Ring {
             log.info("ring {}: replica {} coordinates", number, coordinator);
         }
         proposalsGoTo = core.proposalsGoTo();
-        leading = core.leading();
         decided = core.decided();
         ballot = LogCodec.pack(core.ballot());
+        term = core.leading() ? ballot : Multicast.NONE;
         if (rejoining && !core.rejoining()) {
             rejoining = false;
             log.info("ring {}: this replica takes part again", number);

@@ -1,0 +1,110 @@
+package org.globalfs.replica.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.multicast.Multicast;
+import org.globalfs.protocol.Shutdown;
+import org.globalfs.protocol.wire.Status;
+import org.globalfs.protocol.wire.UpdateReply;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How often an update is brought into its ring while nothing of it is heard. */
+@Timeout(60)
+class RegionalProposalsTest {
+
+    private static final int RING = 1;
+    private static final long WAIT_NS = 1_500_000_000L;
+
+    @TempDir private Path folder;
+    private final AtomicInteger proposed = new AtomicInteger();
+    private final AtomicLong term = new AtomicLong(7);
+    private final Waiters waiters = new Waiters();
+    private final Waiters.Waiter waiter = waiters.enter(5, 1);
+    private volatile boolean taking = true;
+    private CutRegions all;
+    private RegionalProposals proposals;
+
+    @BeforeEach
+    void start() throws IOException {
+        all = new CutRegions(folder);
+        Multicast multicast =
+                new SteppedMulticast(all, 1) {
+                    @Override
+                    public long term(int ring) {
+                        return term.get();
+                    }
+
+                    @Override
+                    public boolean proposeHere(int ring, byte[] value) {
+                        if (taking) {
+                            proposed.incrementAndGet();
+                        }
+                        return taking;
+                    }
+                };
+        proposals = new RegionalProposals(multicast, new Shutdown());
+    }
+
+    @AfterEach
+    void stop() {
+        waiter.close();
+        all.close();
+    }
+
+    private @Nullable UpdateReply order() {
+        try {
+            return proposals.order(RING, new byte[1], waiter, System.nanoTime() + WAIT_NS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void awaitProposals(AtomicInteger proposed, int count)
+            throws InterruptedException {
+        while (proposed.get() < count) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void aTermGetsOneProposalHoweverLongItTakes() {
+        assertThat(order()).isNull();
+        assertThat(proposed).hasValue(1);
+    }
+
+    @Test
+    void theNextTermGetsAnother() throws Exception {
+        CompletableFuture<@Nullable UpdateReply> call =
+                CompletableFuture.supplyAsync(this::order, Thread::startVirtualThread);
+        awaitProposals(proposed, 1);
+        term.set(8);
+        awaitProposals(proposed, 2);
+        UpdateReply reply = new UpdateReply(Status.DONE, 0);
+        waiters.executed(5, 1, reply);
+        assertThat(call.join()).isEqualTo(reply);
+        assertThat(proposed).hasValue(2);
+    }
+
+    @Test
+    void whatIsNotTakenIsTriedAgainUntilThereIsNoTerm() throws Exception {
+        taking = false;
+        CompletableFuture<@Nullable UpdateReply> call =
+                CompletableFuture.supplyAsync(this::order, Thread::startVirtualThread);
+        Thread.sleep(20);
+        taking = true;
+        awaitProposals(proposed, 1);
+        term.set(Multicast.NONE);
+        assertThat(call.join()).isNull();
+        assertThat(proposed).hasValue(1);
+    }
+}
