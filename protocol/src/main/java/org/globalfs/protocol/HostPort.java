@@ -48,6 +48,18 @@ public record HostPort(String host, int port) {
         }
     }
 
+    /**
+     * What to connect to: the host's address, or, where no name server says so in time, the one
+     * that it was last known by.
+     *
+     * @param timeoutMs how long a name may take that was not known before
+     * @throws UnknownHostException the name stands for nothing, or nobody said so in time
+     */
+    public InetSocketAddress resolve(long timeoutMs) throws UnknownHostException {
+        return new InetSocketAddress(HostNames.address(host, timeoutMs), port);
+    }
+
+    /** What to listen at; as long as the system takes. */
     public InetSocketAddress resolve() throws UnknownHostException {
         return new InetSocketAddress(InetAddress.getByName(host), port);
     }

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * order. HELLO goes out with the first request, without waiting for its answer.
  */
 final class NodeLink {
+    /** The lane's other nodes wait meanwhile, once. */
+    private static final long LOOKUP_MS = 500;
+
     private final String node;
     private final HostPort address;
     private final Deque<Exchange> finished;
@@ -61,7 +64,7 @@ final class NodeLink {
             channel.configureBlocking(false);
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-            connected = channel.connect(address.resolve());
+            connected = channel.connect(address.resolve(LOOKUP_MS));
             key =
                     channel.register(
                             selector,

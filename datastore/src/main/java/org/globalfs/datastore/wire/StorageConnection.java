@@ -41,7 +41,7 @@ public final class StorageConnection implements Closeable {
 
     private StorageConnection(HostPort address, Hello greeting, int timeoutMs) throws IOException {
         this.address = address;
-        channel = new PatientChannel(address.resolve(), timeoutMs);
+        channel = new PatientChannel(address.resolve(timeoutMs), timeoutMs);
         try {
             Reply hello = request(Opcode.HELLO, greeting::write, new byte[0], 0, 0);
             if (hello.status != ChunkStatus.OK) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
@@ -40,6 +41,7 @@ public final class Transport {
     private static final Logger log = LoggerFactory.getLogger(Transport.class);
     private static final long PING_AFTER_NS = 1_000_000_000L;
     private static final long DEAD_AFTER_NS = 10_000_000_000L;
+    private static final long LOOKUP_MS = 10_000;
     private static final long UPKEEP_NS = 250_000_000L;
 
     /** Each has buffers of its own, and whoever is a peer greets at once. */
@@ -388,23 +390,27 @@ public final class Transport {
         peer.resolving = true;
         Thread.ofVirtual()
                 .start(() -> {
-                    InetSocketAddress found =
-                            new InetSocketAddress(
-                                    peer.address.getHostString(), peer.address.getPort());
+                    Runnable next = resolved(peer);
                     resolved.add(() -> {
                         peer.resolving = false;
-                        if (found.isUnresolved()) {
-                            complain(
-                                    peer,
-                                    "its host name cannot be resolved: "
-                                            + peer.address.getHostString());
-                            peer.dialFailed(nowNs);
-                        } else {
-                            connect(peer, found);
-                        }
+                        next.run();
                     });
                     selector.wakeup();
                 });
+    }
+
+    /** What to do with what its name stands for; takes a while. */
+    private Runnable resolved(Peer peer) {
+        HostPort address = new HostPort(peer.address.getHostString(), peer.address.getPort());
+        try {
+            InetSocketAddress found = address.resolve(LOOKUP_MS);
+            return () -> connect(peer, found);
+        } catch (UnknownHostException e) {
+            return () -> {
+                complain(peer, "its host name cannot be resolved: " + e.getMessage());
+                peer.dialFailed(nowNs);
+            };
+        }
     }
 
     private void connect(Peer peer, InetSocketAddress address) {

@@ -1,7 +1,6 @@
 package org.globalfs.protocol.rpc;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -204,7 +203,8 @@ public final class RpcClient implements AutoCloseable {
         long leftMs = Math.max(1, (deadlineNs - System.nanoTime()) / 1_000_000);
         Socket socket = new Socket();
         try {
-            InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(host), port);
+            InetSocketAddress address = new HostPort(host, port).resolve(leftMs);
+            leftMs = Math.max(1, (deadlineNs - System.nanoTime()) / 1_000_000);
             socket.connect(address, (int) Math.min(leftMs, connectTimeoutMs));
             Connection connection =
                     new Connection(new Wire(socket, maxFrameBytes, Wire.ANY_ELEMENTS));
