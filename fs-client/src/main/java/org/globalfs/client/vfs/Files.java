@@ -322,6 +322,9 @@ final class Files {
     }
 
     OpenResult open(Caller caller, long ino, int flags) throws FsException {
+        if (files.find(ino) == null) {
+            files.checkRoom();
+        }
         int mask = accessMask(flags);
         Attributes attributes = openable(caller, ino, mask);
         int type = attributes.getMode() & Stat.TYPE_MASK;
@@ -412,6 +415,7 @@ final class Files {
      */
     Created create(Caller caller, long parent, byte[] name, int mode, int flags)
             throws FsException {
+        files.checkRoom();
         boolean exclusive = (flags & OpenFlags.O_EXCL) != 0;
         CreateOp op =
                 new CreateOp(parent, ByteBuffer.wrap(name), (mode & 07777) | Stat.REGULAR)
@@ -463,6 +467,7 @@ final class Files {
 
     /** open(O_TMPFILE): kept by this session's claim on what it holds open, until it has a name. */
     Created createTemporary(Caller caller, long parent, int mode, int flags) throws FsException {
+        files.checkRoom();
         CreateOp op =
                 new CreateOp(parent, ByteBuffer.wrap(new byte[0]), (mode & 07777) | Stat.REGULAR)
                         .setTemporary(true)

@@ -102,7 +102,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.grants = new PageGrants(cache, pages);
         this.backing = new FileBacking(requests, pages, grants);
         this.writeBack = new WriteBack(backing, blocks, options);
-        this.files = new OpenFiles(writeBack, grants, numbers);
+        this.files = new OpenFiles(writeBack, grants, numbers, OpenFiles.MOST_INODES);
         this.readAhead = new DirectoryReadAhead(requests, writeBack);
         Listings listings = new Listings(requests, readAhead);
         this.names = new Names(requests, listings, files, grants, uses);

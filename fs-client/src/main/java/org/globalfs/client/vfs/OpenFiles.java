@@ -18,13 +18,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class OpenFiles {
 
+    /** A renewal of the session names all that live in a partition, and is one command. */
+    static final int MOST_INODES = 400_000;
+
+    private final int mostInodes;
     private final WriteBack writeBack;
     private final PageGrants grants;
     private final ConcurrentMap<Long, Handle> handles = new ConcurrentHashMap<>();
-    private final ConcurrentMap<Long, OpenInode> inodes = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, OpenInode> inodes = new ConcurrentHashMap<>();
     private final AtomicLong numbers;
 
-    OpenFiles(WriteBack writeBack, PageGrants grants, AtomicLong numbers) {
+    OpenFiles(WriteBack writeBack, PageGrants grants, AtomicLong numbers, int mostInodes) {
+        this.mostInodes = mostInodes;
         this.writeBack = writeBack;
         this.grants = grants;
         this.numbers = numbers;
@@ -96,6 +101,13 @@ final class OpenFiles {
                 throw FsException.of(
                         content().lastError(), "data written before could not be committed");
             }
+        }
+    }
+
+    /** Before another inode is opened. */
+    void checkRoom() throws FsException {
+        if (inodes.mappingCount() >= mostInodes) {
+            throw FsException.of(Errno.ENFILE, "this mount has " + mostInodes + " files open");
         }
     }
 
