@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntFunction;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,7 @@ final class BlockCache {
     private static final int SPARE_PART = 8;
 
     private final BlockStore blocks;
-    private final Executor executor;
+    private final IntFunction<Executor> fetching;
     private final AsyncCache<Slice, ByteBuffer> cache;
 
     private final LongAdder hits = new LongAdder();
@@ -41,8 +42,17 @@ final class BlockCache {
     record Slice(long idHigh, long idLow, int index) {}
 
     BlockCache(BlockStore blocks, long maxBytes, Executor executor) {
+        this(blocks, maxBytes, executor, _ -> executor);
+    }
+
+    /**
+     * @param executor for the cache's own work
+     * @param fetching for what is fetched, by the region that it is of
+     */
+    BlockCache(
+            BlockStore blocks, long maxBytes, Executor executor, IntFunction<Executor> fetching) {
         this.blocks = blocks;
-        this.executor = executor;
+        this.fetching = fetching;
         this.cache =
                 Caffeine.newBuilder()
                         .maximumWeight(maxBytes)
@@ -146,7 +156,7 @@ final class BlockCache {
     private void fetchRun(
             BlockRef ref, int firstIndex, List<CompletableFuture<ByteBuffer>> slices) {
         try {
-            executor.execute(() -> fetchNow(ref, firstIndex, slices));
+            fetching.apply(ref.getRegion()).execute(() -> fetchNow(ref, firstIndex, slices));
         } catch (RuntimeException | Error e) {
             slices.forEach(slice -> slice.completeExceptionally(e));
             throw e;

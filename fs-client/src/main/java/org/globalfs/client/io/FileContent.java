@@ -172,7 +172,8 @@ public final class FileContent {
             Patience patience)
             throws ContentException {
         long memory = (long) content.remaining() + WriteBuffer.BESIDES_BYTES;
-        if (!writeBack.budget().take(memory, patience)) {
+        int home = backing.home(ino);
+        if (!writeBack.budget().take(home, memory, patience)) {
             throw new ContentException(
                     Errno.EIO, "write buffers stay full: commits do not come through");
         }
@@ -184,7 +185,7 @@ public final class FileContent {
             if (append && !target.hasData()) {
                 appendAt = offset;
             }
-            target.reserved(memory);
+            target.reserved(home, memory);
             target.hasPages |= pages;
             target.write(
                     append ? target.pieces().end() : offset,
@@ -302,7 +303,7 @@ public final class FileContent {
     }
 
     private void finish(Pending pending, WriteBack.Committed result) {
-        writeBack.budget().release(pending.reservedBytes());
+        pending.reservedBytes().forEach(writeBack.budget()::release);
         if (current == null) {
             writeBack.clean(this);
         }
@@ -314,7 +315,7 @@ public final class FileContent {
             lastError = Errno.of(result.refused());
         }
         if (result.errno() != 0) {
-            if (pending.hasData() || pending.reservedBytes() > 0) {
+            if (pending.hasData() || !pending.reservedBytes().isEmpty()) {
                 errors++;
                 lastError = Errno.of(result.errno());
                 LOG.warn("inode {}: written data is lost: {}", ino, lastError);

@@ -2,7 +2,9 @@ package org.globalfs.client.io;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Credentials;
@@ -25,7 +27,10 @@ final class Pending {
     private final PieceMap pieces = new PieceMap();
     private final List<WriteBuffer> stored = new ArrayList<>();
     private @Nullable SetAttributesOp attributes;
-    private long reservedBytes;
+
+    /** Of the budget, by the partition that it was taken for: the file may move meanwhile. */
+    private final Map<Integer, Long> reservedBytes = new HashMap<>();
+
     private long bufferedBytes;
     private long writtenAtMs;
 
@@ -108,7 +113,7 @@ final class Pending {
         }
     }
 
-    long reservedBytes() {
+    Map<Integer, Long> reservedBytes() {
         return reservedBytes;
     }
 
@@ -126,8 +131,8 @@ final class Pending {
         return !pieces.isEmpty();
     }
 
-    void reserved(long bytes) {
-        reservedBytes += bytes;
+    void reserved(int partition, long bytes) {
+        reservedBytes.merge(partition, bytes, Long::sum);
     }
 
     /**

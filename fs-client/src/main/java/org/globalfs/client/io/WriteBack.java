@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadFactory;
@@ -65,8 +66,11 @@ public final class WriteBack implements AutoCloseable {
     private final BlockCache cache;
     private final WriteBudget budget;
 
-    /** Uploads that wait for their turn; a few at a time are handed to the transfer threads. */
-    private final UploadQueue uploads;
+    /** A few at a time are handed to the transfer threads, which leave room for fetches. */
+    private final RegionTurns uploads;
+
+    /** What else goes over the network, blocks that are fetched above all. */
+    private final RegionTurns fetches;
 
     private final FailureNews shortages = new FailureNews();
 
@@ -107,8 +111,14 @@ public final class WriteBack implements AutoCloseable {
                         // Only once it is closed: who comes then does it himself.
                         (task, _) -> task.run());
         transfers.allowCoreThreadTimeOut(true);
-        this.uploads = new UploadQueue(this::transfer, atATime.uploads());
-        this.cache = new BlockCache(blocks, options.cacheBytes(), this::transfer);
+        this.uploads = turns(atATime.uploads());
+        this.fetches = turns(atATime.fetches());
+        this.cache =
+                new BlockCache(
+                        blocks,
+                        options.cacheBytes(),
+                        this::transfer,
+                        region -> task -> fetches.execute(region, task));
         this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
         ScheduledFuture<?> _ =
                 timer.scheduleWithFixedDelay(
@@ -116,6 +126,11 @@ public final class WriteBack implements AutoCloseable {
                         TICK_MS,
                         TICK_MS,
                         TimeUnit.MILLISECONDS);
+    }
+
+    private RegionTurns turns(int atATime) {
+        return new RegionTurns(
+                this::transfer, this::transferBeyond, atATime, AtATime.ofEachRegion(atATime));
     }
 
     /** The content of a file; one object a file and client. */
@@ -172,6 +187,15 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
+    /** While all transfer threads may be held by what goes to regions that are silent. */
+    private void transferBeyond(Runnable task) {
+        try {
+            executor.execute(task);
+        } catch (RejectedExecutionException e) {
+            task.run(); // It is closed: as with the others.
+        }
+    }
+
     void dirty(FileContent file) {
         dirty.add(file);
     }
@@ -212,7 +236,7 @@ public final class WriteBack implements AutoCloseable {
     /** In the background; {@code result} hears of all that goes wrong. */
     private void upload(long ino, ByteBuffer content, CompletableFuture<BlockRef> result) {
         try {
-            uploads.execute(() -> store(ino, content, result));
+            uploads.execute(backing.home(ino), () -> store(ino, content, result));
         } catch (RuntimeException | Error e) {
             result.completeExceptionally(e);
             throw e;
@@ -260,13 +284,15 @@ public final class WriteBack implements AutoCloseable {
     /** Stores content as a block, unless the store is away; waits for it. */
     BlockRef storeNow(long ino, ByteBuffer content) throws IOException {
         CompletableFuture<BlockRef> result = new CompletableFuture<>();
-        uploads.execute(() -> {
-            try {
-                result.complete(put(ino, content));
-            } catch (IOException | RuntimeException | Error e) {
-                result.completeExceptionally(e);
-            }
-        });
+        uploads.execute(
+                backing.home(ino),
+                () -> {
+                    try {
+                        result.complete(put(ino, content));
+                    } catch (IOException | RuntimeException | Error e) {
+                        result.completeExceptionally(e);
+                    }
+                });
         return await(result);
     }
 
@@ -614,13 +640,18 @@ public final class WriteBack implements AutoCloseable {
         if (unused.isEmpty()) {
             return;
         }
-        transfer(() -> {
-            try {
-                blocks.deleteAll(unused);
-            } catch (IOException e) {
-                LOG.info("{} unused blocks stay as garbage: {}", unused.size(), e.getMessage());
-            }
-        });
+        fetches.execute(
+                unused.getFirst().getRegion(),
+                () -> {
+                    try {
+                        blocks.deleteAll(unused);
+                    } catch (IOException e) {
+                        LOG.info(
+                                "{} unused blocks stay as garbage: {}",
+                                unused.size(),
+                                e.getMessage());
+                    }
+                });
     }
 
     /** Commits what is pending and ends the threads. */

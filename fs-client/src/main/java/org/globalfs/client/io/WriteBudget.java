@@ -1,5 +1,7 @@
 package org.globalfs.client.io;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.client.meta.Patience;
@@ -7,7 +9,9 @@ import org.globalfs.protocol.Invariant;
 
 /**
  * Bounds the bytes that are written and not committed: whoever wants more waits until others are
- * through.
+ * through. Files of one partition take at most twice what they leave free, two thirds of all when
+ * they are alone: one whose region is silent gives nothing back for long, and those of others go on
+ * in the rest. Thread-safe.
  */
 final class WriteBudget {
 
@@ -17,6 +21,10 @@ final class WriteBudget {
     private final Runnable pressure;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
+
+    /** By partition; without those that have taken nothing. */
+    private final Map<Integer, Long> usedBytesOf = new HashMap<>();
+
     private long usedBytes;
 
     /** {@code pressure} is called, without locks, when somebody has to wait. */
@@ -25,25 +33,28 @@ final class WriteBudget {
         this.pressure = pressure;
     }
 
-    /** Takes so much, waiting if necessary; false: not within the caller's patience. */
-    boolean take(long bytes, Patience patience) {
+    /**
+     * Takes so much for a file of a partition, waiting if necessary; false: not within the caller's
+     * patience.
+     */
+    boolean take(int partition, long bytes, Patience patience) {
         lock.lock();
         try {
-            while (usedBytes > 0 && usedBytes + bytes > limitBytes) {
+            while (!fits(partition, bytes)) {
                 lock.unlock();
                 try {
                     pressure.run();
                 } finally {
                     lock.lock();
                 }
-                if (usedBytes > 0 && usedBytes + bytes > limitBytes) {
+                if (!fits(partition, bytes)) {
                     if (patience.over()) {
                         return false;
                     }
                     released.awaitNanos(CHECK_NS);
                 }
             }
-            usedBytes += bytes;
+            count(partition, bytes);
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -53,11 +64,28 @@ final class WriteBudget {
         }
     }
 
-    void release(long bytes) {
+    private boolean fits(int partition, long bytes) {
+        if (usedBytes == 0) {
+            return true;
+        }
+        long free = limitBytes - usedBytes - bytes;
+        long used = usedBytesOf.getOrDefault(partition, 0L);
+        return free >= 0 && (used == 0 || used + bytes <= 2 * free);
+    }
+
+    private void count(int partition, long bytes) {
+        usedBytes += bytes;
+        usedBytesOf.merge(partition, bytes, (before, by) -> before + by == 0 ? null : before + by);
+    }
+
+    /** Gives back what was taken for that partition, wherever the file is now. */
+    void release(int partition, long bytes) {
         lock.lock();
         try {
-            usedBytes -= bytes;
-            Invariant.check(usedBytes >= 0, "more write budget released than taken");
+            count(partition, -bytes);
+            Invariant.check(
+                    usedBytes >= 0 && usedBytesOf.getOrDefault(partition, 0L) >= 0,
+                    "more write budget released than taken");
             released.signalAll();
         } finally {
             lock.unlock();

@@ -104,6 +104,21 @@ class FileContentTest {
         }
     }
 
+    /** Files of the region that it was written in would wait for that memory for ever. */
+    @Test
+    void whatAFileTookIsGivenBackWhereItWasTaken() {
+        try (WriteBack writeBack = writeBack()) {
+            FileContent file = writeBack.file(1);
+            for (int home = 1; home <= 3; home++) {
+                replica.home = home;
+                write(file, home * 10L, 10, false);
+            }
+            file.flush();
+            assertThat(file.errors()).isZero();
+            assertThat(writeBack.budget().usedBytes()).isZero();
+        }
+    }
+
     /** Bytes far from each other, of which each takes a buffer: the replica is away. */
     @Test
     void scatteredBytesCountWithTheMemoryThatTheyTake() throws InterruptedException {
@@ -260,6 +275,7 @@ class FileContentTest {
         final List<UpdateOp> executed = new ArrayList<>();
         private final AtomicLong version = new AtomicLong();
         private final AtomicReference<ContentMap> map = new AtomicReference<>(ContentMap.empty(0));
+        volatile int home = 1;
         volatile Consumer<UpdateOp> beforeUpdate = op -> {};
         volatile ToIntFunction<UpdateOp> refusal = op -> 0;
 
@@ -280,7 +296,7 @@ class FileContentTest {
 
         @Override
         public int home(long ino) {
-            return 1;
+            return home;
         }
 
         @Override

@@ -3,12 +3,16 @@ package org.globalfs.client.io;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
@@ -35,6 +39,9 @@ class WriteBackTest {
                     Duration.ofMinutes(10),
                     Duration.ofNanos(1), // over before the first attempt has failed
                     false);
+
+    private static final long IN_REGION_1 = 1;
+    private static final long IN_REGION_2 = 2;
 
     private final AtomicInteger attempts = new AtomicInteger();
     private volatile int failing;
@@ -83,12 +90,62 @@ class WriteBackTest {
         assertThat(writeBack.cache().fetch(ref, 0, 100)).allSatisfy(slice -> slice.get());
     }
 
+    /** As when nothing comes through to the storage nodes of region 2, and nothing back. */
+    @Test
+    void aRegionThatIsSilentHoldsUpNoTransfersOfOthers() throws Exception {
+        CountDownLatch answering = new CountDownLatch(1);
+        FakeBlockStore silent =
+                new FakeBlockStore() {
+                    @Override
+                    public BlockRef put(int region, ByteBuffer content) throws IOException {
+                        awaitUnless(region == 1, answering);
+                        return super.put(region, content);
+                    }
+
+                    @Override
+                    public void get(BlockRef ref, int offset, byte[] into, int at, int length)
+                            throws IOException {
+                        awaitUnless(ref.getRegion() == 1, answering);
+                        super.get(ref, offset, into, at, length);
+                    }
+                };
+        BlockRef here = silent.put(1, ByteBuffer.allocate(100));
+        try (WriteBack writeBack = new WriteBack(new NoReplicas(), silent, OPTIONS);
+                Closeable _ = answering::countDown) {
+            for (int i = 0; i < 40; i++) {
+                CompletableFuture<BlockRef> _ = store(writeBack, IN_REGION_2);
+                BlockRef there = new BlockRef(0, 1000 + i, 100, 2, (byte) 4, (byte) 2, 1);
+                assertThat(writeBack.cache().fetch(there, 0, 100)).hasSize(1);
+            }
+            for (int i = 0; i < 3; i++) {
+                store(writeBack, IN_REGION_1).get(20, TimeUnit.SECONDS);
+            }
+            for (CompletableFuture<ByteBuffer> slice : writeBack.cache().fetch(here, 0, 100)) {
+                slice.get(20, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static void awaitUnless(boolean answers, CountDownLatch answering) throws IOException {
+        try {
+            if (!answers) {
+                answering.await();
+            }
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
     private static BlockRef stored(WriteBack writeBack)
             throws ExecutionException, InterruptedException {
+        return store(writeBack, IN_REGION_1).get();
+    }
+
+    private static CompletableFuture<BlockRef> store(WriteBack writeBack, long ino) {
         WriteBuffer buffer = new WriteBuffer(100);
         buffer.append(ByteBuffer.allocate(100), 100);
-        writeBack.store(1, buffer);
-        return Objects.requireNonNull(buffer.upload()).get();
+        writeBack.store(ino, buffer);
+        return Objects.requireNonNull(buffer.upload());
     }
 
     /** Nothing is committed. */
@@ -110,7 +167,7 @@ class WriteBackTest {
 
         @Override
         public int home(long ino) {
-            return 1;
+            return ino == IN_REGION_2 ? 2 : 1;
         }
 
         @Override
