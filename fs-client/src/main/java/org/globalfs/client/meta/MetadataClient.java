@@ -268,6 +268,7 @@ public final class MetadataClient {
             int partition, Credentials credentials, ReadOp op, Patience patience) {
         return read(
                 partition,
+                op,
                 patience,
                 target ->
                         new ReadAttempts(target, request(target, credentials, usual(target), op)));
@@ -282,6 +283,7 @@ public final class MetadataClient {
             int partition, Credentials credentials, ReadOp op, Patience patience) {
         return read(
                 partition,
+                op,
                 patience,
                 target ->
                         new ReadAttempts(
@@ -293,6 +295,7 @@ public final class MetadataClient {
             int partition, Credentials credentials, ReadOp op, int waitMs, Patience patience) {
         return read(
                 partition,
+                op,
                 patience,
                 target ->
                         new WaitAttempts(
@@ -318,17 +321,20 @@ public final class MetadataClient {
     /**
      * Asks where the inode is, as often as an answer says that it is elsewhere. When nobody answers
      * there for a while, the inode may have left in time: the global partition, which is in every
-     * region and orders all moves, is asked.
+     * region and orders all moves, is asked. What is asked of a partition itself only that one can
+     * answer.
      */
     private Answer<ReadReply> read(
-            int partition, Patience patience, IntFunction<ReadAttempts> attempts) {
+            int partition, ReadOp op, Patience patience, IntFunction<ReadAttempts> attempts) {
+        boolean moves = namesInode(op);
         Retry retry = new Retry(patience);
         Set<Integer> declined = new HashSet<>();
         int target = partition;
         while (true) {
+            boolean elsewhere = moves && target != 0;
             Answer<ReadReply> answer =
-                    attempts.apply(target).run(retry, target == 0 ? Long.MAX_VALUE : SILENCE_NS);
-            if (!answer.answered() && target != 0 && !retry.over()) {
+                    attempts.apply(target).run(retry, elsewhere ? SILENCE_NS : Long.MAX_VALUE);
+            if (!answer.answered() && elsewhere && !retry.over()) {
                 Answer<ReadReply> global = attempts.apply(0).run(retry, SILENCE_NS);
                 if (!global.answered() || isAt(target, global.reply())) {
                     continue;
@@ -350,6 +356,14 @@ public final class MetadataClient {
             }
             target = reply.getHomes().values().iterator().next();
         }
+    }
+
+    private static boolean namesInode(ReadOp op) {
+        return switch (op.getSetField()) {
+            case STAT_FS -> false;
+            case QUOTA -> op.getQuota().isSetIno();
+            default -> true;
+        };
     }
 
     /**

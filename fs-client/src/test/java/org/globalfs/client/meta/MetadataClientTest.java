@@ -21,12 +21,15 @@ import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.LookupOp;
 import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.protocol.wire.QuotaOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
 import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.RecallReply;
 import org.globalfs.protocol.wire.RecallRequest;
 import org.globalfs.protocol.wire.RenameOp;
+import org.globalfs.protocol.wire.SetQuotaOp;
+import org.globalfs.protocol.wire.StatFsOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.UpdateRequest;
@@ -75,9 +78,11 @@ class MetadataClientTest {
     }
 
     private int errno(int partition, ReadOp op) {
-        return client.read(partition, ROOT, op, Patience.of(Duration.ofSeconds(20)))
-                .reply()
-                .getErrno();
+        return read(partition, op, Duration.ofSeconds(20)).getErrno();
+    }
+
+    private ReadReply read(int partition, ReadOp op, Duration patience) {
+        return client.read(partition, ROOT, op, Patience.of(patience)).reply();
     }
 
     private long homeDirectory() {
@@ -341,6 +346,32 @@ class MetadataClientTest {
 
         assertThat(restart.isAlive()).isFalse();
         assertThat(client.homes().of(home)).isEqualTo(1);
+    }
+
+    /** The global partition has quotas and inodes too, and knows nothing of the region's. */
+    @Test
+    void noOtherPartitionAnswersForOneThatIsOutOfReach() {
+        long home = homeDirectory();
+        update(1, UpdateOp.setQuota(new SetQuotaOp(home).setBytes(1 << 20)));
+        update(1, create(home, "file", FILE));
+        List<ReadOp> ofThePartition =
+                List.of(ReadOp.quota(new QuotaOp()), ReadOp.statFs(new StatFsOp()));
+        List<ReadReply> replies =
+                ofThePartition.stream().map(op -> read(1, op, Duration.ofSeconds(20))).toList();
+        assertThat(replies.getFirst().getQuotas()).hasSize(1);
+        IntStream.rangeClosed(1, 3).forEach(cluster.dead::add);
+
+        for (ReadOp op : ofThePartition) {
+            assertThat(read(1, op, Duration.ofMillis(1_500)).getErrno())
+                    .isEqualTo(Errno.EIO.number());
+        }
+
+        cluster.dead.clear();
+        for (int i = 0; i < ofThePartition.size(); i++) {
+            ReadReply again = read(1, ofThePartition.get(i), Duration.ofSeconds(20));
+            assertThat(again.getQuotas()).isEqualTo(replies.get(i).getQuotas());
+            assertThat(again.getStatistics()).isEqualTo(replies.get(i).getStatistics());
+        }
     }
 
     @Test
