@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
@@ -92,6 +93,29 @@ public final class GlobalFileSystem implements FileSystem {
             LongSupplier capacityBytes,
             SessionLease lease,
             @Nullable RegionOracle oracle) {
+        this(
+                client,
+                blocks,
+                options,
+                cacheBytes,
+                capacityBytes,
+                lease,
+                oracle,
+                Thread.ofPlatform().daemon().factory());
+    }
+
+    /**
+     * @param listening threads that listen for recalls
+     */
+    GlobalFileSystem(
+            MetadataClient client,
+            BlockStore blocks,
+            IoOptions options,
+            long cacheBytes,
+            LongSupplier capacityBytes,
+            SessionLease lease,
+            @Nullable RegionOracle oracle,
+            ThreadFactory listening) {
         this.client = client;
         this.uses = new UseCounts(client.homes()::of);
         this.oracle = oracle;
@@ -115,7 +139,11 @@ public final class GlobalFileSystem implements FileSystem {
         this.ranges = new Ranges(requests, files, statistics);
         this.recalls =
                 new Recalls(
-                        client, cache, new GrownFiles(files, operations::tellSize), files::content);
+                        client,
+                        cache,
+                        new GrownFiles(files, operations::tellSize),
+                        files::content,
+                        listening);
         cache.onGranted(recalls::granted);
         this.lease = lease;
         this.locks = new FileLocks(requests, files, pages, grants, lease);

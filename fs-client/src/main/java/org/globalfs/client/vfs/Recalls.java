@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.LongFunction;
 import org.globalfs.client.cache.LeaseOffer;
 import org.globalfs.client.cache.MetadataCache;
@@ -15,6 +16,8 @@ import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.client.meta.Session;
+import org.globalfs.protocol.FailureNews;
+import org.globalfs.protocol.Threads;
 import org.globalfs.protocol.wire.RecallReply;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,17 +56,22 @@ final class Recalls implements AutoCloseable {
     private final GrownFiles grown;
     private final LongFunction<@Nullable FileContent> contents;
     private final ConcurrentMap<Integer, Listener> listeners = new ConcurrentHashMap<>();
+    private final ThreadFactory threads;
+    private final FailureNews shortages = new FailureNews();
     private volatile @Nullable KernelCache kernel;
     private volatile boolean closed;
 
     /**
      * @param contents of open files
+     * @param threads to listen
      */
     Recalls(
             MetadataClient client,
             MetadataCache cache,
             GrownFiles grown,
-            LongFunction<@Nullable FileContent> contents) {
+            LongFunction<@Nullable FileContent> contents,
+            ThreadFactory threads) {
+        this.threads = threads;
         this.contents = contents;
         this.client = client;
         this.cache = cache;
@@ -79,9 +87,29 @@ final class Recalls implements AutoCloseable {
         Listener listener = listeners.get(partition);
         if (listener == null) {
             listener = listeners.computeIfAbsent(partition, Listener::new);
-            listener.start();
+        }
+        if (!listener.started) {
+            begin(listener);
         }
         listener.usedNs = System.nanoTime();
+    }
+
+    /**
+     * What was granted is good all the same: who wants it back waits for the end of the lease,
+     * which is not extended for a session that does not give back. The next grant tries again.
+     */
+    private void begin(Listener listener) {
+        try {
+            listener.start();
+        } catch (OutOfMemoryError e) {
+            if (shortages.of(e, System.nanoTime())) {
+                LOG.warn(
+                        "no thread could be begun that gives grants of partition {} back: who"
+                                + " changes what this mount has read waits for its lease. {}",
+                        listener.partition,
+                        Threads.remedy());
+            }
+        }
     }
 
     @Override
@@ -93,7 +121,7 @@ final class Recalls implements AutoCloseable {
     private final class Listener implements Runnable {
         private final int partition;
         private volatile long usedNs = System.nanoTime();
-        private boolean started;
+        private volatile boolean started;
         private int replica = -1;
         private long acknowledged;
         private Session.Settled settled = new Session.Settled(0, List.of());
@@ -106,8 +134,10 @@ final class Recalls implements AutoCloseable {
 
         synchronized void start() {
             if (!started) {
-                started = true;
-                Thread.ofPlatform().daemon().name("recalls-" + partition).start(this);
+                Thread thread = threads.newThread(this);
+                thread.setName("recalls-" + partition);
+                thread.start();
+                started = true; // Only now: there may have been no thread.
             }
         }
 

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.globalfs.client.vfs.TestClient.bytes;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.vfs.TestClient.Open;
@@ -79,6 +82,32 @@ class GrantsTest {
             unpack("f" + i);
         }
         assertThat(calls() - before).isEqualTo(20);
+    }
+
+    /** It is asked for once more with the next grant, and what was asked for is answered. */
+    @Test
+    void whoCanBeginNoThreadGivesGrantsBackOnceItCan() throws FsException {
+        AtomicBoolean none = new AtomicBoolean(true);
+        AtomicInteger begun = new AtomicInteger();
+        ThreadFactory few =
+                task -> {
+                    if (none.get()) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    begun.incrementAndGet();
+                    return Thread.ofPlatform().daemon().unstarted(task);
+                };
+        try (TestClient poor =
+                new TestClient(
+                        cluster, blocks, 1, TestClient.SLOW_FLUSH, Duration.ofSeconds(60), few)) {
+            Open file = poor.create(home, "file");
+            none.set(false);
+            for (int i = 0; i < 3; i++) {
+                poor.mkdir(home, "later" + i);
+            }
+            assertThat(begun).as("one listens").hasValue(1);
+            poor.close(file);
+        }
     }
 
     @Test

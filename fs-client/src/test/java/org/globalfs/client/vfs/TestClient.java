@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ThreadFactory;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.io.IoOptions;
@@ -33,6 +34,16 @@ final class TestClient implements AutoCloseable {
             int region,
             IoOptions options,
             Duration lease) {
+        this(cluster, blocks, region, options, lease, Thread.ofPlatform().daemon().factory());
+    }
+
+    TestClient(
+            FakeCluster cluster,
+            FakeBlockStore blocks,
+            int region,
+            IoOptions options,
+            Duration lease,
+            ThreadFactory listening) {
         metadata =
                 new MetadataClient(
                         Session.begin(),
@@ -49,7 +60,8 @@ final class TestClient implements AutoCloseable {
                         16 << 20,
                         () -> 0,
                         new SessionLease(metadata, lease),
-                        null);
+                        null,
+                        listening);
     }
 
     static IoOptions options(Duration flushDelay, long flushBytes, boolean sync) {
