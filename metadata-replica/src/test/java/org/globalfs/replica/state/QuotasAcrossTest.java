@@ -168,6 +168,24 @@ final class QuotasAcrossTest {
     }
 
     @Test
+    void aFileThatIsAboutToGetANameElsewhereGoesIntoNoQuota() {
+        long tree = made(region, "tree", DIRECTORY);
+        limit(tree, 5);
+        long file = made(region, "f", FILE);
+        UpdateOp link = UpdateOp.link(new LinkOp(file, Partitions.ROOT, bytes("second")));
+        Command linked = prepared(Partitions.ROOT, link);
+        assertThat(tried(1, rename(region, "f", tree))).isEqualTo(Status.RETRY);
+        RenameOp sameTree = new RenameOp(region, bytes("f"), region, bytes("g"), 0);
+        assertThat(tried(1, UpdateOp.rename(sameTree))).isEqualTo(Status.DONE);
+        rings.settle();
+        assertThat(rings.takeReply(linked).getErrno()).isZero();
+        assertThat(run(region, rename(region, "g", tree)).getErrno())
+                .as("with all its names, or not at all")
+                .isEqualTo(Errno.EXDEV.number());
+        assertThat(quota(tree).getUsedInodes()).isEqualTo(1);
+    }
+
+    @Test
     void aDirectoryThatIsAboutToLeaveStaysEmpty() {
         long directory = made(global, "d", DIRECTORY);
         Command away = prepared(global, rename(global, "d", region));

@@ -263,6 +263,13 @@ final class Rename {
         if (refused != null) {
             return Replies.failed(refused);
         }
+        if (source != null
+                && !ends.sameParent()
+                && locks.inode(source.ino)
+                && tree.quotas().changesTree(source, ends.to.parent())) {
+            // It is about to get a name where nothing of a quota may have one.
+            return Replies.retry();
+        }
         boolean movesDirectory =
                 ends.moves(ends.source) || target != null && ends.exchange() && ends.moves(target);
         if (movesDirectory && (locks.directoryMoves() || isAnyAboveLeaving(ends.op))) {
