@@ -194,9 +194,11 @@ final class PlaceCommand implements Runnable {
             return ExitCode.OK;
         }
         System.out.printf(
-                "%,d had to stay: they are locked, counted by a quota whose directory does not"
-                        + " move along, have content on its way, or are directories of more than"
-                        + " about 50,000 names. Give the command again later%n",
+                "%,d had to stay: they are locked, or were by a mount that was cut off or killed"
+                        + " less than 30 days ago and is not back, counted by a quota whose"
+                        + " directory does not move along, have content on its way, or are"
+                        + " directories of more than about 50,000 names. Give the command again"
+                        + " later%n",
                 stayed);
         return ExitCode.FAILED;
     }

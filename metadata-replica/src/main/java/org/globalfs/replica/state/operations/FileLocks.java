@@ -308,29 +308,21 @@ final class FileLocks {
 
     /** Whether the session lost locks of the inode with its lease and has not settled that yet. */
     boolean isFenced(long session, long ino) {
-        if (table.isEmpty()) {
-            return false;
-        }
-        for (LockRecord lock : table.locks(ino)) {
-            if (lock.is(State.FENCE) && lock.session() == session) {
-                return true;
-            }
-        }
-        return false;
+        return table.fence(session, ino) != null;
     }
 
     void unfence(long session, List<Long> inodes) {
         for (long ino : inodes) {
-            for (Row row : table.of(ino)) {
-                if (row.lock().is(State.FENCE) && row.lock().session() == session) {
-                    table.remove(row);
-                }
+            Row fence = table.fence(session, ino);
+            if (fence != null) {
+                table.remove(fence);
             }
         }
     }
 
     /** The inode is gone for good. */
     void forget(long ino) {
+        table.fencesOf(ino).forEach(table::remove);
         for (Row row : table.of(ino)) {
             table.remove(row);
             if (row.lock().is(State.WAITING)) {

@@ -20,18 +20,25 @@ import org.jspecify.annotations.Nullable;
 /**
  * All rows of {@link Table#FILE_LOCK}, in memory too, by inode, session and waiting owner. A new
  * row's number is above all there are, so that among requests that wait the lower came first.
+ *
+ * <p>Fences are apart from an inode's locks: of mounts that died there can be any number, for as
+ * long as their sessions are remembered, and no lock has to walk them or counts with them.
  */
 final class LockTable {
 
     private final MutableRecords records;
     private final Map<Long, NavigableMap<Long, LockRecord>> inodes = new HashMap<>();
+
+    /** An inode's fences, by session. */
+    private final Map<Long, NavigableMap<Long, Row>> fences = new HashMap<>();
+
     private final TreeSet<Long> numbers = new TreeSet<>();
 
-    /** Numbers of a session's rows, each with its inode. */
-    private final Map<Long, NavigableMap<Long, Long>> sessions = new HashMap<>();
+    /** A session's rows, fences too, by number. */
+    private final Map<Long, NavigableMap<Long, Row>> sessions = new HashMap<>();
 
-    /** What an owner of fcntl(2) locks waits for: inodes by the numbers of the rows. */
-    private final Map<Owner, NavigableMap<Long, Long>> waiting = new HashMap<>();
+    /** What an owner of fcntl(2) locks waits for, by number. */
+    private final Map<Owner, NavigableMap<Long, Row>> waiting = new HashMap<>();
 
     record Owner(long session, long owner) {
         static Owner of(LockRecord row) {
@@ -60,21 +67,21 @@ final class LockTable {
 
     private void index(Row row) {
         numbers.add(row.number);
-        inodes.computeIfAbsent(row.ino, key -> new TreeMap<>()).put(row.number, row.lock);
-        sessions.computeIfAbsent(row.lock.session(), key -> new TreeMap<>())
-                .put(row.number, row.ino);
+        long session = row.lock.session();
+        if (row.lock.is(State.FENCE)) {
+            fences.computeIfAbsent(row.ino, key -> new TreeMap<>()).put(session, row);
+        } else {
+            inodes.computeIfAbsent(row.ino, key -> new TreeMap<>()).put(row.number, row.lock);
+        }
+        sessions.computeIfAbsent(session, key -> new TreeMap<>()).put(row.number, row);
         if (waits(row.lock)) {
             waiting.computeIfAbsent(Owner.of(row.lock), key -> new TreeMap<>())
-                    .put(row.number, row.ino);
+                    .put(row.number, row);
         }
     }
 
     private static boolean waits(LockRecord lock) {
         return lock.is(State.WAITING) && lock.kind() == LockKind.POSIX;
-    }
-
-    boolean isEmpty() {
-        return numbers.isEmpty();
     }
 
     void add(long ino, LockRecord lock) {
@@ -85,7 +92,11 @@ final class LockTable {
 
     void remove(Row row) {
         numbers.remove(row.number);
-        drop(inodes, row.ino, row.number);
+        if (row.lock.is(State.FENCE)) {
+            drop(fences, row.ino, row.lock.session());
+        } else {
+            drop(inodes, row.ino, row.number);
+        }
         drop(sessions, row.lock.session(), row.number);
         if (waits(row.lock)) {
             drop(waiting, Owner.of(row.lock), row.number);
@@ -93,15 +104,15 @@ final class LockTable {
         records.delete(Table.FILE_LOCK, Keys.of(row.ino, row.number));
     }
 
-    private static <K, V> void drop(Map<K, NavigableMap<Long, V>> index, K key, long number) {
+    private static <K, V> void drop(Map<K, NavigableMap<Long, V>> index, K key, long which) {
         NavigableMap<Long, V> rows = Objects.requireNonNull(index.get(key));
-        rows.remove(number);
+        rows.remove(which);
         if (rows.isEmpty()) {
             index.remove(key);
         }
     }
 
-    /** Rows of an inode in the order of their numbers; the list is the caller's. */
+    /** Rows of an inode but fences, in the order of their numbers; the list is the caller's. */
     List<Row> of(long ino) {
         NavigableMap<Long, LockRecord> rows = inodes.get(ino);
         List<Row> result = new ArrayList<>(rows == null ? 0 : rows.size());
@@ -111,19 +122,31 @@ final class LockTable {
         return result;
     }
 
-    /** An inode's locks, without a copy. */
+    /** An inode's rows but fences, without a copy. */
     Collection<LockRecord> locks(long ino) {
         NavigableMap<Long, LockRecord> rows = inodes.get(ino);
         return rows == null ? List.of() : rows.values();
     }
 
+    /** What keeps a session from changing an inode, if anything does. */
+    @Nullable Row fence(long session, long ino) {
+        NavigableMap<Long, Row> rows = fences.get(ino);
+        return rows == null ? null : rows.get(session);
+    }
+
+    /** An inode's fences; the list is the caller's. */
+    List<Row> fencesOf(long ino) {
+        return rows(fences.get(ino));
+    }
+
+    /** How many rows an inode has, without fences. */
     int countOf(long ino) {
         NavigableMap<Long, LockRecord> rows = inodes.get(ino);
         return rows == null ? 0 : rows.size();
     }
 
     int countOfSession(long session) {
-        NavigableMap<Long, Long> rows = sessions.get(session);
+        NavigableMap<Long, Row> rows = sessions.get(session);
         return rows == null ? 0 : rows.size();
     }
 
@@ -137,17 +160,7 @@ final class LockTable {
         return rows(waiting.get(owner));
     }
 
-    private List<Row> rows(@Nullable NavigableMap<Long, Long> index) {
-        List<Row> result = new ArrayList<>(index == null ? 0 : index.size());
-        if (index != null) {
-            index.forEach((number, ino) ->
-                    result.add(
-                            new Row(
-                                    ino,
-                                    number,
-                                    Objects.requireNonNull(
-                                            Objects.requireNonNull(inodes.get(ino)).get(number)))));
-        }
-        return result;
+    private static List<Row> rows(@Nullable NavigableMap<Long, Row> index) {
+        return index == null ? new ArrayList<>() : new ArrayList<>(index.values());
     }
 }

@@ -165,6 +165,29 @@ final class FileLocksTest {
     }
 
     @Test
+    void theFencesOfMountsThatDiedAreNoLocks() {
+        for (int session = 1; session <= Limits.LOCKS_OF_INODE; session++) {
+            posix(session, LockType.WRITE, 0, 9, false);
+            locks.drop(session, true);
+        }
+        assertThat(rows(FILE)).hasSize(Limits.LOCKS_OF_INODE);
+        long other = Limits.LOCKS_OF_INODE + 1L;
+        assertThat(posix(other, LockType.WRITE, 0, 9, false)).isEqualTo(LockState.GRANTED);
+        locks = open();
+        assertThat(posix(other, LockType.WRITE, 20, 29, false)).isEqualTo(LockState.GRANTED);
+        assertThat(locks.isFenced(1, FILE)).isTrue();
+        assertThat(locks.isFenced(other, FILE)).isFalse();
+        locks.unfence(1, List.of(FILE));
+        assertThat(locks.isFenced(1, FILE)).isFalse();
+        assertThat(locks.isFenced(2, FILE)).isTrue();
+        locks.drop(2, false);
+        assertThat(locks.isFenced(2, FILE)).isFalse();
+        locks.forget(FILE);
+        assertThat(locks.isFenced(3, FILE)).isFalse();
+        assertThat(records.table(Table.FILE_LOCK)).isEmpty();
+    }
+
+    @Test
     void withoutALeaseThereIsNoLock() {
         LockOp op =
                 new LockOp(FILE).setLock(new FileLock(1, 1, LockKind.FLOCK, LockType.READ, 0, END));
