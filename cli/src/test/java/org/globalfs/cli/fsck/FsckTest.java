@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Topology;
@@ -76,8 +78,14 @@ class FsckTest {
                 new RpcServer.Calls()
                         .on(MetadataCalls.CHECK, FsckTest::nothing)
                         .on(MetadataCalls.CONTENT, second::apply);
-        try (RpcServer one = RpcServer.start("replica", "127.0.0.1", 0, follower);
-                RpcServer two = RpcServer.start("replica", "127.0.0.1", 0, leader)) {
+        return ofTwoReplicas(follower, leader, true, expected);
+    }
+
+    private static List<String> ofTwoReplicas(
+            RpcServer.Calls first, RpcServer.Calls second, boolean content, boolean expected)
+            throws Exception {
+        try (RpcServer one = RpcServer.start("replica", "127.0.0.1", 0, first);
+                RpcServer two = RpcServer.start("replica", "127.0.0.1", 0, second)) {
             List<Topology.ReplicaSite> sites = new ArrayList<>();
             for (RpcServer server : List.of(one, two)) {
                 HostPort address = new HostPort("127.0.0.1", server.port());
@@ -85,7 +93,7 @@ class FsckTest {
             }
             Topology.Region region = new Topology.Region("west", 1, sites);
             List<String> lines = new ArrayList<>();
-            Fsck fsck = new Fsck(new Topology("test", List.of(region)), true, lines::add);
+            Fsck fsck = new Fsck(new Topology("test", List.of(region)), content, lines::add);
             assertThat(fsck.clean()).isEqualTo(expected);
             return lines;
         }
@@ -142,5 +150,32 @@ class FsckTest {
         assertThat(lines).anyMatch(line -> line.contains("node-7"));
         assertThat(lines).last().asString().startsWith("no faults found, but 1 blocks could not");
         assertThat(ofTwoReplicas(request -> content(5, 1, 0), true)).last().isEqualTo("clean");
+    }
+
+    /** One region that says of moved inodes and lent blocks what partition 0 does not. */
+    private static List<String> ofSums(AtomicLong sum, long step, boolean expected)
+            throws Exception {
+        RpcServer.Calls calls =
+                new RpcServer.Calls()
+                        .on(
+                                MetadataCalls.CHECK,
+                                request -> {
+                                    CheckReply reply = nothing(request);
+                                    return request.getPartition() == 0
+                                            ? reply
+                                            : reply.setHomes(Map.of(1, sum.addAndGet(step)))
+                                                    .setLent(Map.of(0, -sum.get()));
+                                });
+        return ofTwoReplicas(calls, calls, false, expected);
+    }
+
+    @Test
+    void whatIsJustOnItsWayIsNoFault() throws Exception {
+        assertThat(ofSums(new AtomicLong(7), 1, true)).last().isEqualTo("clean");
+        assertThat(ofSums(new AtomicLong(7), 0, false))
+                .anyMatch(line -> line.contains("partition 1 has other inodes of others'"))
+                .anyMatch(line -> line.contains("partition 1 has lent partition 0 other blocks"))
+                .last()
+                .isEqualTo("2 faults");
     }
 }

@@ -37,7 +37,10 @@ public record Digests(
         return x ^ x >>> 31;
     }
 
-    /** What does not match, a line each; nothing unless something was just on its way. */
+    /**
+     * What does not match, a line each; nothing unless something was just on its way. A line has
+     * the difference, so that it is the same again only while the same is on its way.
+     */
     public static Set<String> faults(Map<Integer, Digests> all) {
         Set<String> faults = new TreeSet<>();
         Digests global = all.get(0);
@@ -45,29 +48,32 @@ public record Digests(
             if (partition == 0 || global == null) {
                 return;
             }
-            if (differ(own.homes, partition, global.homes, partition)) {
+            long homes = difference(own.homes, partition, global.homes, partition);
+            if (homes != 0) {
                 faults.add(
-                        "partition %d has other inodes of others' than partition 0 says"
-                                .formatted(partition));
+                        "partition %d has other inodes of others' than partition 0 says (sums differ by %x)"
+                                .formatted(partition, homes));
             }
-            if (differ(own.births, partition, global.births, partition)) {
+            long births = difference(own.births, partition, global.births, partition);
+            if (births != 0) {
                 faults.add(
-                        "partition %d takes inodes that were born there to live elsewhere than partition 0 says"
-                                .formatted(partition));
+                        "partition %d takes inodes that were born there to live elsewhere than partition 0 says (sums differ by %x)"
+                                .formatted(partition, births));
             }
             all.forEach((other, theirs) -> {
-                if (differ(own.lent, other, theirs.borrowed, partition)) {
+                long lent = difference(own.lent, other, theirs.borrowed, partition);
+                if (lent != 0) {
                     faults.add(
-                            "partition %d has lent partition %d other blocks than that one has"
-                                    .formatted(partition, other));
+                            "partition %d has lent partition %d other blocks than that one has (sums differ by %x)"
+                                    .formatted(partition, other, lent));
                 }
             });
         });
         return faults;
     }
 
-    private static boolean differ(
+    private static long difference(
             Map<Integer, Long> one, int key, Map<Integer, Long> other, int otherKey) {
-        return !one.getOrDefault(key, 0L).equals(other.getOrDefault(otherKey, 0L));
+        return one.getOrDefault(key, 0L) - other.getOrDefault(otherKey, 0L);
     }
 }
