@@ -652,6 +652,7 @@ struct CheckRequest {
   2: optional bool paged;          // the answer's lists may come in parts
   3: optional i64 id;              // nothing is read: what follows in the lists of this answer
   4: optional i64 offset;          // with id: as it said
+  5: optional i64 minimum;         // waits until the partition has executed this instance
 }
 
 /** An inode, and a number of names. */

@@ -8,15 +8,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.config.Topology;
-import org.globalfs.protocol.rpc.MetadataCalls;
-import org.globalfs.protocol.rpc.RpcClient;
-import org.globalfs.protocol.rpc.RpcException;
-import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.CheckReply;
-import org.globalfs.protocol.wire.CheckRequest;
 import org.globalfs.protocol.wire.Crossing;
 import org.globalfs.protocol.wire.Links;
 import org.globalfs.replica.state.check.CheckReport;
@@ -33,10 +27,6 @@ import org.jspecify.annotations.Nullable;
 public final class Fsck {
     private static final int ROUNDS = 4;
     private static final long PAUSE_MS = 1_500;
-    private static final int CONNECT_MS = 4_000;
-
-    /** The replica reads every record; a person waits, and can give up. */
-    private static final int CHECK_MS = 1_800_000;
 
     private final Topology topology;
     private final boolean content;
@@ -154,18 +144,18 @@ public final class Fsck {
     }
 
     /** What does not match over all partitions; partition 0 comes first. */
-    private Set<String> round(boolean tell) throws Failure {
+    private Set<String> round(boolean tell) throws Failure, InterruptedException {
         Comparison comparison = new Comparison();
-        check(Topology.GLOBAL, "global", comparison, tell);
+        Replicas replicas = Replicas.find(topology);
+        add(replicas.check(Topology.GLOBAL, "global"), "global", comparison, tell);
         for (Topology.Region region : topology.regions()) {
-            check(region.partition(), region.name(), comparison, tell);
+            String name = region.name();
+            add(replicas.check(region.partition(), name), name, comparison, tell);
         }
         return comparison.faults();
     }
 
-    private void check(int partition, String name, Comparison comparison, boolean tell)
-            throws Failure {
-        CheckReply reply = ask(partition, name);
+    private void add(CheckReply reply, String name, Comparison comparison, boolean tell) {
         comparison.add(reply);
         if (!tell) {
             return;
@@ -173,7 +163,7 @@ public final class Fsck {
         out.accept(
                 "partition %d %s at %d: %,d inodes, %,d names, %,d extents, %,d blocks: %s"
                         .formatted(
-                                partition,
+                                reply.getPosition().getPartition(),
                                 name,
                                 reply.getPosition().getInstance(),
                                 reply.getInodes(),
@@ -187,45 +177,5 @@ public final class Fsck {
             out.accept("  … and " + more + " more");
         }
         faults += reply.getFaults();
-    }
-
-    /** Any replica of the partition will do: they hold the same. */
-    private CheckReply ask(int partition, String name) throws Failure {
-        String trouble = "it has no replicas";
-        for (Topology.ReplicaSite site : topology.replicas()) {
-            boolean holds =
-                    partition == Topology.GLOBAL
-                            || topology.regionOf(site.id()).partition() == partition;
-            if (!holds) {
-                continue;
-            }
-            try (RpcClient client =
-                    new RpcClient(
-                            site.rpc().host(),
-                            site.rpc().port(),
-                            CONNECT_MS,
-                            RpcServer.DEFAULT_MAX_FRAME_BYTES)) {
-                return ask(client, partition);
-            } catch (RpcException e) {
-                trouble = String.valueOf(e.getMessage());
-            }
-        }
-        throw new Failure(
-                ExitCode.FAILED,
-                "no replica of partition " + partition + " " + name + " answers: " + trouble);
-    }
-
-    private static CheckReply ask(RpcClient client, int partition) throws RpcException {
-        CheckRequest request = new CheckRequest(partition).setPaged(true);
-        CheckReply whole = client.call(MetadataCalls.CHECK, request, CHECK_MS);
-        for (CheckReply part = whole; part.isSetNextOffset(); ) {
-            request.setId(part.getId()).setOffset(part.getNextOffset());
-            part = client.call(MetadataCalls.CHECK, request, CHECK_MS);
-            whole.getForeign().addAll(part.getForeign());
-            whole.getUnexplained().addAll(part.getUnexplained());
-            whole.getHanging().addAll(part.getHanging());
-            whole.getHeld().addAll(part.getHeld());
-        }
-        return whole;
     }
 }

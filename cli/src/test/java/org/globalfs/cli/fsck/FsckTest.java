@@ -1,12 +1,15 @@
 package org.globalfs.cli.fsck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.stream.Stream;
+import org.globalfs.cli.Failure;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.config.Topology;
 import org.globalfs.protocol.rpc.MetadataCalls;
@@ -19,6 +22,8 @@ import org.globalfs.protocol.wire.ContentRequest;
 import org.globalfs.protocol.wire.Crossing;
 import org.globalfs.protocol.wire.Links;
 import org.globalfs.protocol.wire.Position;
+import org.globalfs.protocol.wire.ReplicaStatus;
+import org.globalfs.protocol.wire.RingStatus;
 import org.junit.jupiter.api.Test;
 
 class FsckTest {
@@ -177,5 +182,61 @@ class FsckTest {
                 .anyMatch(line -> line.contains("partition 1 has lent partition 0 other blocks"))
                 .last()
                 .isEqualTo("2 faults");
+    }
+
+    private static ReplicaStatus executed(int id, long instance) {
+        List<RingStatus> rings =
+                Stream.of(0, 1)
+                        .map(ring ->
+                                new RingStatus(ring, 2, instance, instance, 0, 0).setServes(true))
+                        .toList();
+        return new ReplicaStatus(id, rings, 0);
+    }
+
+    /** A replica with the name in partition 0, or without it still. */
+    private static RpcServer.Calls replica(int id, long instance, boolean named) {
+        return new RpcServer.Calls()
+                .on(MetadataCalls.STATUS, request -> executed(id, instance))
+                .on(
+                        MetadataCalls.CHECK,
+                        request -> {
+                            int partition = request.getPartition();
+                            CheckReply reply =
+                                    named || partition == 1
+                                            ? part(partition, FIRST)
+                                            : nothing(request);
+                            return reply.setPosition(new Position(partition, instance));
+                        });
+    }
+
+    /** As a replica answers that knows the minimum, and does not get there in time. */
+    private static CheckReply refused(CheckRequest request) {
+        assertThat(request.getMinimum()).isEqualTo(5);
+        throw new IllegalStateException("instance 5 is not reached in 30 s");
+    }
+
+    @Test
+    void asksNoReplicaThatIsBehindAnother() throws Exception {
+        assertThat(ofTwoReplicas(replica(1, 1, false), replica(2, 5, true), false, true))
+                .contains("partition 0 global at 5: 1 inodes, 2 names, 0 extents, 0 blocks: agree")
+                .last()
+                .isEqualTo("clean");
+        RpcServer.Calls waits =
+                new RpcServer.Calls()
+                        .on(MetadataCalls.STATUS, request -> executed(1, 1))
+                        .on(MetadataCalls.CHECK, FsckTest::refused);
+        assertThat(ofTwoReplicas(waits, replica(2, 5, true), false, true))
+                .last()
+                .isEqualTo("clean");
+    }
+
+    @Test
+    void saysThatTheOnlyReplicaThatAnswersIsBehind() {
+        RpcServer.Calls dumb =
+                new RpcServer.Calls().on(MetadataCalls.STATUS, request -> executed(2, 5));
+        assertThatThrownBy(() -> ofTwoReplicas(replica(1, 1, false), dumb, false, true))
+                .isInstanceOf(Failure.class)
+                .hasMessageContaining("partition 0 global")
+                .hasMessageContaining("replica 1 is behind");
     }
 }

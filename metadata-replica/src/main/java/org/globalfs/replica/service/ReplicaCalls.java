@@ -27,7 +27,8 @@ import org.globalfs.replica.state.check.CheckReport;
 /** The calls that report on a replica; and the table of all of its calls. */
 final class ReplicaCalls {
 
-    private static final long HASH_WAIT_NS = 30_000_000_000L;
+    /** For what another replica has executed already. */
+    private static final long REACH_WAIT_NS = 30_000_000_000L;
 
     private final int id;
     private final Map<Integer, HostedPartition> partitions;
@@ -112,21 +113,25 @@ final class ReplicaCalls {
 
     private HashReply stateHash(HashRequest request) throws InterruptedException {
         HostedPartition partition = hosted(request.getPartition());
-        if (request.isSetMinimum()
-                && !partition.progress.await(
-                        () -> partition.applied() >= request.getMinimum(),
-                        System.nanoTime() + HASH_WAIT_NS)) {
-            throw new IllegalStateException(
-                    "instance "
-                            + request.getMinimum()
-                            + " is not reached in "
-                            + TimeUnit.NANOSECONDS.toSeconds(HASH_WAIT_NS)
-                            + " s");
+        if (request.isSetMinimum()) {
+            reach(partition, request.getMinimum());
         }
         StateHash hash = partition.use(PartitionState::hash);
         return new HashReply(
                 new Position(partition.partition(), hash.applied()),
                 ByteBuffer.wrap(hash.digest()));
+    }
+
+    private static void reach(HostedPartition partition, long minimum) throws InterruptedException {
+        if (!partition.progress.await(
+                () -> partition.applied() >= minimum, System.nanoTime() + REACH_WAIT_NS)) {
+            throw new IllegalStateException(
+                    "instance "
+                            + minimum
+                            + " is not reached in "
+                            + TimeUnit.NANOSECONDS.toSeconds(REACH_WAIT_NS)
+                            + " s");
+        }
     }
 
     private HostedPartition hosted(int number) {
@@ -138,7 +143,7 @@ final class ReplicaCalls {
         return partition;
     }
 
-    private CheckReply check(CheckRequest request) {
+    private CheckReply check(CheckRequest request) throws InterruptedException {
         if (request.isSetId()) {
             return checks.rest(request);
         }
@@ -146,11 +151,14 @@ final class ReplicaCalls {
         return request.isPaged() ? checks.begin(whole) : whole;
     }
 
-    private CheckReply checked(CheckRequest request) {
+    private CheckReply checked(CheckRequest request) throws InterruptedException {
         HostedPartition partition = hosted(request.getPartition());
         if (!rings.serves(partition.partition())) {
             throw new IllegalStateException(
                     "replica " + id + " is no member of ring " + partition.partition());
+        }
+        if (request.isSetMinimum()) {
+            reach(partition, request.getMinimum());
         }
         PartitionState.Checked checked = partition.use(PartitionState::check);
         CheckReport report = checked.report();
