@@ -92,6 +92,9 @@ final class Candidacy {
     /**
      * With a promise of each of the others, these lost votes do no harm. That of a member which
      * took part again meanwhile is none of them.
+     *
+     * @param allOthers the acceptors but those that lost their votes; none if only learners did,
+     *     for which the promises of a majority are enough
      */
     void readmit(Collection<Long> incidents, Collection<Integer> allOthers) {
         readmitted = List.copyOf(incidents);

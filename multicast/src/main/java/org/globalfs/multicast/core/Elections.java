@@ -1,6 +1,8 @@
 package org.globalfs.multicast.core;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.globalfs.multicast.ImportSource;
@@ -446,22 +448,37 @@ final class Elections {
     }
 
     /**
-     * A member that lost its votes: this coordinator begins a new ballot, which all others promise.
+     * A member that lost its votes: this coordinator begins a new ballot, which all others promise;
+     * for a learner a majority is enough, see {@link LostVotes}.
      */
-    void onRejoin(int rank, Message.Rejoin m, long nowNs, Effects effects) {
-        catchUp.heard(members.acceptor(rank), m.decided());
-        rejoins.heard(rank, m.incident(), nowNs);
+    void onRejoin(int from, Message.Rejoin m, long nowNs, Effects effects) {
+        catchUp.heard(from, m.decided());
+        rejoins.heard(from, m.incident(), nowNs);
         Leadership current = leadership;
         if (current == null) {
             return;
         }
-        current.heard(rank, m.decided(), nowNs);
+        current.asksToRejoin(from, nowNs);
+        int rank = members.rank(from);
+        if (rank >= 0) {
+            current.heard(rank, m.decided(), nowNs);
+        }
+        if (current.readmits(m.incident())) {
+            if (rank < 0) {
+                // Nobody notices by its votes that it missed the opening.
+                current.sendOpen(from, effects);
+            }
+            return;
+        }
         Map<Integer, Long> open = rejoins.open(nowNs);
-        if (!current.readmits(m.incident())
-                && rejoins.possible(open, nowNs)
-                && current.hearsAllBut(open.keySet(), nowNs)) {
+        boolean acceptors =
+                !open.isEmpty()
+                        && rejoins.possible(open, nowNs)
+                        && current.hearsAllBut(open.keySet(), nowNs);
+        boolean learner = rank < 0 && !current.changing() && rejoins.possible(Map.of(), nowNs);
+        if (acceptors || learner) {
             rejoins.attempted(nowNs);
-            standAgain(current, open, nowNs, effects);
+            standAgain(current, acceptors ? open : Map.of(), nowNs, effects);
         }
     }
 
@@ -476,7 +493,7 @@ final class Elections {
     /**
      * A coordinator begins another ballot, without asking whether it may.
      *
-     * @param readmitting incidents by rank
+     * @param readmitting acceptors' incidents by rank; all learners that ask are let in with them
      */
     private void standAgain(
             Leadership former, Map<Integer, Long> readmitting, long nowNs, Effects effects) {
@@ -485,11 +502,14 @@ final class Elections {
         Candidacy again =
                 new Candidacy(
                         ++attempts, config.self(), highestRound, nowNs, nowNs + config.leaseNs());
+        List<Long> incidents = new ArrayList<>(rejoins.learners(nowNs));
+        Set<Integer> others = new HashSet<>();
         if (!readmitting.isEmpty()) {
-            Set<Integer> others = new HashSet<>(members.acceptors());
+            others.addAll(members.acceptors());
             readmitting.keySet().forEach(rank -> others.remove(members.acceptor(rank)));
-            again.readmit(readmitting.values(), others);
+            incidents.addAll(readmitting.values());
         }
+        again.readmit(incidents, others);
         candidacy = again;
         prepare(again, nowNs, effects);
     }

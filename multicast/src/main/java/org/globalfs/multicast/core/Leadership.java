@@ -36,7 +36,6 @@ final class Leadership {
     private final @Nullable ImportSource imports;
     private final Skips skips;
     private final Ballot ballot;
-    private final List<Long> readmitted;
     private final long electedNs;
     private final long base;
     private final int selfRank;
@@ -64,6 +63,12 @@ final class Leadership {
     private final TreeMap<Long, Long> heartbeats = new TreeMap<>();
 
     private final Map<Integer, Ack> acks = new TreeMap<>();
+
+    /** When a member that lost its votes last asked to take part again, by id. */
+    private final Map<Integer, Long> askedToRejoinNs = new TreeMap<>();
+
+    /** Incidents, see {@link LostVotes}. */
+    private List<Long> readmitted;
 
     /** What the ring is to become; nothing is proposed behind it. */
     private @Nullable Membership change;
@@ -128,6 +133,7 @@ final class Leadership {
             freezeLease();
             change = begun;
             changeProposed = true;
+            readmitted = List.of();
         }
         effects.send(Outbound.ALL, new Message.Open(ballot, base, batches, readmitted));
         acceptor.open(ballot, base, batches, effects);
@@ -215,6 +221,12 @@ final class Leadership {
         Ack ack = acks.get(id);
         if (id == config.self()) {
             return "";
+        }
+        if (nowNs - askedToRejoinNs.getOrDefault(id, nowNs - config.leaseNs()) < config.leaseNs()) {
+            return "replica "
+                    + id
+                    + " lost its log, and has yet to take part again: it does by itself once the"
+                    + " ring has let it in and it has caught up";
         }
         if (ack == null || nowNs - ack.sentNs > config.leaseNs() / 4 * 3) {
             return "replica " + id + " does not answer";
@@ -390,6 +402,17 @@ final class Leadership {
         return readmitted.contains(incident);
     }
 
+    /** A member that lost its votes cannot vote, whatever it acknowledged before. */
+    void asksToRejoin(int id, long nowNs) {
+        acks.remove(id);
+        askedToRejoinNs.put(id, nowNs);
+    }
+
+    /** Whether the ring is about to have another membership. */
+    boolean changing() {
+        return change != null;
+    }
+
     /** A member that takes no part lives, and is this far. */
     void heard(int rank, long decided, long nowNs) {
         peerDecided[rank] = Math.max(peerDecided[rank], decided);
@@ -497,7 +520,7 @@ final class Leadership {
     }
 
     /** What of the opening is not decided yet; after that the member takes part like any other. */
-    private void sendOpen(int member, Effects effects) {
+    void sendOpen(int member, Effects effects) {
         List<Batch> batches = new ArrayList<>();
         for (long instance = prefix.decided() + 1; instance <= barrier; instance++) {
             batches.add(proposal(instance));

@@ -13,6 +13,14 @@ import org.globalfs.protocol.Invariant;
  * it, and no promise that was forgotten is above that ballot. Having opened the ballot, and learned
  * everything below its base, which may be kept by a single other member, the member knows as much
  * as if it had never forgotten anything.
+ *
+ * <p>A learner has no votes in its generation, and those that it gave in earlier ones are void for
+ * it once it is in this one. But it may have been promoted before the loss, and not know of that
+ * any more. So it waits as well, for a ballot after its loss that any majority promises: had a
+ * change been decided before, the ballot's coordinator would have found it.
+ *
+ * <p>Hence a ballot that begins with a change of membership readmits nobody, learner or acceptor:
+ * the loss may be one of votes in the membership that comes.
  */
 final class LostVotes {
 

@@ -1,5 +1,7 @@
 package org.globalfs.multicast.core;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.globalfs.multicast.Membership;
@@ -19,16 +21,36 @@ final class Rejoins {
         this.members = members;
     }
 
-    void heard(int rank, long incident, long nowNs) {
-        asked.put(rank, new Asked(incident, nowNs));
+    void heard(int id, long incident, long nowNs) {
+        asked.put(id, new Asked(incident, nowNs));
     }
 
-    /** Incidents by rank, of those that still ask. */
-    Map<Integer, Long> open(long nowNs) {
+    private void forget(long nowNs) {
         asked.values().removeIf(a -> nowNs - a.atNs() > config.leaseNs());
+    }
+
+    /** Incidents by rank, of the acceptors that still ask. */
+    Map<Integer, Long> open(long nowNs) {
+        forget(nowNs);
         Map<Integer, Long> open = new TreeMap<>();
-        asked.forEach((rank, a) -> open.put(rank, a.incident()));
+        asked.forEach((id, a) -> {
+            if (members.rank(id) >= 0) {
+                open.put(members.rank(id), a.incident());
+            }
+        });
         return open;
+    }
+
+    /** Incidents of the learners that still ask. */
+    List<Long> learners(long nowNs) {
+        forget(nowNs);
+        List<Long> incidents = new ArrayList<>();
+        asked.forEach((id, a) -> {
+            if (members.rank(id) < 0) {
+                incidents.add(a.incident());
+            }
+        });
+        return incidents;
     }
 
     /**

@@ -132,7 +132,7 @@ public class RingCore {
             case Message.HeartbeatAck m -> onHeartbeatAck(from, m, nowNs, effects);
             case Message.CatchUpRequest m -> onCatchUpRequest(from, m, effects);
             case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
-            case Message.Rejoin m -> elections.onRejoin(rank, m, nowNs, effects);
+            case Message.Rejoin m -> elections.onRejoin(from, m, nowNs, effects);
             case Message.TooOld m -> onTooOld(from, m, nowNs, effects);
             case Message.Forward m -> proposals.onForward(from, m, nowNs, effects);
             case Message.ForwardEntry m -> proposals.onForward(from, m, nowNs, effects);
@@ -157,7 +157,12 @@ public class RingCore {
             case Message.CatchUpReply m -> onCatchUpReply(from, m, nowNs, effects);
             case Message.TooOld m -> onTooOld(from, m, nowNs, effects);
             case Message.PreVote m -> tell(from, m.decided(), effects);
-            case Message.Rejoin m -> tell(from, m.decided(), effects);
+            case Message.Rejoin m -> {
+                tell(from, m.decided(), effects);
+                if (members.contains(from)) {
+                    elections.onRejoin(from, m, nowNs, effects);
+                }
+            }
             case Message.Prepare m -> hear(from, m.ballot(), m.decided());
             case Message.Open m -> hear(from, m.ballot(), m.base() - 1);
             case Message.Accept m -> hear(from, m.ballot(), m.decided());
@@ -455,7 +460,8 @@ public class RingCore {
         boolean opened = m.ballot().equals(acceptor.voting()) && acceptor.openingIsDurable();
         long through = opened ? acceptor.durableThrough() : 0;
         boolean learner = members.contains(config.self()) && members.rank(config.self()) < 0;
-        if (!elections.takesPart() && !learner) {
+        // A learner without its votes is not to be promoted: it could not vote.
+        if (lostVotes.outside() || !elections.takesPart() && !learner) {
             return;
         }
         Message.HeartbeatAck ack =

@@ -20,6 +20,7 @@ import org.globalfs.multicast.MembershipChange.Promote;
 import org.globalfs.multicast.MembershipChange.Remove;
 import org.globalfs.multicast.MembershipChange.Replace;
 import org.globalfs.multicast.MembershipChange.Result;
+import org.globalfs.protocol.Folders;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -175,6 +176,25 @@ class MembershipTest {
             assertThat(newcomer.values()).isEqualTo(cluster.learner(1, RING).values());
             cluster.crash(2);
             propose(cluster, "4 decides", 1, 4);
+        }
+    }
+
+    /** As one is that was started once, emptied, and started again; nobody can be spared. */
+    @Test
+    void aNewcomerThatLostItsLogCanDecideWhenItIsPromoted() throws Exception {
+        try (Cluster cluster = cluster()) {
+            cluster.startAll();
+            propose(cluster, "a", 1, 2, 3);
+            cluster.crash(3);
+            String address = cluster.spare(4, RING);
+            cluster.start(4);
+            cluster.crash(4);
+            Folders.delete(cluster.logOf(4));
+            cluster.start(4);
+            assertThat(cluster.running.get(4).status(RING).rejoining()).isTrue();
+            change(cluster, new AddLearner(4, address));
+            change(cluster, new Promote(4));
+            propose(cluster, "4 decides", 1, 2, 4);
         }
     }
 
