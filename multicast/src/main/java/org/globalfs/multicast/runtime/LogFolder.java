@@ -39,12 +39,6 @@ public final class LogFolder {
     /** Smaller rings have no majority that could let a member in again. */
     private static final int LEAST_MEMBERS = 3;
 
-    private static final String MEND =
-            "Only a ring of "
-                    + LEAST_MEMBERS
-                    + " replicas or more can replace it; here, restore the folder from a copy: the votes"
-                    + " in it are what makes acknowledged updates safe";
-
     private static final String CONSEQUENCE =
             "this replica takes part again as soon as every other replica of its rings was reached";
 
@@ -123,8 +117,9 @@ public final class LogFolder {
             if (e.reason() != Reason.CORRUPT) {
                 throw e;
             }
-            if (!repairable()) {
-                throw new LogException(Reason.CORRUPT, e.getMessage() + ". " + MEND, e);
+            String objection = objection();
+            if (!objection.isEmpty()) {
+                throw new LogException(Reason.CORRUPT, e.getMessage() + ". " + objection, e);
             }
             replaceWhatIsDamaged(e);
             return recover();
@@ -140,9 +135,10 @@ public final class LogFolder {
     }
 
     private void replaceWhatIsGone() throws IOException {
-        if (!repairable()) {
+        String objection = objection();
+        if (!objection.isEmpty()) {
             throw new LogException(
-                    Reason.CORRUPT, "the multicast log in " + folder + " is gone. " + MEND);
+                    Reason.CORRUPT, "the multicast log in " + folder + " is gone. " + objection);
         }
         log.error(
                 "replica {}: the multicast log in {} is gone. A new one begins; {}",
@@ -169,18 +165,29 @@ public final class LogFolder {
         finish();
     }
 
-    private boolean repairable() {
+    /**
+     * Why the log cannot be replaced, and what to do; empty when it can. Rings that this process
+     * decides nothing in have its votes no more, or never had: how small they are is no matter.
+     */
+    private String objection() {
         for (Map.Entry<Integer, ? extends RingState> ring : states.entrySet()) {
             Membership membership = ring.getValue().membership();
-            int acceptors =
+            List<Integer> acceptors =
                     membership == null
-                            ? options.rings().getOrDefault(ring.getKey(), List.of()).size()
-                            : membership.size();
-            if (acceptors < LEAST_MEMBERS) {
-                return false;
+                            ? options.rings().getOrDefault(ring.getKey(), List.of())
+                            : membership.acceptors();
+            if (acceptors.size() < LEAST_MEMBERS && acceptors.contains(options.self())) {
+                return "Only a ring of "
+                        + LEAST_MEMBERS
+                        + " replicas or more can replace it, and those of ring "
+                        + ring.getKey()
+                        + " are "
+                        + acceptors
+                        + ": restore the folder as it was when this replica last stopped; an older"
+                        + " copy lacks votes that make acknowledged updates safe";
             }
         }
-        return true;
+        return "";
     }
 
     private boolean hasSegments() throws IOException {

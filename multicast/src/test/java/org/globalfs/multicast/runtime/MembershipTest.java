@@ -199,6 +199,26 @@ class MembershipTest {
     }
 
     @Test
+    void aRemovedMemberCanReturnWithAnEmptyDisk() throws Exception {
+        try (Cluster cluster = cluster()) {
+            cluster.startAll();
+            propose(cluster, "a", 1, 2, 3);
+            change(cluster, new Remove(3));
+            cluster.crash(3);
+            Folders.delete(cluster.logOf(3));
+            RecordingLearner fetched = new RecordingLearner();
+            fetched.takeOver(cluster.learner(1, RING));
+            cluster.learners.get(3).put(RING, fetched);
+            cluster.start(3);
+            propose(cluster, "b", 1, 2);
+            change(cluster, new AddLearner(3, "127.0.0.1:" + cluster.addresses.get(3).getPort()));
+            change(cluster, new Promote(3));
+            cluster.crash(2);
+            propose(cluster, "c", 1, 3);
+        }
+    }
+
+    @Test
     void whatWouldStopTheRingOrMakesNoSenseIsRefused() throws Exception {
         try (Cluster cluster = cluster()) {
             cluster.startAll();
