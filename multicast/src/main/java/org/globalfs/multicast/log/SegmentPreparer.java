@@ -28,7 +28,13 @@ final class SegmentPreparer {
     /** A checkpoint trims several segments at once; one made anew is written twice. */
     private static final int MOST_SPARES = 4;
 
+    /** Makes the names in a folder durable; tests look on. */
+    interface FolderSync {
+        void sync(Path folder) throws IOException;
+    }
+
     private final LogOptions options;
+    private final FolderSync names;
     private final ThreadPoolExecutor background;
 
     private long wanted = -1;
@@ -38,7 +44,12 @@ final class SegmentPreparer {
     private boolean keepsSpares = true;
 
     SegmentPreparer(LogOptions options) {
+        this(options, Folders::sync);
+    }
+
+    SegmentPreparer(LogOptions options, FolderSync names) {
         this.options = options;
+        this.names = names;
         this.background =
                 new ThreadPoolExecutor(
                         1,
@@ -164,6 +175,7 @@ final class SegmentPreparer {
         FileChannel channel;
         if (recycled != null) {
             Files.move(recycled, unfinished, StandardCopyOption.ATOMIC_MOVE);
+            syncNames(); // or a power cut could leave the new header under the old segment's name
             channel =
                     FileChannel.open(unfinished, StandardOpenOption.READ, StandardOpenOption.WRITE);
         } else {
@@ -253,10 +265,14 @@ final class SegmentPreparer {
             channel.force(true);
         }
         Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
-        if (options.durable()) {
-            Folders.sync(options.folder());
-        }
+        syncNames();
         return segment;
+    }
+
+    private void syncNames() throws IOException {
+        if (options.durable()) {
+            names.sync(options.folder());
+        }
     }
 
     /** Ends background work; what was unfinished is deleted at the next start. */

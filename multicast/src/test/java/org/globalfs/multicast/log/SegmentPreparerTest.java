@@ -1,0 +1,62 @@
+package org.globalfs.multicast.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class SegmentPreparerTest {
+    private static final int CAPACITY = 1 << 20;
+
+    @TempDir Path folder;
+
+    /** By names that a power cut may bring back, a segment must never have another's header. */
+    @Test
+    void aTrimmedSegmentHasItsNewNameForGoodBeforeItsNewHeader() throws IOException {
+        List<String> synced = new CopyOnWriteArrayList<>();
+        SegmentPreparer preparer =
+                new SegmentPreparer(
+                        new LogOptions(folder, "test", 7, true, CAPACITY, 0),
+                        f -> synced.add(segments()));
+        Segment trimmed = preparer.take(1, CAPACITY, CAPACITY);
+        preparer.recycle(trimmed);
+        preparer.want(2, CAPACITY);
+        await().until(() -> synced.contains("segment-000000000002.log has 2"));
+        assertThat(synced)
+                .containsExactly(
+                        "segment-000000000001.log has 1",
+                        "next-2.tmp has 1",
+                        "segment-000000000002.log has 2");
+        preparer.close();
+    }
+
+    private String segments() throws IOException {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                all.append(file.getFileName()).append(" has ").append(sequence(file));
+            }
+        }
+        return all.toString();
+    }
+
+    private static long sequence(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            ByteBuffer block = ByteBuffer.allocate(SegmentHeader.BYTES);
+            channel.read(block, 0);
+            return SegmentHeader.decode(block.flip(), file).sequence();
+        }
+    }
+}
