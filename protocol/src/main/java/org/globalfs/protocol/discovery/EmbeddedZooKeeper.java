@@ -1,5 +1,6 @@
 package org.globalfs.protocol.discovery;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
@@ -14,12 +15,19 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.globalfs.protocol.Disk;
+import org.globalfs.protocol.Folders;
 import org.globalfs.protocol.HostPort;
 
 /** One ZooKeeper server inside this process, for development and tests; its folder is kept. */
 public final class EmbeddedZooKeeper implements AutoCloseable {
     private static final int TICK_MS = 2_000;
     private static final int MAX_CONNECTIONS = 1_000;
+
+    /** Where ZooKeeper keeps its files, in the folder that it is given. */
+    private static final String VERSION = "version-2";
+
+    /** By the number of its first transaction. */
+    private static final String FIRST_LOG = "log.1";
 
     private final NIOServerCnxnFactory connections;
     private final ZooKeeperServer server;
@@ -46,6 +54,16 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
             super(log, TICK_MS, "");
             this.folder = folder;
             this.onFatal = onFatal;
+        }
+
+        /**
+         * Or a power cut could leave an empty file of it, and a log that ZooKeeper does not trust.
+         */
+        @Override
+        public File takeSnapshot() throws IOException {
+            File snapshot = takeSnapshot(true);
+            Folders.sync(folder.resolve(VERSION));
+            return snapshot;
         }
 
         @Override
@@ -77,7 +95,7 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
         System.setProperty("zookeeper.4lw.commands.whitelist", "srvr,mntr");
         Files.createDirectories(folder);
         checkAccess(folder);
-        FileTxnSnapLog log = new FileTxnSnapLog(folder.toFile(), folder.toFile());
+        FileTxnSnapLog log = openLog(folder);
         ZooKeeperServer server = new Server(folder, log, onFatal);
         NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
         try {
@@ -94,6 +112,17 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
         }
         return new EmbeddedZooKeeper(
                 connections, server, log, new HostPort(bind, connections.getLocalPort()));
+    }
+
+    /**
+     * Without a snapshot ZooKeeper calls its log broken, for there may have been one. As long as
+     * the log has its beginning, which nobody deletes here, it tells everything.
+     */
+    private static synchronized FileTxnSnapLog openLog(Path folder) throws IOException {
+        boolean isWhole = Files.exists(folder.resolve(VERSION).resolve(FIRST_LOG));
+        System.setProperty(
+                FileTxnSnapLog.ZOOKEEPER_SNAPSHOT_TRUST_EMPTY, Boolean.toString(isWhole));
+        return new FileTxnSnapLog(folder.toFile(), folder.toFile());
     }
 
     /** ZooKeeper takes a snapshot that it may not read for none, and then calls its log broken. */

@@ -12,6 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +25,36 @@ class EmbeddedZooKeeperTest {
 
     private void run() throws IOException {
         EmbeddedZooKeeper.start(folder, "127.0.0.1", 0, e -> fail("ended", e)).close();
+    }
+
+    private static CuratorFramework connect(EmbeddedZooKeeper server) {
+        CuratorFramework client =
+                CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(1_000));
+        client.start();
+        return client;
+    }
+
+    /** A power cut soon after the first start can leave them so. */
+    @Test
+    void whatItsLogTellsIsThereWithoutSnapshots() throws Exception {
+        try (EmbeddedZooKeeper first =
+                        EmbeddedZooKeeper.start(folder, "127.0.0.1", 0, e -> fail("ended", e));
+                CuratorFramework client = connect(first)) {
+            client.create().forPath("/there");
+        }
+        int emptied = 0;
+        try (Stream<Path> all = Files.list(folder.resolve("version-2"))) {
+            for (Path file : all.filter(f -> f.toString().contains("snapshot.")).toList()) {
+                Files.write(file, new byte[0]);
+                emptied++;
+            }
+        }
+        assertThat(emptied).isPositive();
+        try (EmbeddedZooKeeper again =
+                        EmbeddedZooKeeper.start(folder, "127.0.0.1", 0, e -> fail("ended", e));
+                CuratorFramework client = connect(again)) {
+            assertThat(client.checkExists().forPath("/there")).isNotNull();
+        }
     }
 
     @Test
