@@ -32,6 +32,9 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(HostedPartition.class);
 
+    /** RocksDB makes a new state where this file is missing, whatever else there is. */
+    private static final String NEWEST = "CURRENT";
+
     private final int partition;
     private final Path parent;
     private final Path folder;
@@ -60,12 +63,13 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
         this.options = options;
         Folders.delete(incoming);
         installReady();
-        if (isKnown && !Files.exists(folder)) {
+        if (isKnown && !Files.exists(folder.resolve(NEWEST))) {
             LOG.error(
                     "partition {}: its state {} is gone; another replica's will replace it",
                     partition,
                     folder);
             noteLoss();
+            Folders.delete(folder);
         }
         this.state = openOrBegin();
         this.isLost = Files.exists(lost);

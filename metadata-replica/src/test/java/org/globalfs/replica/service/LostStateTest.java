@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
@@ -80,6 +81,25 @@ class LostStateTest {
         try (HostedPartition found =
                 new HostedPartition(known, 1, ReplicaOptions.defaults().state(), true)) {
             assertThat(found.isLost()).isFalse();
+        }
+    }
+
+    /** A mount point without its disk, or what a file system check left. */
+    @Test
+    void stateFolderThatIsEmptyOrLacksItsNewestManifestIsLostToo() throws IOException {
+        Path state = folder.resolve("p1");
+        Folders.create(state);
+        assertThat(isLost()).as("empty").isTrue();
+        Files.delete(folder.resolve("p1.lost"));
+        assertThat(isLost()).as("whole").isFalse();
+        Files.delete(state.resolve("CURRENT"));
+        assertThat(isLost()).as("without CURRENT").isTrue();
+    }
+
+    private boolean isLost() throws IOException {
+        try (HostedPartition known =
+                new HostedPartition(folder, 1, ReplicaOptions.defaults().state(), true)) {
+            return known.isLost();
         }
     }
 
