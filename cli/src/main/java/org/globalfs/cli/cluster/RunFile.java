@@ -9,8 +9,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
+import org.globalfs.protocol.Folders;
 
 /**
  * The file that names a running process ({@code NAME.pid}), and beside it the sign that the process
@@ -38,6 +40,7 @@ public record RunFile(Path path) {
         Files.deleteIfExists(readyPath());
         Path draft = path.resolveSibling(path.getFileName() + "." + pid);
         Files.writeString(draft, pid + "\n");
+        Folders.sync(draft);
         Files.move(draft, path, StandardCopyOption.ATOMIC_MOVE);
     }
 
@@ -59,15 +62,25 @@ public record RunFile(Path path) {
      * may have gone to another one since, even to one of this program.
      */
     public Optional<ProcessHandle> process() throws IOException {
-        long pid;
+        OptionalLong pid = pid();
+        return pid.isEmpty()
+                ? Optional.empty()
+                : ProcessHandle.of(pid.getAsLong())
+                        .filter(ProcessHandle::isAlive)
+                        .filter(this::isOurs);
+    }
+
+    /** Empty: no process began. */
+    private OptionalLong pid() throws IOException {
         try {
-            pid = Long.parseLong(Files.readString(path).trim());
+            // A power cut may have left it empty, or zeros in it; nothing of before it lives.
+            String text = Files.readString(path).replace("\0", "").trim();
+            return text.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
         } catch (NoSuchFileException e) {
-            return Optional.empty();
+            return OptionalLong.empty();
         } catch (NumberFormatException e) {
             throw new IOException(path + " does not hold a process id: delete it", e);
         }
-        return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).filter(this::isOurs);
     }
 
     private boolean isOurs(ProcessHandle process) {

@@ -3,7 +3,9 @@ package org.globalfs.cli.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.junit.jupiter.api.Test;
@@ -37,5 +39,16 @@ class RunFileTest {
         }
         run.begin(self);
         assertThat(run.isReady()).isFalse();
+    }
+
+    @Test
+    void aFileThatAPowerCutEmptiedNamesNoProcess() throws Exception {
+        RunFile run = new RunFile(folder.resolve("server.pid"));
+        for (String left : List.of("", "\0\0\0\0\0\0")) {
+            Files.writeString(run.path(), left);
+            assertThat(run.process()).isEmpty();
+            run.begin(ProcessHandle.current().pid());
+            assertThat(run.path()).hasContent(ProcessHandle.current().pid() + "\n");
+        }
     }
 }
