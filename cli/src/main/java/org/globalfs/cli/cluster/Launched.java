@@ -2,6 +2,7 @@ package org.globalfs.cli.cluster;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,7 +38,10 @@ final class Launched {
             long heapBytes,
             List<String> arguments)
             throws IOException, Failure {
-        return start(folder.run(name), folder.log(name), name, kind, heapBytes, arguments);
+        RunFile run = folder.run(name);
+        try (FileChannel _ = run.reserve()) {
+            return start(run, folder.log(name), name, kind, heapBytes, arguments);
+        }
     }
 
     static Launched start(
@@ -62,7 +66,7 @@ final class Launched {
     /** Its own error and exit code when it has ended instead of getting ready. */
     void checkAlive(long deadlineNs) throws Failure, IOException {
         if (!process.isAlive()) {
-            run.end();
+            run.endOf(process.pid());
             throw failed();
         }
         if (System.nanoTime() > deadlineNs) {

@@ -1,12 +1,15 @@
 package org.globalfs.cli.cluster;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -16,7 +19,7 @@ import org.globalfs.protocol.Folders;
 
 /**
  * The file that names a running process ({@code NAME.pid}), and beside it the sign that the process
- * serves ({@code NAME.ready}).
+ * serves ({@code NAME.ready}) and what its launcher holds while it starts it ({@code NAME.lock}).
  */
 public record RunFile(Path path) {
     /** With which a process is told its run file. */
@@ -30,31 +33,77 @@ public record RunFile(Path path) {
     public void begin(long pid) throws IOException, Failure {
         Optional<ProcessHandle> other = process().filter(process -> process.pid() != pid);
         if (other.isPresent()) {
-            throw new Failure(
-                    ExitCode.ALREADY_RUNNING,
-                    path
-                            + " is the run file of process "
-                            + other.get().pid()
-                            + ", which runs: stop that first, or name another file");
+            throw runs(other.get());
         }
-        Files.deleteIfExists(readyPath());
+        Files.deleteIfExists(beside(".ready"));
         Path draft = path.resolveSibling(path.getFileName() + "." + pid);
         Files.writeString(draft, pid + "\n");
         Folders.sync(draft);
         Files.move(draft, path, StandardCopyOption.ATOMIC_MOVE);
     }
 
+    private Failure runs(ProcessHandle process) {
+        return new Failure(
+                ExitCode.ALREADY_RUNNING,
+                path
+                        + " is the run file of process "
+                        + process.pid()
+                        + ", which runs: stop that first, or name another file");
+    }
+
+    /**
+     * Keeps other launchers off this file until it is closed: of two that see no process, both
+     * would start one. The file that it locks stays: two of one name would exclude nobody.
+     *
+     * @throws Failure another is at it, or the process runs
+     */
+    FileChannel reserve() throws IOException, Failure {
+        FileChannel channel =
+                FileChannel.open(
+                        beside(".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            if (!lock(channel)) {
+                throw new Failure(
+                        ExitCode.ALREADY_RUNNING,
+                        "another command is just starting the process of " + path);
+            }
+            Optional<ProcessHandle> process = process();
+            if (process.isPresent()) {
+                throw runs(process.get());
+            }
+            return channel;
+        } catch (IOException | Failure e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private static boolean lock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        }
+    }
+
     public void ready() throws IOException {
-        Files.writeString(readyPath(), "");
+        Files.writeString(beside(".ready"), "");
     }
 
     public boolean isReady() {
-        return Files.exists(readyPath());
+        return Files.exists(beside(".ready"));
     }
 
     public void end() throws IOException {
-        Files.deleteIfExists(readyPath());
+        Files.deleteIfExists(beside(".ready"));
         Files.deleteIfExists(path);
+    }
+
+    /** Takes away what a process left that has ended, unless another has begun since. */
+    void endOf(long pid) throws IOException {
+        if (pid().orElse(pid) == pid) {
+            end();
+        }
     }
 
     /**
@@ -107,9 +156,9 @@ public record RunFile(Path path) {
                 && Files.isSameFile(folder, theirs);
     }
 
-    private Path readyPath() {
+    private Path beside(String ending) {
         String name = path.getFileName().toString();
         String stem = name.endsWith(".pid") ? name.substring(0, name.length() - 4) : name;
-        return path.resolveSibling(stem + ".ready");
+        return path.resolveSibling(stem + ending);
     }
 }

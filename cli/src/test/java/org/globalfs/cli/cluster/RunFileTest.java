@@ -3,9 +3,11 @@ package org.globalfs.cli.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.junit.jupiter.api.Test;
@@ -39,6 +41,46 @@ class RunFileTest {
         }
         run.begin(self);
         assertThat(run.isReady()).isFalse();
+    }
+
+    @Test
+    void onlyOneLauncherStartsTheProcessOfAFile() throws Exception {
+        ClusterFolder cluster = ClusterFolder.openOrCreate(folder.resolve("cluster"), 0);
+        cluster.releasePorts();
+        RunFile run = cluster.run("us-west-a");
+        FileChannel first = run.reserve();
+        assertRefused(run::reserve);
+        first.close();
+        run.reserve().close();
+        Process other =
+                new ProcessBuilder("sh", "-c", "read _", RunFile.OPTION, run.path().toString())
+                        .start();
+        try {
+            run.begin(other.pid());
+            run.ready();
+            assertRefused(() ->
+                    Launched.start(
+                            cluster,
+                            "us-west-a",
+                            JavaLauncher.Kind.SERVER,
+                            64 << 20,
+                            List.of("version")));
+            run.endOf(ProcessHandle.current().pid());
+            assertThat(run.process()).map(ProcessHandle::pid).hasValue(other.pid());
+            assertThat(run.isReady()).isTrue();
+        } finally {
+            other.destroy();
+            other.waitFor();
+        }
+        run.endOf(other.pid());
+        assertThat(run.path()).doesNotExist();
+    }
+
+    private static void assertRefused(ThrowingCallable start) {
+        assertThatThrownBy(start)
+                .isInstanceOfSatisfying(
+                        Failure.class,
+                        e -> assertThat(e.code()).isEqualTo(ExitCode.ALREADY_RUNNING));
     }
 
     @Test
