@@ -13,6 +13,7 @@ import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.node.RepairTally.Count;
 import org.globalfs.datastore.placement.Placement;
@@ -30,8 +31,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One walk of {@link Repair} over all chunks. Of one thread, but that chunks of different blocks
- * are made anew side by side.
+ * One pass of {@link Repair} over all chunks: a walk that makes anew what nobody holds, and then,
+ * if anything here belongs elsewhere, a second one that moves it. What is not where it belongs is
+ * there at least, and waits for what is not. Of one thread, but that chunks of different blocks are
+ * made anew side by side.
  */
 final class RepairPass implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RepairPass.class);
@@ -55,6 +58,21 @@ final class RepairPass implements AutoCloseable {
     private final Map<String, ChunkStatus> refusing = new ConcurrentHashMap<>();
 
     private final Makers makers = new Makers();
+
+    /** Chunks here that belong elsewhere. */
+    private long strays;
+
+    /** What a block is looked at for. */
+    private enum Aim {
+        /**
+         * To make anew what it lacks; of one that lacks one chunk, or is young, that is put off.
+         */
+        MAKE,
+        /** To make anew what it lacks still. */
+        MAKE_LATER,
+        /** To move what belongs elsewhere. */
+        MOVE
+    }
 
     /** What all passes of a node share. */
     record Scope(
@@ -82,19 +100,44 @@ final class RepairPass implements AutoCloseable {
     /** False: something is left that may be possible later. */
     boolean run() {
         tally.add(Count.TOTAL, store.count());
+        walk(this::make);
+        makeLater();
+        if (strays > 0) {
+            walk(this::move);
+        }
+        if (isOver()) {
+            tally.end(PassState.WAITING);
+            return false;
+        }
+        tally.end(PassState.ENDED);
+        report();
+        long left = tally.of(Count.TO_MOVE) + tally.of(Count.TO_REBUILD);
+        return left == tally.of(Count.HOMELESS) && tally.of(Count.UNCLEAR) == 0;
+    }
+
+    /** Through all chunks here, some at a time. */
+    private void walk(Consumer<List<Map.Entry<ChunkKey, ChunkLocation>>> visit) {
         ChunkKey cursor = null;
         while (!isOver()) {
             List<Map.Entry<ChunkKey, ChunkLocation>> next = store.list(cursor, BATCH);
             if (next.isEmpty()) {
-                break;
+                return;
             }
             cursor = next.getLast().getKey();
-            Map<ChunkKey, ChunkShape> blocks = new LinkedHashMap<>();
-            next.forEach(
-                    entry -> blocks.putIfAbsent(block(entry.getKey()), entry.getValue().shape()));
-            look(blocks, false);
-            tally.add(Count.LOOKED, next.size());
+            visit.accept(next);
         }
+    }
+
+    private void make(List<Map.Entry<ChunkKey, ChunkLocation>> chunks) {
+        look(blocks(chunks), Aim.MAKE);
+        int found = strays(chunks).size();
+        strays += found;
+        tally.add(Count.TOTAL, found);
+        tally.add(Count.LOOKED, chunks.size());
+    }
+
+    /** Those that lack one chunk, once those that lack more are mended; and young ones. */
+    private void makeLater() {
         while (!later.isEmpty() && !isOver()) {
             Map<ChunkKey, ChunkShape> blocks = new LinkedHashMap<>();
             while (blocks.size() < BATCH && !later.isEmpty()) {
@@ -105,17 +148,53 @@ final class RepairPass implements AutoCloseable {
                     .mapToLong(this::youngForMs)
                     .max()
                     .ifPresent(ms -> shutdown.await(ms, TimeUnit.MILLISECONDS));
-            look(blocks, true);
+            look(blocks, Aim.MAKE_LATER);
             tally.add(Count.LOOKED, blocks.size());
         }
-        if (isOver()) {
-            tally.end(PassState.WAITING);
-            return false;
-        }
-        tally.end(PassState.ENDED);
-        report();
-        long left = tally.of(Count.TO_MOVE) + tally.of(Count.TO_REBUILD);
-        return left == tally.of(Count.HOMELESS) && tally.of(Count.UNCLEAR) == 0;
+    }
+
+    private void move(List<Map.Entry<ChunkKey, ChunkLocation>> chunks) {
+        List<Map.Entry<ChunkKey, ChunkLocation>> leaving = strays(chunks);
+        look(blocks(leaving), Aim.MOVE);
+        tally.add(Count.LOOKED, leaving.size());
+    }
+
+    private static Map<ChunkKey, ChunkShape> blocks(
+            List<Map.Entry<ChunkKey, ChunkLocation>> chunks) {
+        Map<ChunkKey, ChunkShape> blocks = new LinkedHashMap<>();
+        chunks.forEach(
+                entry -> blocks.putIfAbsent(block(entry.getKey()), entry.getValue().shape()));
+        return blocks;
+    }
+
+    /** Those that are to be moved. */
+    private List<Map.Entry<ChunkKey, ChunkLocation>> strays(
+            List<Map.Entry<ChunkKey, ChunkLocation>> chunks) {
+        return chunks.stream()
+                .filter(chunk -> {
+                    ChunkKey key = chunk.getKey();
+                    List<StorageSite> homes = homes(key, chunk.getValue().shape());
+                    return homes != null
+                            && key.index() < homes.size()
+                            && isStray(chunk.getValue(), homes.get(key.index()));
+                })
+                .toList();
+    }
+
+    /** What is kept for its home goes there by HandoffReturn, unless this node empties. */
+    private boolean isStray(ChunkLocation here, StorageSite home) {
+        boolean stays = home.id().equals(here.home()) && epoch.lists(self);
+        return !home.id().equals(self) && !stays;
+    }
+
+    private Placement placement(ChunkShape shape) {
+        return placements.computeIfAbsent(shape.region(), r -> Placement.of(epoch, r));
+    }
+
+    /** Where the chunks of a block belong; null: it is wider than its region. */
+    private @Nullable List<StorageSite> homes(ChunkKey block, ChunkShape shape) {
+        return placement(shape)
+                .homes(block.idHigh(), block.idLow(), shape.dataChunks(), shape.parityChunks());
     }
 
     /** Another epoch wants chunks elsewhere; or nobody wants anything any more. */
@@ -149,7 +228,7 @@ final class RepairPass implements AutoCloseable {
         }
     }
 
-    private void look(Map<ChunkKey, ChunkShape> blocks, boolean last) {
+    private void look(Map<ChunkKey, ChunkShape> blocks, Aim aim) {
         Map<Integer, Map<ChunkKey, ChunkShape>> byRegion = new TreeMap<>();
         blocks.forEach((block, shape) ->
                 byRegion.computeIfAbsent(shape.region(), r -> new LinkedHashMap<>())
@@ -160,7 +239,7 @@ final class RepairPass implements AutoCloseable {
             List<Runnable> toMake = new ArrayList<>();
             theirs.forEach((block, shape) -> {
                 if (!isOver()) {
-                    lookOrLeave(block, shape, survey, last).ifPresent(toMake::add);
+                    lookOrLeave(block, shape, survey, aim).ifPresent(toMake::add);
                 }
             });
             makers.run(toMake);
@@ -169,15 +248,17 @@ final class RepairPass implements AutoCloseable {
 
     /** A block that the index fails at is left, and told of; the others are looked at. */
     private Optional<Runnable> lookOrLeave(
-            ChunkKey block, ChunkShape shape, Survey survey, boolean last) {
+            ChunkKey block, ChunkShape shape, Survey survey, Aim aim) {
+        // The first walk has told of it as unclear, most likely.
+        Count left = aim == Aim.MOVE ? Count.TO_MOVE : Count.UNCLEAR;
         if (survey.isUnread(block)) {
-            tally.left(Count.UNCLEAR, notLookedAt(block) + "the index here cannot be read");
+            tally.left(left, notLookedAt(block) + "the index here cannot be read");
             return Optional.empty();
         }
         try {
-            return look(block, shape, survey, last);
+            return look(block, shape, survey, aim);
         } catch (RuntimeException e) {
-            tally.left(Count.UNCLEAR, notLookedAt(block) + e.getMessage());
+            tally.left(left, notLookedAt(block) + e.getMessage());
             LOG.error("{}: block {} not looked after", self, name(block), e);
             return Optional.empty();
         }
@@ -187,28 +268,24 @@ final class RepairPass implements AutoCloseable {
         return "block " + name(block) + " is not looked at: ";
     }
 
-    /** Moves what belongs elsewhere; what is to be made anew it leaves to be run. */
-    private Optional<Runnable> look(ChunkKey block, ChunkShape shape, Survey survey, boolean last) {
-        Placement placement =
-                placements.computeIfAbsent(shape.region(), r -> Placement.of(epoch, r));
-        List<StorageSite> homes =
-                placement.homes(
-                        block.idHigh(), block.idLow(), shape.dataChunks(), shape.parityChunks());
+    /** What is to be made anew it leaves to be run. */
+    private Optional<Runnable> look(ChunkKey block, ChunkShape shape, Survey survey, Aim aim) {
+        List<StorageSite> homes = homes(block, shape);
         if (homes == null) {
-            homeless(block, shape, placement, survey);
+            homeless(block, shape, placement(shape), survey);
             return Optional.empty();
         }
         Sighting sighting = new Sighting(block, shape, homes, survey);
+        if (aim != Aim.MOVE) {
+            return sighting.missing(aim == Aim.MAKE_LATER);
+        }
         for (int i = 0; i < homes.size(); i++) {
-            String home = homes.get(i).id();
             ChunkLocation here = store.location(key(block, i));
-            // What is kept for its home goes there by HandoffReturn, unless this node empties.
-            boolean stays = here != null && home.equals(here.home()) && epoch.lists(self);
-            if (here != null && !home.equals(self) && !stays) {
+            if (here != null && isStray(here, homes.get(i))) {
                 move(key(block, i), here, homes.get(i), sighting);
             }
         }
-        return sighting.missing(last);
+        return Optional.empty();
     }
 
     /**
@@ -498,7 +575,14 @@ final class RepairPass implements AutoCloseable {
         private @Nullable String standIn(StorageSite home) {
             Map<String, Integer> load = new HashMap<>();
             for (int i = 0; i < homes.size(); i++) {
-                survey.holders(key(block, i)).forEach(id -> load.merge(id, 1, Integer::sum));
+                var holders = survey.holders(key(block, i));
+                String owner = homes.get(i).id();
+                boolean gets =
+                        !holders.isEmpty()
+                                && peers.isPresent(owner)
+                                && !refusing.containsKey(owner);
+                // What is still elsewhere is about to be moved there.
+                (gets ? List.of(owner) : holders).forEach(id -> load.merge(id, 1, Integer::sum));
             }
             Placement placement = placements.get(shape.region());
             if (placement == null) {

@@ -11,7 +11,8 @@ import java.util.List;
  *
  * @param pass counted from 1 since the node started; 0: there was none
  * @param elapsedMs since the pass began, until it ended
- * @param total chunks to look at, and blocks to look at again
+ * @param total chunks to look at, blocks to look at again, and, once more, chunks that are to be
+ *     moved
  * @param looked of these, done
  * @param moved chunks, to where they belong
  * @param rebuilt chunks that nobody had, made anew

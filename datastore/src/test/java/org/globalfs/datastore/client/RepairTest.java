@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -510,6 +511,47 @@ class RepairTest {
         }
         assertThat(deferred).isEqualTo(before);
         assertThat(allHeld()).isEqualTo(chunks() - before);
+    }
+
+    /** A new node is most welcome when one has died: it must not put the mending off. */
+    @Test
+    void whatNobodyHoldsIsMadeBeforeAnythingIsMoved() throws IOException {
+        restartAll(RepairOptions.NEVER);
+        awaitAllHeld(); // what is returned counts as moved
+        cluster.stop("c2");
+        cluster.start("a3");
+        List<FaultPoints.Step> steps = Collections.synchronizedList(new ArrayList<>());
+        cluster.faults =
+                id ->
+                        (step, path) -> {
+                            if (step == FaultPoints.Step.CHUNK_KEPT
+                                    || step == FaultPoints.Step.MOVE_ENDED) {
+                                steps.add(step);
+                            }
+                        };
+        cluster.repairs = new RepairOptions(0, Long.MAX_VALUE, 300);
+        cluster.stop("a1");
+        cluster.start("a1");
+        try (StorageConnection connection = connect("a1")) {
+            await().atMost(LIMIT).until(() -> connection.repair().state() == PassState.ENDED);
+            RepairProgress end = connection.repair();
+            assertThat(end.rebuilt()).isPositive();
+            assertThat(end.moved()).isPositive();
+            assertThat(end.looked()).isEqualTo(end.total());
+            assertThat(end.pass()).isEqualTo(1);
+        }
+        assertThat(steps.lastIndexOf(FaultPoints.Step.CHUNK_KEPT))
+                .isNotNegative()
+                .isLessThan(steps.indexOf(FaultPoints.Step.MOVE_ENDED));
+        readAll();
+    }
+
+    private void restartAll(RepairOptions repairs) throws IOException {
+        cluster.repairs = repairs;
+        for (String node : List.of("a1", "a2", "b1", "b2", "c1", "c2")) {
+            cluster.stop(node);
+            cluster.start(node);
+        }
     }
 
     /** As one whose disk hangs, or that a firewall keeps from the others and not from ZooKeeper. */
