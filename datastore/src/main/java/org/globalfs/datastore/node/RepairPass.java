@@ -5,14 +5,17 @@ import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.node.RepairTally.Count;
@@ -42,13 +45,24 @@ final class RepairPass implements AutoCloseable {
     private static final int MOST_LATER = 100_000;
     private static final int ID_TIME_SHIFT = 16;
 
+    /** How often it is looked who is there, at most, while chunks are moved. */
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
     private final Scope scope;
     private final SegmentStore store;
     private final String self;
     private final Peers peers;
     private final Shutdown shutdown;
     private final Epoch epoch;
-    private final Peers.View view;
+
+    /** What {@link Peers} last said. */
+    private volatile Peers.View view;
+
+    private long viewedNs = System.nanoTime();
+
+    /** Who was dead before the chunks were looked at, for the last time so far or before. */
+    private final Set<String> mourned = new HashSet<>();
+
     private final RepairTally tally;
     private final Map<Integer, Placement> placements = new HashMap<>();
     private final Queue<Map.Entry<ChunkKey, ChunkShape>> later = new ArrayDeque<>();
@@ -99,12 +113,16 @@ final class RepairPass implements AutoCloseable {
 
     /** False: something is left that may be possible later. */
     boolean run() {
-        tally.add(Count.TOTAL, store.count());
-        walk(this::make);
-        makeLater();
-        if (strays > 0) {
-            walk(this::move);
-        }
+        do {
+            mourned.addAll(view.dead());
+            strays = 0;
+            tally.begin(store.count());
+            walk(this::make, this::isOver);
+            makeLater();
+            if (strays > 0) {
+                walk(this::move, this::isToStay);
+            }
+        } while (strays > 0 && hasMoreDead() && !isOver());
         if (isOver()) {
             tally.end(PassState.WAITING);
             return false;
@@ -116,9 +134,10 @@ final class RepairPass implements AutoCloseable {
     }
 
     /** Through all chunks here, some at a time. */
-    private void walk(Consumer<List<Map.Entry<ChunkKey, ChunkLocation>>> visit) {
+    private void walk(
+            Consumer<List<Map.Entry<ChunkKey, ChunkLocation>>> visit, BooleanSupplier ends) {
         ChunkKey cursor = null;
-        while (!isOver()) {
+        while (!ends.getAsBoolean()) {
             List<Map.Entry<ChunkKey, ChunkLocation>> next = store.list(cursor, BATCH);
             if (next.isEmpty()) {
                 return;
@@ -202,6 +221,26 @@ final class RepairPass implements AutoCloseable {
         return shutdown.begun() || scope.epochs.newest().number() != epoch.number();
     }
 
+    /**
+     * Nothing is moved any more, or not before what a node had is made anew that died meanwhile.
+     */
+    private boolean isToStay() {
+        if (System.nanoTime() - viewedNs >= LOOK_NS) {
+            lookAround();
+        }
+        return isOver() || hasMoreDead();
+    }
+
+    /** Once a pass for each node: what dies again and again does not keep all else from moving. */
+    private boolean hasMoreDead() {
+        return !mourned.containsAll(view.dead());
+    }
+
+    private void lookAround() {
+        view = peers.look(epoch);
+        viewedNs = System.nanoTime();
+    }
+
     private void report() {
         long moved = tally.of(Count.MOVED);
         long rebuilt = tally.of(Count.REBUILT);
@@ -233,7 +272,7 @@ final class RepairPass implements AutoCloseable {
         blocks.forEach((block, shape) ->
                 byRegion.computeIfAbsent(shape.region(), r -> new LinkedHashMap<>())
                         .put(block, shape));
-        var _ = peers.look(epoch); // who went meanwhile is not asked
+        lookAround(); // who went meanwhile is not asked
         byRegion.forEach((region, theirs) -> {
             Survey survey = Survey.of(theirs, region, self, store, peers);
             List<Runnable> toMake = new ArrayList<>();
@@ -320,7 +359,7 @@ final class RepairPass implements AutoCloseable {
 
     private void move(ChunkKey key, ChunkLocation here, StorageSite site, Sighting sighting) {
         boolean isLeft = false;
-        while (!isLeft && !isOver()) {
+        while (!isLeft && !isToStay()) {
             String to = receiver(key, site, sighting);
             isLeft = to == null || moved(key, here, site.id(), to, sighting);
         }

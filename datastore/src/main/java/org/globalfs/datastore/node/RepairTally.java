@@ -40,6 +40,27 @@ final class RepairTally {
         this.pass = pass;
     }
 
+    /**
+     * All is looked at from the first chunk on, perhaps not for the first time in this pass: what
+     * is left is counted anew.
+     *
+     * @param total chunks to look at
+     */
+    synchronized void begin(long total) {
+        for (Count count :
+                List.of(
+                        Count.TO_MOVE,
+                        Count.TO_REBUILD,
+                        Count.UNCLEAR,
+                        Count.UNMADE,
+                        Count.HOMELESS)) {
+            counts.remove(count);
+        }
+        away.clear();
+        problems.clear();
+        counts.put(Count.TOTAL, of(Count.LOOKED) + total);
+    }
+
     synchronized void add(Count count, long more) {
         counts.merge(count, more, Long::sum);
     }

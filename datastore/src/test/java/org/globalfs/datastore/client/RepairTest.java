@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -544,6 +546,36 @@ class RepairTest {
                 .isNotNegative()
                 .isLessThan(steps.indexOf(FaultPoints.Step.MOVE_ENDED));
         readAll();
+    }
+
+    /** A pass that moves much takes hours, and the grace some minutes. */
+    @Test
+    void whatANodeHadThatDiesWhileAPassMovesChunksIsMadeInThatPass() throws IOException {
+        Map<String, List<FaultPoints.Step>> steps = new ConcurrentHashMap<>();
+        cluster.faults =
+                id ->
+                        (step, path) ->
+                                steps.computeIfAbsent(id, _ -> new CopyOnWriteArrayList<>())
+                                        .add(step);
+        restartAll(new RepairOptions(1_000, 15_000, 300));
+        awaitAllHeld(); // what is returned counts as moved
+        steps.values().forEach(List::clear);
+        cluster.start("a3");
+        await().atMost(LIMIT).until(() -> steps.get("a1").contains(FaultPoints.Step.MOVE_ENDED));
+        long made = made(steps.get("a1"));
+        try (StorageConnection connection = connect("a1")) {
+            RepairProgress moving = connection.repair();
+            cluster.stop("c2");
+            await().atMost(LIMIT).until(() -> made(steps.get("a1")) > made);
+            RepairProgress now = connection.repair();
+            assertThat(now.pass()).isEqualTo(moving.pass());
+            assertThat(now.state()).isEqualTo(PassState.RUNNING);
+            assertThat(now.looked()).isLessThan(now.total());
+        }
+    }
+
+    private static long made(List<FaultPoints.Step> steps) {
+        return steps.stream().filter(step -> step == FaultPoints.Step.CHUNK_KEPT).count();
     }
 
     private void restartAll(RepairOptions repairs) throws IOException {
