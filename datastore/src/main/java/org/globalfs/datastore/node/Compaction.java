@@ -66,12 +66,17 @@ public final class Compaction implements AutoCloseable {
         }
     }
 
-    /** Goes through all segments once; returns how many went. */
+    /** Goes through all segments once; returns how many went: none of a disk that failed. */
     int compact() throws IOException {
         int removed = 0;
+        if (store.files().hasFailed()) {
+            return removed; // what is copied would never be synced, nor what it is copied from go
+        }
         for (SegmentFile segment : store.files().wasteful()) {
             Long due = notBefore.get(segment.number());
-            if (shutdown.begun() || due != null && System.nanoTime() - due < 0) {
+            if (shutdown.begun()
+                    || store.files().hasFailed()
+                    || due != null && System.nanoTime() - due < 0) {
                 continue;
             }
             if (emptied(segment)) {

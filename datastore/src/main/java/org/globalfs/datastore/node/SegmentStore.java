@@ -538,11 +538,13 @@ public final class SegmentStore implements AutoCloseable {
      *
      * @param data the chunk's bytes, checked
      * @return false: there is no room
+     * @throws IOException also where the disk failed before: nobody is led to what is never synced
      */
     boolean copy(ChunkKey key, ChunkLocation from, ChunkRecord original, ByteBuffer data)
             throws IOException {
         files.appendLock.lock();
         try {
+            groupSync.checkWorks();
             index.checkTakesChanges();
             int leastBytes =
                     ChunkRecord.recordBytes(ChunkRecord.homeBytes(from.home()), from.dataBytes());

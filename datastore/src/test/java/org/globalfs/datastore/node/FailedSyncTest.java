@@ -168,6 +168,36 @@ class FailedSyncTest {
         }
     }
 
+    /** It takes no writes any more, and readers go on finding what is on disk. */
+    @Test
+    void nothingIsCopiedOnADiskThatFailed() throws IOException {
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n")) {
+            List<ChunkKey> scattered = new ArrayList<>();
+            for (int i = 0; i < 120; i++) {
+                store.put(key(100 + i), SHAPE, new byte[10_000]);
+                if (i % 2 == 1) {
+                    scattered.add(key(100 + i));
+                }
+            }
+            store.delete(scattered);
+            ChunkKey stays = key(100);
+            ChunkLocation synced = store.location(stays);
+            assertThat(store.files().wasteful()).contains(synced.segment());
+            put(store, key(1));
+            disk.failAfter(0);
+            assertThatThrownBy(store::sync).isInstanceOf(IOException.class);
+            long usedBytes = store.files().usedBytes();
+            assertThat(compaction.compact()).isZero();
+            assertThat(store.location(stays)).isEqualTo(synced);
+            assertThat(store.files().usedBytes()).isEqualTo(usedBytes);
+            ChunkRecord header = store.header(stays);
+            ByteBuffer data = ByteBuffer.allocateDirect(10_000);
+            assertThatThrownBy(() -> store.copy(stays, synced, header, data))
+                    .hasMessageContaining("disk failed");
+        }
+    }
+
     private static void copy(SegmentStore store, ChunkKey key) throws IOException {
         ByteBuffer data = ByteBuffer.allocateDirect(SegmentStore.readRoom(CHUNK_BYTES));
         assertThat(store.read(key, 0, CHUNK_BYTES, data)).isEqualTo(ChunkStatus.OK);
