@@ -1,9 +1,11 @@
 package org.globalfs.datastore.cache;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -37,7 +39,8 @@ import org.slf4j.LoggerFactory;
  * thread owns the policy and hears of requests and of chunks that came. When it has no time for
  * requests it misses some, which matters to nobody but the policy.
  *
- * <p>Invariant: what the policy counts as kept is in the store, and nothing else stays there.
+ * <p>Invariant: what the policy counts as kept is in the store, and nothing else stays there, but
+ * for a while what could not be discarded.
  */
 final class CacheKeeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CacheKeeper.class);
@@ -45,6 +48,9 @@ final class CacheKeeper implements AutoCloseable {
     private static final int LISTED_AT_ONCE = 1_000;
     private static final long TURN_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long CLOSE_MS = 10_000;
+
+    /** Chunks that cannot be discarded, in a period: an index that takes no changes takes none. */
+    private static final int MOST_STUCK = 16;
 
     /** A chunk whose node does not answer is as far away as this. */
     static final double AWAY_MS = 5_000;
@@ -65,6 +71,9 @@ final class CacheKeeper implements AutoCloseable {
 
     /** Chunks that were ordered: a bit by chunk index. */
     private final Map<BlockKey, Long> ordered = new HashMap<>();
+
+    /** What left the policy and could not be discarded; what was tried last comes last. */
+    private final Set<ChunkKey> undiscarded = new LinkedHashSet<>();
 
     /** Regions whose distance is being found out. */
     private final Set<Integer> probed = new HashSet<>();
@@ -296,13 +305,53 @@ final class CacheKeeper implements AutoCloseable {
                 }
             }
         });
-        if (!keys.isEmpty()) {
+        if (keys.isEmpty()) {
+            return;
+        }
+        try {
             store.discard(keys);
+        } catch (IOException | UncheckedIOException e) {
+            undiscarded.addAll(keys); // some may be gone
+            throw e;
+        }
+    }
+
+    /** Each by itself, as the disk may fail at one for good. */
+    private void discardAgain() {
+        int stuck = 0;
+        Exception last = null;
+        for (ChunkKey key : List.copyOf(undiscarded)) {
+            BlockKey block = new BlockKey(key.idHigh(), key.idLow());
+            if ((ordered.getOrDefault(block, 0L) >>> key.index() & 1) == 1) {
+                continue; // it comes again, or not: that is known next time
+            }
+            undiscarded.remove(key);
+            if ((policy.cached(block) >>> key.index() & 1) == 1) {
+                continue; // it came again
+            }
+            try {
+                store.discard(List.of(key));
+            } catch (IOException | UncheckedIOException e) {
+                last = e;
+                undiscarded.add(key);
+                stuck++;
+                if (stuck == MOST_STUCK) {
+                    break;
+                }
+            }
+        }
+        if (last != null) {
+            LOG.warn(
+                    "{}: {} chunks that should have gone are still there: {}",
+                    name,
+                    undiscarded.size(),
+                    last.toString());
         }
     }
 
     private void endPeriod() throws IOException {
         fetcher.tryAgain();
+        discardAgain();
         policy.endPeriod();
         BlockRef measured = sample;
         sample = null;

@@ -15,7 +15,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import org.globalfs.datastore.cache.policy.AgarPolicy;
 import org.globalfs.datastore.cache.policy.BlockKey;
 import org.globalfs.datastore.cache.policy.CachePolicy;
@@ -29,6 +32,7 @@ import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
 import org.globalfs.datastore.node.SegmentStore;
 import org.globalfs.datastore.node.StorageNode;
+import org.globalfs.datastore.node.UnreadableIndex;
 import org.globalfs.datastore.wire.CachedRequest;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -70,6 +74,9 @@ class CacheKeeperTest {
         volatile boolean keen = true;
         final AtomicLong seen = new AtomicLong();
 
+        /** Leaves for what comes next. */
+        final AtomicReference<Map<BlockKey, Long>> leaving = new AtomicReference<>(Map.of());
+
         @Override
         public long cached(BlockKey key) {
             return 0;
@@ -88,7 +95,7 @@ class CacheKeeperTest {
 
         @Override
         public Map<BlockKey, Long> add(BlockKey key, ChunkLayout layout, long chunks) {
-            return Map.of();
+            return leaving.getAndSet(Map.of());
         }
 
         @Override
@@ -210,6 +217,45 @@ class CacheKeeperTest {
             keeper.asked(request(other));
             assertThat(policy.ms).isLessThan(CacheKeeper.AWAY_MS / 10);
         }
+    }
+
+    /** It would stay beyond the cache's capacity. */
+    @Test
+    void whatCouldNotBeDiscardedIsDiscardedOnceItCan() throws IOException {
+        startNodes();
+        AtomicReference<ChunkKey> unread = new AtomicReference<>();
+        try (SegmentStore store =
+                        UnreadableIndex.open(
+                                Files.createDirectory(folder.resolve("cache")),
+                                ROOMY,
+                                key -> key.equals(unread.get()));
+                CacheKeeper keeper = keeper(store, PERIOD_MS)) {
+            keeper.start();
+            policy.keen = false;
+            learnDistances(keeper, put());
+            policy.keen = true;
+            BlockRef ref = put();
+            List<ChunkKey> keys =
+                    IntStream.range(0, 3)
+                            .mapToObj(i -> new ChunkKey(ref.getIdHigh(), ref.getIdLow(), i))
+                            .toList();
+            askOnce(keeper, ref, () -> keys.stream().allMatch(store::has));
+            unread.set(keys.getFirst());
+            policy.leaving.set(Map.of(new BlockKey(ref.getIdHigh(), ref.getIdLow()), 0b111L));
+            BlockRef other = put();
+            askOnce(keeper, other, () -> policy.leaving.get().isEmpty());
+            await().until(() -> !store.has(keys.get(1)) && !store.has(keys.get(2)));
+            unread.set(null);
+            await().until(() -> !store.has(keys.getFirst()));
+            ChunkKey its = new ChunkKey(other.getIdHigh(), other.getIdLow(), 0);
+            await().until(() -> store.has(its));
+        }
+    }
+
+    /** What is asked for twice may be on its way when it is discarded, and come afterwards. */
+    private void askOnce(CacheKeeper keeper, BlockRef ref, BooleanSupplier there) {
+        keeper.asked(request(ref));
+        await().atMost(Duration.ofSeconds(60)).until(there::getAsBoolean);
     }
 
     @Test
