@@ -23,13 +23,17 @@ final class ChunkTable {
     private final ChunkIndex index;
     private final SegmentFolder files;
     private final FaultPoints faults;
-    private final Map<Code, AtomicLong> codes = new ConcurrentHashMap<>();
     private final Set<ChunkKey> corrupt = ConcurrentHashMap.newKeySet();
-    private final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
-    private final AtomicLong liveBytes = new AtomicLong();
-    private final AtomicLong chunks = new AtomicLong();
-
+    private volatile Counts counts = new Counts();
     private volatile @Nullable ChunkKey drawn;
+
+    /** What all chunks come to. */
+    private static final class Counts {
+        final Map<Code, AtomicLong> codes = new ConcurrentHashMap<>();
+        final Map<String, NavigableSet<ChunkKey>> handoffs = new ConcurrentHashMap<>();
+        final AtomicLong liveBytes = new AtomicLong();
+        final AtomicLong chunks = new AtomicLong();
+    }
 
     private record Code(int region, int dataChunks, int parityChunks) {
         static Code of(ChunkShape shape) {
@@ -45,16 +49,18 @@ final class ChunkTable {
 
     /** At the start, of a row that is in the index already. */
     void found(ChunkKey key, ChunkIndex.Row row) {
-        noteAdded(key, row.dataBytes(), row.shape(), row.home());
+        noteAdded(counts, key, row.dataBytes(), row.shape(), row.home());
     }
 
-    /** What is in the index now is all there is: it was made anew. */
+    /**
+     * What is in the index now is all there is: it was made anew. Nobody sees a part of it counted:
+     * a node that is drained would be taken for empty.
+     */
     void recount() {
-        codes.clear();
-        handoffs.clear();
-        liveBytes.set(0);
-        chunks.set(0);
-        index.forEach(this::found);
+        Counts fresh = new Counts();
+        index.forEach(
+                (key, row) -> noteAdded(fresh, key, row.dataBytes(), row.shape(), row.home()));
+        counts = fresh;
         corrupt.removeIf(key -> index.get(key) == null);
     }
 
@@ -87,7 +93,7 @@ final class ChunkTable {
     @Nullable ChunkLocation replace(ChunkKey key, ChunkLocation location) {
         ChunkLocation old = location(key);
         index.put(key, location.row());
-        noteAdded(key, location.dataBytes(), location.shape(), location.home());
+        noteAdded(counts, key, location.dataBytes(), location.shape(), location.home());
         if (old != null) {
             noteRemoved(key, old, location.home());
         }
@@ -110,28 +116,30 @@ final class ChunkTable {
         return old;
     }
 
-    private void noteAdded(ChunkKey key, int bytes, ChunkShape shape, @Nullable String home) {
-        chunks.incrementAndGet();
-        codes.computeIfAbsent(Code.of(shape), code -> new AtomicLong()).incrementAndGet();
-        long all = Math.max(1, liveBytes.addAndGet(bytes));
+    private void noteAdded(
+            Counts to, ChunkKey key, int bytes, ChunkShape shape, @Nullable String home) {
+        to.chunks.incrementAndGet();
+        to.codes.computeIfAbsent(Code.of(shape), code -> new AtomicLong()).incrementAndGet();
+        long all = Math.max(1, to.liveBytes.addAndGet(bytes));
         if (ThreadLocalRandom.current().nextLong(all) < bytes) {
             drawn = key;
         }
         if (home != null) {
-            handoffs.computeIfAbsent(home, node -> new ConcurrentSkipListSet<>()).add(key);
+            to.handoffs.computeIfAbsent(home, node -> new ConcurrentSkipListSet<>()).add(key);
         }
     }
 
     private void noteRemoved(ChunkKey key, ChunkLocation location, @Nullable String nowKeptFor) {
-        chunks.decrementAndGet();
-        AtomicLong coded = codes.get(Code.of(location.shape()));
+        Counts from = counts;
+        from.chunks.decrementAndGet();
+        AtomicLong coded = from.codes.get(Code.of(location.shape()));
         if (coded != null) {
             coded.decrementAndGet();
         }
-        liveBytes.addAndGet(-location.dataBytes());
+        from.liveBytes.addAndGet(-location.dataBytes());
         String home = location.home();
         if (home != null && !home.equals(nowKeptFor)) {
-            NavigableSet<ChunkKey> keys = handoffs.get(home);
+            NavigableSet<ChunkKey> keys = from.handoffs.get(home);
             if (keys != null) {
                 keys.remove(key);
             }
@@ -171,13 +179,13 @@ final class ChunkTable {
     }
 
     long chunks() {
-        return chunks.get();
+        return counts.chunks.get();
     }
 
     /** How its chunks are coded. */
     List<HeldCode> codes() {
         List<HeldCode> held = new ArrayList<>();
-        codes.forEach((code, count) -> {
+        counts.codes.forEach((code, count) -> {
             if (count.get() > 0) {
                 held.add(
                         new HeldCode(code.region, code.dataChunks, code.parityChunks, count.get()));
@@ -188,18 +196,18 @@ final class ChunkTable {
 
     /** Bytes of chunks that can be read. */
     long liveBytes() {
-        return liveBytes.get();
+        return counts.liveBytes.get();
     }
 
     /** Nodes that chunks are kept for, and those chunks. */
     Map<String, NavigableSet<ChunkKey>> handoffs() {
-        return handoffs;
+        return counts.handoffs;
     }
 
     /** How many are kept for some of those nodes. */
     long handoffChunks(Predicate<String> homes) {
         long sum = 0;
-        for (Map.Entry<String, NavigableSet<ChunkKey>> kept : handoffs.entrySet()) {
+        for (Map.Entry<String, NavigableSet<ChunkKey>> kept : counts.handoffs.entrySet()) {
             sum += homes.test(kept.getKey()) ? kept.getValue().size() : 0;
         }
         return sum;
