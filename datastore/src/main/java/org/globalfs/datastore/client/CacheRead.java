@@ -1,6 +1,5 @@
 package org.globalfs.datastore.client;
 
-import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import org.globalfs.datastore.erasure.ReedSolomon;
@@ -8,6 +7,7 @@ import org.globalfs.datastore.wire.CachedRequest;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.Opcode;
+import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 
@@ -98,11 +98,11 @@ final class CacheRead {
                                 0,
                                 0)
                         .into(bytes, 0, code.dataChunks() * width());
-        try {
-            lane.send(exchange, context.directory().address(node));
-        } catch (IOException e) {
+        HostPort address = context.directory().address(node);
+        if (address == null) {
             return false; // it has just left
         }
+        lane.send(exchange, address);
         current = exchange;
         return true;
     }

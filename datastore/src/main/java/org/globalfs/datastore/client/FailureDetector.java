@@ -8,12 +8,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.HostPort;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Which nodes are suspect, for all operations of a client: what one operation learned by waiting,
- * no other has to. A suspect is asked last, and pinged in the background until it answers.
+ * no other has to. A suspect is asked last, and pinged in the background until it answers, or is
+ * gone for good. Thread-safe.
  */
 final class FailureDetector implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FailureDetector.class);
@@ -27,6 +29,9 @@ final class FailureDetector implements AutoCloseable {
     private final Runnable housekeeping;
     private final long housekeepingMs;
     private final Map<String, Suspicion> suspects = new ConcurrentHashMap<>();
+
+    /** Suspects of which nobody knows an address any more: not asked until somebody does. */
+    private final Set<String> gone = ConcurrentHashMap.newKeySet();
 
     /** Asked now: one that says nothing keeps no other waiting. */
     private final Set<String> probed = ConcurrentHashMap.newKeySet();
@@ -55,7 +60,24 @@ final class FailureDetector implements AutoCloseable {
     }
 
     boolean isSuspect(String node) {
+        return isPinged(node) || isGone(node);
+    }
+
+    /** Whether it is a suspect that is asked in the background. */
+    boolean isPinged(String node) {
         return !suspects.isEmpty() && suspects.containsKey(node);
+    }
+
+    /** Former homes of blocks may be asked for still: they stay suspect, whoever learned of it. */
+    private boolean isGone(String node) {
+        if (gone.isEmpty() || !gone.contains(node)) {
+            return false;
+        }
+        if (directory.address(node) == null) {
+            return true;
+        }
+        gone.remove(node); // it is back
+        return false;
     }
 
     /** The node could not be connected to, or dropped the connection. */
@@ -69,6 +91,9 @@ final class FailureDetector implements AutoCloseable {
     }
 
     private void suspect(String node, String why, long forNs) {
+        if (isGone(node)) {
+            return;
+        }
         long now = System.nanoTime();
         if (suspects.putIfAbsent(node, new Suspicion(now + forNs, 1)) != null) {
             return;
@@ -131,8 +156,15 @@ final class FailureDetector implements AutoCloseable {
     }
 
     private void probe(String node, Suspicion suspicion) {
+        HostPort address = directory.address(node);
+        if (address == null) {
+            gone.add(node); // before it is no suspect
+            suspects.remove(node, suspicion);
+            LOG.info("{} is not known any more, and not asked whether it is there", node);
+            return;
+        }
         try (StorageConnection connection =
-                new StorageConnection(directory.address(node), cluster, node, PROBE_TIMEOUT_MS)) {
+                new StorageConnection(address, cluster, node, PROBE_TIMEOUT_MS)) {
             connection.ping();
             clear(node);
         } catch (IOException e) {

@@ -76,9 +76,9 @@ final class NodeDirectory {
 
     /**
      * The address that the node announces; else, discovery away or the node down, its last known
-     * one.
+     * one. Null: it is gone for good, as far as is known here.
      */
-    HostPort address(String node) throws IOException {
+    @Nullable HostPort address(String node) {
         Member announced = members.getOrDefault(node, caches.get(node));
         if (announced != null) {
             return announced.address();
@@ -88,7 +88,7 @@ final class NodeDirectory {
                 return site.address();
             }
         }
-        throw new IOException("storage node " + node + " is not known any more");
+        return null;
     }
 
     /**

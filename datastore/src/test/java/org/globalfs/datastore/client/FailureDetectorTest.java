@@ -1,5 +1,6 @@
 package org.globalfs.datastore.client;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
@@ -51,6 +52,28 @@ class FailureDetectorTest {
             // given up
         } finally {
             open.decrementAndGet();
+        }
+    }
+
+    /** As one that was drained and stopped: it is never announced again, nor in an epoch. */
+    @Test
+    void aNodeThatIsGoneForGoodIsSuspectAndNotAsked() throws IOException {
+        InMemoryDiscovery discovery = new InMemoryDiscovery();
+        NodeDirectory directory = new NodeDirectory(discovery, new InMemoryPlacementEpochs());
+        try (ServerSocket server = hung();
+                FailureDetector detector = new FailureDetector("c", directory, () -> {}, 60_000)) {
+            detector.unreachable("n", "it was stopped");
+            await().until(() -> !detector.isPinged("n"));
+            assertThat(detector.isSuspect("n")).isTrue();
+            detector.unreachable("n", "a block was there");
+            assertThat(detector.isPinged("n")).isFalse();
+
+            HostPort address = new HostPort("127.0.0.1", server.getLocalPort());
+            discovery.register(new Member(Role.STORAGE, "n", "west", 1, "a", address, Map.of()));
+            assertThat(detector.isSuspect("n")).isFalse();
+            detector.unreachable("n", "it says nothing");
+            await().until(() -> open.get() == 1);
+            assertThat(detector.isPinged("n")).isTrue();
         }
     }
 
