@@ -115,7 +115,7 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public @Nullable Doubt doubt(long ino) {
-        return sizes.doubt(ino, this::store);
+        return sizes.doubt(ino, this::lengthen);
     }
 
     @Override
@@ -123,9 +123,10 @@ final class FuseKernelCache implements KernelCache {
         sizes.shortened(ino);
     }
 
-    private void store(long ino, long offset, byte content) {
+    private void lengthen(long ino, long size) {
         if (!ended) {
-            check(senders.get().write(new StoreNotice(ino, offset, content)));
+            long result = senders.get().writeShort(new StoreNotice(ino, size - 1));
+            check(result == -Errno.EFAULT.number() ? 0 : result);
         }
     }
 
@@ -286,7 +287,8 @@ final class FuseKernelCache implements KernelCache {
         }
     }
 
-    private record StoreNotice(long ino, long offset, byte content) implements Notice {
+    /** Of one byte, which is not there. */
+    private record StoreNotice(long ino, long offset) implements Notice {
         @Override
         public int code() {
             return FuseFlags.NOTIFY_STORE;
@@ -298,8 +300,7 @@ final class FuseKernelCache implements KernelCache {
             out.putLong(at + FuseLayout.NotifyStoreOut.OFFSET, offset);
             out.putInt(at + FuseLayout.NotifyStoreOut.SIZE, 1);
             out.putInt(at + FuseLayout.NotifyStoreOut.SIZE + 4, 0);
-            out.put(at + FuseLayout.NotifyStoreOut.SIZE_OF, content);
-            return FuseLayout.NotifyStoreOut.SIZE_OF + 1;
+            return FuseLayout.NotifyStoreOut.SIZE_OF;
         }
     }
 
@@ -320,6 +321,7 @@ final class FuseKernelCache implements KernelCache {
     private final class Sender {
         private final MemorySegment memory = Arena.ofAuto().allocate(4096);
         private final ByteBuffer bytes = memory.asByteBuffer().order(ByteOrder.nativeOrder());
+        private final MemorySegment vectors = Arena.ofAuto().allocate(32, 8);
         private final MemorySegment errnoState = Libc.newState();
 
         long send(Notice notice) {
@@ -331,12 +333,23 @@ final class FuseKernelCache implements KernelCache {
 
         /** Without waiting for answers under way. */
         long write(Notice notice) {
-            int size =
+            return Libc.write(device.fd(), memory.address(), put(notice, 0), errnoState);
+        }
+
+        /** Likewise, of a notice whose last byte is missing. */
+        long writeShort(Notice notice) {
+            return Libc.writeShort(
+                    device.fd(), memory.address(), put(notice, 1) - 1, 1, vectors, errnoState);
+        }
+
+        /** Returns the size, with that of what is not there. */
+        private int put(Notice notice, int missing) {
+            int there =
                     FuseLayout.OutHeader.SIZE_OF + notice.put(bytes, FuseLayout.OutHeader.SIZE_OF);
-            bytes.putInt(FuseLayout.OutHeader.LEN, size);
+            bytes.putInt(FuseLayout.OutHeader.LEN, there + missing);
             bytes.putInt(FuseLayout.OutHeader.ERROR, notice.code());
             bytes.putLong(FuseLayout.OutHeader.UNIQUE, 0);
-            return Libc.write(device.fd(), memory.address(), size, errnoState);
+            return there + missing;
         }
     }
 

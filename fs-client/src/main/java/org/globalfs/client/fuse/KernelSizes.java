@@ -13,8 +13,13 @@ import org.jspecify.annotations.Nullable;
  * for before the newest of it; an INVAL_INODE is such an event, whatever it takes back. Who reads a
  * growing file through the kernel's pages then gets what lay within the size before, however long
  * ago another client's write was acknowledged. So for some time after an invalidation a size is
- * told not only by the answer but by a NOTIFY_STORE of the file's last byte as well, which makes
- * the file longer at once. A file that became shorter needs none: the answer to the READ says so.
+ * told not only by the answer but by a NOTIFY_STORE as well, which makes the file longer at once. A
+ * file that became shorter needs none: the answer to the READ says so.
+ *
+ * <p>What is stored is the file's last byte, and none comes along: the kernel makes the file longer
+ * if it has it shorter, then finds nothing to copy and leaves the page as it was (EFAULT). A byte
+ * would go into the page whatever that holds, and a program of this mount may just have written
+ * there through a mapping, which nobody but the kernel knows of.
  *
  * <p>A store must not bring back a size that an invalidation takes away. An invalidation is counted
  * before it is sent; a store is begun when the count is what it was before the attributes were
@@ -26,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class KernelSizes {
 
-    /** Sends a NOTIFY_STORE of one byte. */
+    /** Sends a NOTIFY_STORE that makes the file this long, if it is shorter. */
     interface Store {
-        void send(long ino, long offset, byte content);
+        void send(long ino, long size);
     }
 
     /** Longer than a question is on its way from the kernel. */
@@ -151,12 +156,12 @@ final class KernelSizes {
         }
 
         @Override
-        public boolean lengthen(long size, byte last) {
+        public boolean lengthen(long size) {
             if (!slot.beginStore(ino, count)) {
                 return false;
             }
             try {
-                store.send(ino, size - 1, last);
+                store.send(ino, size);
                 slot.stored(ino, size, count);
             } finally {
                 slot.endStore(ino);

@@ -51,6 +51,8 @@ final class Libc {
             call("read", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle WRITE =
             call("write", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle WRITEV =
+            call("writev", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     private static final MethodHandle IOCTL =
             call("ioctl", JAVA_INT, 2, JAVA_INT, JAVA_LONG, ADDRESS);
     private static final MethodHandle ACCESS = call("access", JAVA_INT, ADDRESS, JAVA_INT);
@@ -114,6 +116,31 @@ final class Libc {
     static long write(int fd, long address, long length, MemorySegment state) {
         try {
             long result = (long) WRITE.invokeExact(state, fd, address, length);
+            return result < 0 ? -errno(state) : result;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /**
+     * As {@link #write} of {@code length} bytes at {@code address} and {@code missing} more that
+     * are nowhere: what takes them gets EFAULT there.
+     *
+     * @param vectors room for two of struct iovec
+     */
+    static long writeShort(
+            int fd,
+            long address,
+            long length,
+            long missing,
+            MemorySegment vectors,
+            MemorySegment state) {
+        vectors.setAtIndex(JAVA_LONG, 0, address);
+        vectors.setAtIndex(JAVA_LONG, 1, length);
+        vectors.setAtIndex(JAVA_LONG, 2, 0);
+        vectors.setAtIndex(JAVA_LONG, 3, missing);
+        try {
+            long result = (long) WRITEV.invokeExact(state, fd, vectors.address(), 2);
             return result < 0 ? -errno(state) : result;
         } catch (Throwable t) {
             throw unexpected(t);

@@ -6,7 +6,6 @@ import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.io.ContentException;
 import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.io.FileContent;
-import org.globalfs.client.io.ReadAhead;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.client.vfs.OpenFiles.Handle;
@@ -39,7 +38,6 @@ final class Files {
     private static final int FMODE_EXEC = 0x20;
 
     private static final int OPEN_ROUNDS = 5;
-    private static final int PAGE_BYTES = 4096;
     private static final long TELL_NS = 30_000_000_000L;
 
     private final Requests requests;
@@ -82,7 +80,7 @@ final class Files {
     private AttributesReply attributes(Caller caller, long ino, @Nullable OpenInode open)
             throws FsException {
         Patience patience = requests.patience(caller);
-        for (boolean anew = false; ; anew = true) {
+        while (true) {
             KernelCache mounted = kernel;
             KernelCache.Doubt doubt = open == null || mounted == null ? null : mounted.doubt(ino);
             Attributes attributes = names.attributes(caller, ino);
@@ -91,7 +89,7 @@ final class Files {
             if (open == null || doubt == null) {
                 return reply;
             }
-            if (lengthened(open, reply.stat(), doubt, anew, patience) || patience.over()) {
+            if (lengthened(reply.stat(), doubt) || patience.over()) {
                 return names.still(reply, attributes);
             }
         }
@@ -122,39 +120,10 @@ final class Files {
     }
 
     /** Whether the kernel has the file at least as long as it is going to be told. */
-    private boolean lengthened(
-            OpenInode open, Stat stat, KernelCache.Doubt doubt, boolean anew, Patience patience) {
+    private static boolean lengthened(Stat stat, KernelCache.Doubt doubt) {
         long size = stat.size();
         boolean regular = (stat.mode() & Stat.TYPE_MASK) == Stat.REGULAR;
-        if (!regular || size == 0 || doubt.covers(size)) {
-            return true;
-        }
-        // All of the page, as it is what the kernel is going to read.
-        long start = (size - 1) / PAGE_BYTES * PAGE_BYTES;
-        ByteBuffer page = ByteBuffer.allocate((int) (size - start));
-        long version;
-        try {
-            version =
-                    anew
-                            ? open.content.readAnew(start, page, new ReadAhead(), patience)
-                            : open.content.read(start, page, new ReadAhead(), patience);
-        } catch (ContentException e) {
-            // Attributes are to be had without content; who reads it is told.
-            // A process that was killed does not wait for it.
-            if (!patience.cancelled()) {
-                LOG.info("the end of inode {} is unreadable: {}", open.content.ino(), e.errno(), e);
-            }
-            return true;
-        }
-        if (page.hasRemaining() || !doubt.lengthen(size, page.get(page.limit() - 1))) {
-            return false;
-        }
-        if (version >= 0 && start == size - 1) {
-            // This byte alone is all of the page, which the kernel now has.
-            pages.read(open.content.ino(), version);
-            grants.read(open.content.ino(), version);
-        }
-        return true;
+        return !regular || size == 0 || doubt.covers(size) || doubt.lengthen(size);
     }
 
     void access(Caller caller, long ino, int mask) throws FsException {

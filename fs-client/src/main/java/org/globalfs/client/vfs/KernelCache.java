@@ -70,15 +70,14 @@ public interface KernelCache {
         boolean covers(long size);
 
         /**
-         * Makes the file this long, if the kernel has it shorter. It may wait for a page that is
-         * being read or written.
+         * Makes the file this long, if the kernel has it shorter; its pages stay as they are. It
+         * may wait for a page that is being read or written.
          *
          * @param size at least 1
-         * @param last the byte at its end
          * @return false: something of the inode was taken back since the doubt arose, so its
          *     attributes are to be asked for anew
          */
-        boolean lengthen(long size, byte last);
+        boolean lengthen(long size);
     }
 
     /** Whether files opened with {@link OpenResult#directIo} can be mapped: Linux 6.6. */

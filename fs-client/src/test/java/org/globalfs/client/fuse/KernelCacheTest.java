@@ -3,6 +3,7 @@ package org.globalfs.client.fuse;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,6 +93,45 @@ class KernelCacheTest {
         } finally {
             reader.destroyForcibly();
         }
+    }
+
+    /** What a program stores through a mapping is known to the kernel alone. */
+    @Test
+    void aFileIsMadeLongerWithoutTouchingWhatItHolds() throws Exception {
+        mount.shell(10, "printf '%0100d' 0 > file");
+        Process program =
+                new ProcessBuilder(
+                                "python3",
+                                "-c",
+                                """
+                                import mmap, os, sys
+                                fd = os.open(sys.argv[1], os.O_RDWR)
+                                pages = mmap.mmap(fd, 100)
+                                pages[99] = ord('y')
+                                def show(): print(len(os.pread(fd, 200, 0)), chr(pages[99]), flush=True)
+                                show()
+                                for line in sys.stdin: show()
+                                pages.flush()
+                                """,
+                                mount.mountpoint().resolve("file").toString())
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+        try (var output = program.inputReader();
+                var input = program.outputWriter()) {
+            assertThat(output.readLine()).isEqualTo("100 y");
+            for (int size : List.of(100, 200)) {
+                mount.tell("lengthen file " + size);
+                assertThat(mount.expectLine("lengthened ")).isEqualTo("lengthened true");
+                input.write("show\n");
+                input.flush();
+                assertThat(output.readLine()).isEqualTo(size + " y");
+            }
+        } catch (IOException | AssertionError e) {
+            program.destroyForcibly();
+            throw e;
+        }
+        assertThat(program.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(mount.shell(10, "head -c 100 file | tail -c 1")).isEqualTo("y");
     }
 
     /** The kernel drops none of its pages before it is answered, here after its time-out. */

@@ -17,29 +17,28 @@ class KernelSizesTest {
     private final AtomicLong stored = new AtomicLong();
 
     private KernelCache.Doubt doubt() {
-        return Objects.requireNonNull(
-                sizes.doubt(INO, (ino, offset, content) -> stored.set(offset + 1)));
+        return Objects.requireNonNull(sizes.doubt(INO, (ino, size) -> stored.set(size)));
     }
 
     @Test
     void theKernelIsBelievedUntilSomethingIsTakenBack() {
-        assertThat(sizes.doubt(INO, (ino, offset, content) -> {})).isNull();
+        assertThat(sizes.doubt(INO, (ino, size) -> {})).isNull();
         sizes.invalidated(INO);
         assertThat(doubt().covers(1)).isFalse();
         sizes.sent(INO);
-        assertThat(doubt().lengthen(10, (byte) 'x')).isTrue();
+        assertThat(doubt().lengthen(10)).isTrue();
         assertThat(stored).hasValue(10);
     }
 
     @Test
     void whatIsStoredCountsUntilTheNextInvalidation() {
         sizes.invalidated(INO);
-        assertThat(doubt().lengthen(10, (byte) 'x')).isTrue();
+        assertThat(doubt().lengthen(10)).isTrue();
         assertThat(doubt().covers(10)).isTrue();
         assertThat(doubt().covers(11)).isFalse();
         sizes.shortened(INO);
         assertThat(doubt().covers(10)).isFalse();
-        assertThat(doubt().lengthen(4, (byte) 'x')).isTrue();
+        assertThat(doubt().lengthen(4)).isTrue();
         assertThat(doubt().covers(4)).isTrue();
         sizes.invalidated(INO);
         assertThat(doubt().covers(4)).isFalse();
@@ -50,7 +49,7 @@ class KernelSizesTest {
         sizes.invalidated(INO);
         KernelCache.Doubt before = doubt();
         sizes.invalidated(INO);
-        assertThat(before.lengthen(10, (byte) 'x')).isFalse();
+        assertThat(before.lengthen(10)).isFalse();
         assertThat(before.covers(0)).isFalse();
         assertThat(stored).hasValue(0);
     }
@@ -61,7 +60,7 @@ class KernelSizesTest {
         CountDownLatch storing = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         KernelCache.Doubt slow = slow(storing, goOn);
-        FutureTask<Boolean> store = started(() -> slow.lengthen(10, (byte) 'x'));
+        FutureTask<Boolean> store = started(() -> slow.lengthen(10));
         assertThat(storing.await(30, SECONDS)).isTrue();
         sizes.invalidated(INO);
         FutureTask<Long> seen =
@@ -80,14 +79,14 @@ class KernelSizesTest {
         return Objects.requireNonNull(
                 sizes.doubt(
                         INO,
-                        (ino, offset, content) -> {
+                        (ino, size) -> {
                             storing.countDown();
                             try {
                                 assertThat(goOn.await(30, SECONDS)).isTrue();
                             } catch (InterruptedException e) {
                                 throw new IllegalStateException(e);
                             }
-                            stored.set(offset + 1);
+                            stored.set(size);
                         }));
     }
 
@@ -98,7 +97,7 @@ class KernelSizesTest {
         CountDownLatch storing = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         KernelCache.Doubt slow = slow(storing, goOn);
-        FutureTask<Boolean> store = started(() -> slow.lengthen(10, (byte) 'x'));
+        FutureTask<Boolean> store = started(() -> slow.lengthen(10));
         assertThat(storing.await(30, SECONDS)).isTrue();
         FutureTask<Integer> others =
                 started(() -> {
@@ -106,8 +105,8 @@ class KernelSizesTest {
                     for (long other = INO + 1; other <= INO + 10_000; other++) {
                         sizes.invalidated(other);
                         sizes.awaitStored(other);
-                        KernelCache.Doubt doubt = sizes.doubt(other, (ino, offset, content) -> {});
-                        boolean longer = Objects.requireNonNull(doubt).lengthen(10, (byte) 'x');
+                        KernelCache.Doubt doubt = sizes.doubt(other, (ino, size) -> {});
+                        boolean longer = Objects.requireNonNull(doubt).lengthen(10);
                         lengthened += longer ? 1 : 0;
                     }
                     return lengthened;

@@ -4,11 +4,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Scanner;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.client.jnr.JnrMount;
 import org.globalfs.client.vfs.FileSystem;
 import org.globalfs.client.vfs.FsException;
+import org.globalfs.client.vfs.KernelCache;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -94,6 +96,7 @@ public final class MemoryMount {
                 }
                 case "steal", "change" -> change(fileSystem, words);
                 case "forget" -> forget(fileSystem, words[1]);
+                case "lengthen" -> lengthen(fileSystem, words[1], Long.parseLong(words[2]));
                 case "expire" -> expire(fileSystem, words[1], words[2]);
                 default -> mount.close();
             }
@@ -131,6 +134,20 @@ public final class MemoryMount {
             System.out.println("forgot");
         } catch (FsException e) {
             System.out.println("forgot " + e);
+        }
+    }
+
+    /** {@code lengthen NAME SIZE}: as after an invalidation, when an answer is not believed. */
+    private static void lengthen(MemoryFileSystem fileSystem, String name, long size) {
+        try {
+            long ino = fileSystem.inodeOf(name);
+            KernelCache kernel = fileSystem.kernel();
+            kernel.invalidateInode(ino, -1, 0);
+            boolean sent = kernel.awaitInode(ino, 2_000);
+            KernelCache.Doubt doubt = Objects.requireNonNull(kernel.doubt(ino));
+            System.out.println("lengthened " + (sent && doubt.lengthen(size)));
+        } catch (FsException | InterruptedException e) {
+            System.out.println("lengthened " + e);
         }
     }
 
