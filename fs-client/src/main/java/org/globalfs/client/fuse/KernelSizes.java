@@ -26,6 +26,11 @@ import org.jspecify.annotations.Nullable;
  * asked for; and who sends an invalidation waits between counting and sending for the store that is
  * under way.
  *
+ * <p>Nor a size that this mount cut off. A truncation counts likewise, once it is committed, and is
+ * answered when the store that is under way is through: then the kernel goes by the answer. It
+ * waits for that for a second at most. A store begins with the size and can only be waiting for a
+ * page after so long, and whoever has that may be waiting for the truncation to be answered.
+ *
  * <p>Inodes share counters, by hash: that costs a question more now and then, and nothing else. A
  * store may wait for a page that is being read, so one of another inode is not waited for.
  */
@@ -39,6 +44,8 @@ final class KernelSizes {
     /** Longer than a question is on its way from the kernel. */
     private static final long DOUBT_NS = TimeUnit.SECONDS.toNanos(10);
 
+    private static final long TRUNCATION_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
+
     private static final int SLOTS = 256;
 
     private final Slot[] slots = new Slot[SLOTS];
@@ -50,7 +57,10 @@ final class KernelSizes {
     }
 
     private static final class Slot {
-        private long invalidations;
+        /** Invalidations and truncations. */
+        private long changes;
+
+        private boolean everSent;
         private long unsent;
         private long lastNs;
         private long ino;
@@ -60,32 +70,35 @@ final class KernelSizes {
         private final Set<Long> storing = new HashSet<>();
 
         synchronized void invalidated() {
-            invalidations++;
+            changes++;
             unsent++;
             ino = 0;
         }
 
         synchronized void sent() {
             unsent--;
+            everSent = true;
             lastNs = System.nanoTime();
         }
 
         synchronized void shortened(long inode) {
+            changes++;
             if (ino == inode) {
                 ino = 0;
             }
+            awaitStored(inode, TRUNCATION_WAIT_NS);
         }
 
-        /** The count of invalidations; 0: none was lately. */
+        /** The count of changes; 0: there was no invalidation lately. */
         synchronized long recent() {
-            boolean lately = invalidations > 0 && System.nanoTime() - lastNs < DOUBT_NS;
-            return unsent > 0 || lately ? invalidations : 0;
+            boolean lately = everSent && System.nanoTime() - lastNs < DOUBT_NS;
+            return unsent > 0 || lately ? changes : 0;
         }
 
-        /** False: something was taken back since there were that many invalidations. */
+        /** False: something was taken back, or cut off, since there were that many changes. */
         synchronized boolean beginStore(long inode, long count) {
-            awaitStored(inode);
-            return invalidations == count && storing.add(inode);
+            awaitStored(inode, Long.MAX_VALUE);
+            return changes == count && storing.add(inode);
         }
 
         synchronized void endStore(long inode) {
@@ -93,11 +106,17 @@ final class KernelSizes {
             notifyAll();
         }
 
-        synchronized void awaitStored(long inode) {
+        synchronized void awaitStored(long inode, long atMostNs) {
+            long beganNs = System.nanoTime();
             boolean interrupted = false;
             while (storing.contains(inode)) {
+                long leftNs = atMostNs - (System.nanoTime() - beganNs);
+                if (leftNs <= 0) {
+                    break;
+                }
                 try {
-                    wait();
+                    // Never 0, which is for ever.
+                    wait(TimeUnit.NANOSECONDS.toMillis(leftNs) + 1);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -108,11 +127,11 @@ final class KernelSizes {
         }
 
         synchronized boolean covers(long inode, long atLeast, long count) {
-            return invalidations == count && ino == inode && size >= atLeast;
+            return changes == count && ino == inode && size >= atLeast;
         }
 
         synchronized void stored(long inode, long newSize, long count) {
-            if (invalidations == count) {
+            if (changes == count) {
                 ino = inode;
                 size = newSize;
             }
@@ -130,7 +149,7 @@ final class KernelSizes {
 
     /** Right before it is sent: sizes read before it are with the kernel, or will never be. */
     void awaitStored(long ino) {
-        slot(ino).awaitStored(ino);
+        slot(ino).awaitStored(ino, Long.MAX_VALUE);
     }
 
     /** Right after it was sent. */
@@ -138,6 +157,7 @@ final class KernelSizes {
         slot(ino).sent();
     }
 
+    /** Between a truncation and the answer to it: sizes asked for before are not told any more. */
     void shortened(long ino) {
         slot(ino).shortened(ino);
     }

@@ -61,7 +61,10 @@ public interface KernelCache {
      */
     @Nullable Doubt doubt(long ino);
 
-    /** This mount itself makes the file shorter. */
+    /**
+     * This mount itself made the file shorter, and is about to answer that: a {@link Doubt} from
+     * before makes it no longer any more. It may wait for up to a second.
+     */
     void shortened(long ino);
 
     /** What is known of the size that the kernel believes in, while it may not believe answers. */
@@ -74,8 +77,8 @@ public interface KernelCache {
          * may wait for a page that is being read or written.
          *
          * @param size at least 1
-         * @return false: something of the inode was taken back since the doubt arose, so its
-         *     attributes are to be asked for anew
+         * @return false: something of the inode was taken back, or it was made shorter, since the
+         *     doubt arose, so its attributes are to be asked for anew
          */
         boolean lengthen(long size);
     }

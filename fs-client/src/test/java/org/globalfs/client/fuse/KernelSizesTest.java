@@ -75,6 +75,54 @@ class KernelSizesTest {
         assertThat(doubt().covers(10)).isFalse();
     }
 
+    /** The kernel goes by what it hears last. */
+    @Test
+    void aSizeAskedForBeforeATruncationIsNotStoredAfterIt() {
+        sizes.invalidated(INO);
+        KernelCache.Doubt before = doubt();
+        assertThat(doubt().lengthen(5)).isTrue();
+        sizes.shortened(INO);
+        assertThat(before.lengthen(10)).isFalse();
+        assertThat(before.covers(1)).isFalse();
+        assertThat(stored).hasValue(5);
+        assertThat(doubt().lengthen(3)).isTrue();
+    }
+
+    @Test
+    void aTruncationIsNotAnsweredBeforeTheStoreUnderWay() throws Exception {
+        sizes.invalidated(INO);
+        CountDownLatch storing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        KernelCache.Doubt slow = slow(storing, goOn);
+        FutureTask<Boolean> store = started(() -> slow.lengthen(10));
+        assertThat(storing.await(30, SECONDS)).isTrue();
+        FutureTask<Long> seen =
+                started(() -> {
+                    sizes.shortened(INO);
+                    return stored.get();
+                });
+        goOn.countDown();
+        assertThat(seen.get(30, SECONDS)).isEqualTo(10);
+        assertThat(store.get(30, SECONDS)).isTrue();
+        assertThat(doubt().covers(10)).isFalse();
+    }
+
+    /** That waits for a page whose writing waits for the truncation. */
+    @Test
+    void aTruncationIsAnsweredThoughAStoreStaysUnderWay() throws Exception {
+        sizes.invalidated(INO);
+        CountDownLatch storing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        KernelCache.Doubt slow = slow(storing, goOn);
+        FutureTask<Boolean> store = started(() -> slow.lengthen(10));
+        assertThat(storing.await(30, SECONDS)).isTrue();
+        sizes.shortened(INO);
+        assertThat(store.isDone()).isFalse();
+        goOn.countDown();
+        assertThat(store.get(30, SECONDS)).isTrue();
+        assertThat(doubt().covers(10)).isFalse();
+    }
+
     private KernelCache.Doubt slow(CountDownLatch storing, CountDownLatch goOn) {
         return Objects.requireNonNull(
                 sizes.doubt(
