@@ -2,6 +2,7 @@ package org.globalfs.client.cache;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which version of a file's content the kernel's page cache holds, so that an open of the same
@@ -9,19 +10,80 @@ import com.github.benmanes.caffeine.cache.Caffeine;
  *
  * <p>The kernel's pages follow this mount's own writes. They are no longer of one version once a
  * page was read at another version, or another client's update came between two of ours.
+ *
+ * <p>Pages of another version are gone only once the program that opened the file runs again, or
+ * the kernel was told to drop them: until then no other open keeps them.
  */
 public final class KernelPages {
 
-    private static final long MIXED = -1;
+    private static final Known MIXED = new Known(-1, null);
     private static final int FILES = 100_000;
 
-    private final Cache<Long, Long> versions =
+    private final Cache<Long, Known> versions =
             Caffeine.newBuilder().maximumSize(FILES).executor(Runnable::run).build();
 
-    /** The file is being opened at this version; true: the pages that the kernel has are of it. */
-    public boolean opened(long ino, long version) {
-        Long before = versions.asMap().put(ino, version);
-        return before != null && before == version;
+    /** Compared by identity. */
+    private static final class Known {
+        final long version;
+
+        /** Until the kernel has dropped what it had of other versions; null: it has. */
+        final @Nullable Dropping dropping;
+
+        Known(long version, @Nullable Dropping dropping) {
+            this.version = version;
+            this.dropping = dropping;
+        }
+    }
+
+    /** Compared by identity. */
+    private static final class Dropping {}
+
+    /** Has the kernel drop pages. */
+    public interface Drop {
+        /**
+         * To return at once.
+         *
+         * @param stale false: the kernel knows of none of another version, unless it has been told
+         *     to drop them before
+         * @param dropped to be run when all that was to be dropped is
+         */
+        void begin(boolean stale, Runnable dropped);
+    }
+
+    /**
+     * The file is being opened at this version; true: the pages that the kernel has are of it.
+     *
+     * @param drop is called at most once, before this returns, if they are not
+     */
+    public boolean opened(long ino, long version, Drop drop) {
+        Dropping dropping = new Dropping();
+        Known opened = new Known(version, dropping);
+        boolean[] stale = {false};
+        Known now =
+                versions.asMap()
+                        .compute(
+                                ino,
+                                (key, known) -> {
+                                    stale[0] = known != null;
+                                    return known != null && known.version == version
+                                            ? known
+                                            : opened;
+                                });
+        if (now != opened) {
+            return now.dropping == null;
+        }
+        drop.begin(stale[0], () -> dropped(ino, dropping));
+        return false;
+    }
+
+    private void dropped(long ino, Dropping dropping) {
+        versions.asMap()
+                .computeIfPresent(
+                        ino,
+                        (key, known) ->
+                                known.dropping == dropping
+                                        ? new Known(known.version, null)
+                                        : known);
     }
 
     /**
@@ -29,7 +91,8 @@ public final class KernelPages {
      * next open finds a newer version and drops all pages.
      */
     public void read(long ino, long version) {
-        versions.asMap().computeIfPresent(ino, (key, known) -> version >= known ? known : MIXED);
+        versions.asMap()
+                .computeIfPresent(ino, (key, known) -> version >= known.version ? known : MIXED);
     }
 
     /**
@@ -38,7 +101,12 @@ public final class KernelPages {
      */
     public void changed(long ino, long version, int steps) {
         versions.asMap()
-                .computeIfPresent(ino, (key, known) -> known == version - steps ? version : MIXED);
+                .computeIfPresent(
+                        ino,
+                        (key, known) ->
+                                known.version == version - steps
+                                        ? new Known(version, known.dropping)
+                                        : MIXED);
     }
 
     /** The kernel's pages are no good, or gone. */

@@ -344,14 +344,31 @@ final class Files {
     }
 
     private OpenResult result(Handle handle, Attributes attributes, int flags) {
-        boolean keep = pages.opened(attributes.getIno(), attributes.getVersion());
+        long ino = attributes.getIno();
+        boolean keep =
+                pages.opened(
+                        ino,
+                        attributes.getVersion(),
+                        (stale, dropped) -> dropPages(ino, stale, dropped));
         if (keep) {
-            grants.known(attributes.getIno(), attributes.getVersion());
+            grants.known(ino, attributes.getVersion());
         }
         // Every close is told, a reader's too: it ends locks.
         boolean direct = appends(flags) || isShared(attributes, flags);
         return new OpenResult(handle.number, keep, direct, false, false);
     }
+    private void dropPages(long ino, boolean stale, Runnable dropped) {
+        KernelCache mounted = kernel;
+        if (mounted == null) {
+            dropped.run();
+            return;
+        }
+        if (stale) {
+            mounted.invalidateInode(ino, 0, 0);
+        }
+        mounted.afterInode(ino, dropped);
+    }
+
 
     /**
      * What is written with O_APPEND goes past the kernel's pages: the kernel would put it where it
