@@ -189,6 +189,15 @@ final class FuseKernelCache implements KernelCache {
     public boolean awaitInode(long ino, long timeoutMs) throws InterruptedException {
         CountDownLatch reached = new CountDownLatch(1);
         inodes.after(ino, reached::countDown);
+        if (reached.getCount() == 0) {
+            return true;
+        }
+        // It may be waiting for a request that nobody has read yet.
+        for (Worker worker : workers.get()) {
+            if (worker.isCurrentThread()) {
+                return worker.awaitKernel(reached, timeoutMs);
+            }
+        }
         return reached.await(timeoutMs, TimeUnit.MILLISECONDS);
     }
 

@@ -1,6 +1,7 @@
 package org.globalfs.client.fuse;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -251,6 +252,20 @@ final class Worker implements Runnable {
             } else {
                 LockSupport.parkNanos(20_000);
             }
+        }
+    }
+
+    boolean isCurrentThread() {
+        return Thread.currentThread().equals(thread);
+    }
+
+    /** As {@link CountDownLatch#await}, by this worker: others serve requests meanwhile. */
+    boolean awaitKernel(CountDownLatch reached, long timeoutMs) throws InterruptedException {
+        pool.awaitsKernel();
+        try {
+            return reached.await(timeoutMs, TimeUnit.MILLISECONDS);
+        } finally {
+            pool.awaitedKernel();
         }
     }
 

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * <p>A worker that took a request and leaves nobody reading lets another one read before it goes to
  * work: a parked one, the most recently used first, else a new one. One that comes back while
  * enough are reading parks. Workers whose request was answered for them by the watchdog do not
- * count until they come back.
+ * count until they come back, nor do those that wait for the kernel, which may need another request
+ * served first.
  *
  * <p>Where the system gives no further thread, those that there are serve: one that has answered
  * reads again as long as nobody does.
@@ -51,6 +52,7 @@ final class WorkerPool {
     private final ArrayDeque<Worker> parked = new ArrayDeque<>();
     private int alive;
     private int givenUp;
+    private int awaitingKernel;
     private int numbered;
     private boolean saturated;
     private final FailureNews shortages = new FailureNews();
@@ -102,15 +104,19 @@ final class WorkerPool {
             if (waiting != null) {
                 readers.incrementAndGet();
                 waiting.resume();
-            } else if (alive - givenUp < maxThreads && alive < STUCK_FACTOR * maxThreads) {
+            } else if (atWork() < maxThreads && alive < STUCK_FACTOR * maxThreads) {
                 startWorkerIfPossible();
             } else if (!saturated) {
                 saturated = true;
                 log.warn(
-                        "all {} threads of the mount are at work: further requests wait",
-                        alive - givenUp);
+                        "all {} threads of the mount are at work: further requests wait", atWork());
             }
         }
+    }
+
+    /** Lock held. */
+    private int atWork() {
+        return alive - givenUp - awaitingKernel;
     }
 
     private void startWorkerIfPossible() {
@@ -162,7 +168,7 @@ final class WorkerPool {
                 readers.incrementAndGet();
                 return true;
             }
-            if (alive - givenUp > maxThreads) {
+            if (atWork() > maxThreads) {
                 return false;
             }
             parked.addFirst(worker);
@@ -185,6 +191,21 @@ final class WorkerPool {
     void returned() {
         synchronized (lock) {
             givenUp--;
+        }
+    }
+
+    /** A worker is going to wait for the kernel, and for what that may be waiting for. */
+    void awaitsKernel() {
+        synchronized (lock) {
+            awaitingKernel++;
+        }
+        ensureReader();
+    }
+
+    /** It has waited. */
+    void awaitedKernel() {
+        synchronized (lock) {
+            awaitingKernel--;
         }
     }
 

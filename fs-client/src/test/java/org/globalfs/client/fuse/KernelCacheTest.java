@@ -31,12 +31,18 @@ class KernelCacheTest {
     }
 
     private void start(Duration requestTimeout) throws Exception {
+        start(requestTimeout, "readers=1", "threads=64");
+    }
+
+    private void start(Duration requestTimeout, String readers, String threads) throws Exception {
         mount =
                 MountedProcess.start(
                         folder.resolve("mnt"),
                         "3600000",
                         String.valueOf(requestTimeout.toMillis()),
-                        "explicit");
+                        "explicit",
+                        readers,
+                        threads);
     }
 
     @AfterEach
@@ -157,6 +163,34 @@ class KernelCacheTest {
             assertThat(waits.isAlive()).isTrue();
         } finally {
             waits.destroyForcibly();
+        }
+    }
+
+    /** The kernel drops no page before its read is answered, which may have to be read first. */
+    @Test
+    void whoWaitsForTheKernelHoldsUpNobody() throws Exception {
+        mount.close();
+        start(Duration.ofSeconds(25), "readers=1", "threads=2");
+        change("steal slow-1 text");
+        mount.shell(10, "printf one > file");
+        Process reads =
+                new ProcessBuilder("cat", mount.mountpoint().resolve("slow-1").toString()).start();
+        Process waits = null;
+        try {
+            assertThat(reads.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+            mount.tell("change slow-1 other");
+            assertThat(mount.expectLine("changed ")).isEqualTo("changed false");
+            waits =
+                    new ProcessBuilder("stat", mount.mountpoint().resolve("settle").toString())
+                            .start();
+            assertThat(waits.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+            assertThat(mount.shell(10, "cat file")).isEqualTo("one");
+            assertThat(waits.isAlive()).isTrue();
+        } finally {
+            reads.destroyForcibly();
+            if (waits != null) {
+                waits.destroyForcibly();
+            }
         }
     }
 

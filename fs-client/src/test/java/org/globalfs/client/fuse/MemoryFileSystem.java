@@ -160,6 +160,17 @@ class MemoryFileSystem implements FileSystem {
         return known == null ? 0 : known.ino();
     }
 
+    /** Waits for what the kernel has of files that are read slowly. */
+    private void settle() {
+        try {
+            for (long ino : slow) {
+                kernel().awaitInode(ino, 30_000);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     @Override
     public Entry lookup(Caller caller, long parent, byte[] name) throws FsException {
         String text = new String(name, StandardCharsets.ISO_8859_1);
@@ -170,6 +181,9 @@ class MemoryFileSystem implements FileSystem {
             for (int i = 0; i < 20; i++) {
                 LockSupport.parkNanos(100_000_000L);
             }
+        }
+        if (text.equals("settle")) {
+            settle();
         }
         if (text.equals("steps")) {
             steps(caller);
