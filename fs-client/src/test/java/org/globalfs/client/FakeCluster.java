@@ -86,6 +86,10 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
 
     public final List<Command> executed = new ArrayList<>();
     public final AtomicInteger reads = new AtomicInteger();
+
+    /** Runs before a read is answered. */
+    public volatile Runnable beforeRead = () -> {};
+
     public final AtomicInteger updates = new AtomicInteger();
     public final List<Integer> asked = new ArrayList<>();
     public volatile int leaseMs;
@@ -313,6 +317,7 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
 
     private ReadReply read(Replica replica, ReadRequest request) {
         reads.incrementAndGet();
+        beforeRead.run();
         Integer elsewhere = redirect(replica, request.getPartition());
         if (elsewhere != null) {
             return new ReadReply(Status.REDIRECT, 0, new Position(request.getPartition(), 0))

@@ -355,8 +355,10 @@ final class Files {
         }
         // Every close is told, a reader's too: it ends locks.
         boolean direct = appends(flags) || isShared(attributes, flags);
+        handle.direct = direct;
         return new OpenResult(handle.number, keep, direct, false, false);
     }
+
     private void dropPages(long ino, boolean stale, Runnable dropped) {
         KernelCache mounted = kernel;
         if (mounted == null) {
@@ -368,7 +370,6 @@ final class Files {
         }
         mounted.afterInode(ino, dropped);
     }
-
 
     /**
      * What is written with O_APPEND goes past the kernel's pages: the kernel would put it where it
@@ -511,15 +512,21 @@ final class Files {
                 grants.read(ino, version);
                 // Who asked for attributes or appended meanwhile may tell the kernel of a greater
                 // size; it takes what is missing of this answer for zeros then.
+                // An append that begins from here on has these pages dropped, see appended.
                 long end = offset + into.position() - start;
-                outgrown =
-                        into.hasRemaining()
-                                && (open.inode.outgrew(version, end) || open.content().appends());
+                boolean appending = !anew && open.content().appends();
+                boolean outgrew = !(anew && pastPages(open)) && open.inode.outgrew(version, end);
+                outgrown = into.hasRemaining() && (appending || outgrew);
                 anew = true;
             } while (outgrown && !patience.over());
         } catch (ContentException e) {
             throw failed(e);
         }
+    }
+
+    /** Whether what is read through it usually goes to the program, not into pages. */
+    private boolean pastPages(Handle handle) {
+        return kernel == null || handle.direct || (handle.flags & OpenFlags.O_DIRECT) != 0;
     }
 
     int write(Caller caller, long handle, long offset, ByteBuffer content, int flags)

@@ -73,6 +73,9 @@ final class OpenFiles {
         private long errorsSeen;
         private volatile boolean lockLost;
 
+        /** The kernel was told to read and write it past its pages. */
+        volatile boolean direct;
+
         Handle(long number, int flags, OpenInode inode) {
             this.number = number;
             this.flags = flags;

@@ -15,6 +15,11 @@ public final class OpenFlags {
     public static final int O_SYNC = 04010000;
 
     /**
+     * Both values that it has, of which the other one is O_DIRECTORY, with which no file is opened.
+     */
+    public static final int O_DIRECT = 0240000;
+
+    /**
      * No flag of open(2), but beside them with a write: the bytes are pages that the kernel writes
      * back, whole ones of which a program wrote some bytes.
      */

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.globalfs.client.FakeBlockStore;
@@ -331,6 +332,29 @@ class GlobalFileSystemTest {
                 3,
                 bytes("TWO"));
         assertThat(there.content(ino)).isEqualTo(bytes("oneTWO"));
+    }
+
+    @Test
+    void aReaderReturnsWhileAProgramOfTheSameMountAppends() throws FsException {
+        long ino = here.create(home, "log").ino();
+        Open log = here.open(ino, OpenFlags.O_RDWR | OpenFlags.O_APPEND);
+        here.write(log, 0, bytes("x"));
+        AtomicInteger asked = new AtomicInteger();
+        cluster.beforeRead =
+                () -> {
+                    asked.incrementAndGet();
+                    append(log);
+                };
+        assertThat(here.read(log, 0, 100)).startsWith(bytes("x"));
+        assertThat(asked.get()).isBetween(1, 2);
+    }
+
+    private void append(Open log) {
+        try {
+            here.write(log, 0, bytes("x"));
+        } catch (FsException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
