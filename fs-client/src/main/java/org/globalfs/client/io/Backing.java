@@ -1,6 +1,7 @@
 package org.globalfs.client.io;
 
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.wire.Credentials;
@@ -27,7 +28,18 @@ public interface Backing {
     /** The partition that the file lives in: its content is stored in that one's region. */
     int home(long ino);
 
-    Answer<UpdateReply> update(long ino, Credentials credentials, UpdateOp op, Patience patience);
+    default Answer<UpdateReply> update(
+            long ino, Credentials credentials, UpdateOp op, Patience patience) {
+        return update(ino, credentials, op, patience, version -> {});
+    }
+
+    /**
+     * Likewise.
+     *
+     * @param made is told which version of the inode it made, before any cache learns of that
+     */
+    Answer<UpdateReply> update(
+            long ino, Credentials credentials, UpdateOp op, Patience patience, LongConsumer made);
 
     /**
      * This update, made through {@link #update}, wrote these extents (at their real offsets) or

@@ -34,6 +34,9 @@ final class Pending {
     private long bufferedBytes;
     private long writtenAtMs;
 
+    /** Set by who commits it, without the file's lock. */
+    private volatile long madeVersion = Long.MAX_VALUE;
+
     /** Whether pages were written back into it. */
     boolean hasPages;
 
@@ -100,8 +103,17 @@ final class Pending {
         attributes = JoinedAttributes.merged(attributes, op);
     }
 
+    /** Its command made this version of the inode. */
+    void made(long version) {
+        madeVersion = version;
+    }
+
     /** How the file looks once this is committed, as far as the client can tell. */
     void overlay(Attributes result) {
+        if (append && result.getVersion() >= madeVersion) {
+            // It is among them, at the end that the file had.
+            return;
+        }
         if (hasData()) {
             long end = pieces.end();
             result.setSize(append ? result.getSize() + end : Math.max(result.getSize(), end));

@@ -354,7 +354,12 @@ public final class WriteBack implements AutoCloseable {
     private Answer<UpdateReply> update(long ino, Pending pending, UpdateOp op, Runnable progress) {
         while (true) {
             Answer<UpdateReply> answer =
-                    backing.update(ino, pending.credentials(), op, Patience.of(options.timeout()));
+                    backing.update(
+                            ino,
+                            pending.credentials(),
+                            op,
+                            Patience.of(options.timeout()),
+                            pending::made);
             if (!answer.reply().isSetDone()) {
                 return answer;
             }

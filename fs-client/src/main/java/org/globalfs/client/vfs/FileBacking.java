@@ -2,6 +2,7 @@ package org.globalfs.client.vfs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.io.Backing;
@@ -119,11 +120,14 @@ final class FileBacking implements Backing {
 
     @Override
     public Answer<UpdateReply> update(
-            long ino, Credentials credentials, UpdateOp op, Patience patience) {
+            long ino, Credentials credentials, UpdateOp op, Patience patience, LongConsumer made) {
         try (var _ = requests.taking()) {
             long stamp = cache.stamp();
             Answer<UpdateReply> answer =
                     client.update(requests.home(ino), credentials, op, patience);
+            if (answer.reply().isSetAttributes()) {
+                made.accept(answer.reply().getAttributes().getVersion());
+            }
             requests.learn(answer, stamp, ino);
             learnPages(ino, op, answer);
             return answer;

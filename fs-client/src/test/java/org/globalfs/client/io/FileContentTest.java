@@ -14,11 +14,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.function.ToIntFunction;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.SetAttributesOp;
@@ -268,6 +270,29 @@ class FileContentTest {
         }
     }
 
+    /** Caches learn of it before the commit is through. */
+    @Test
+    void whatWasAppendedIsNotAddedToASizeThatHasItAlready() throws ContentException {
+        try (WriteBack writeBack =
+                new WriteBack(replica, blocks, options(64 << 20, Duration.ofSeconds(50)))) {
+            FileContent file = writeBack.file(1);
+            write(file, 0, 100, true);
+            List<Long> told = new ArrayList<>();
+            replica.onceMade =
+                    () -> {
+                        told.add(sizeOver(file, 0, 0));
+                        told.add(sizeOver(file, 1, 100));
+                    };
+            file.flush();
+            assertThat(told).containsExactly(100L, 100L);
+        }
+    }
+
+    private static long sizeOver(FileContent file, long version, long size) {
+        Attributes base = new Attributes().setVersion(version).setSize(size);
+        return Objects.requireNonNull(file.overlay(base)).getSize();
+    }
+
     /** What the replicas hold of the file, whichever it is. */
     private static final class OneFile implements Backing {
         final AtomicInteger updates = new AtomicInteger();
@@ -277,6 +302,7 @@ class FileContentTest {
         private final AtomicReference<ContentMap> map = new AtomicReference<>(ContentMap.empty(0));
         volatile int home = 1;
         volatile Consumer<UpdateOp> beforeUpdate = op -> {};
+        volatile Runnable onceMade = () -> {};
         volatile ToIntFunction<UpdateOp> refusal = op -> 0;
 
         @Override
@@ -301,7 +327,11 @@ class FileContentTest {
 
         @Override
         public Answer<UpdateReply> update(
-                long ino, Credentials credentials, UpdateOp op, Patience patience) {
+                long ino,
+                Credentials credentials,
+                UpdateOp op,
+                Patience patience,
+                LongConsumer made) {
             updates.incrementAndGet();
             beforeUpdate.accept(op);
             int refused = refusal.applyAsInt(op);
@@ -323,7 +353,9 @@ class FileContentTest {
                 reply.setOffset(base);
                 ContentMap after = before.changed(version.incrementAndGet(), size, placed);
                 map.set(Objects.requireNonNull(after));
+                made.accept(after.version());
             }
+            onceMade.run();
             return new Answer<>(reply, 1, 0, 0);
         }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
@@ -172,7 +173,11 @@ class WriteBackTest {
 
         @Override
         public Answer<UpdateReply> update(
-                long ino, Credentials credentials, UpdateOp op, Patience patience) {
+                long ino,
+                Credentials credentials,
+                UpdateOp op,
+                Patience patience,
+                LongConsumer made) {
             throw new AssertionError("nothing is committed");
         }
 
