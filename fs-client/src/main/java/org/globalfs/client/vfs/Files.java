@@ -153,7 +153,7 @@ final class Files {
             return names.resized(setSize(caller, open, op, certain));
         }
         if (open.content.hasPending()) {
-            if (certain && takesAway(open.attributes(), op)) {
+            if (certain && changesAccess(open.attributes(), op)) {
                 return names.reply(setWithContent(caller, open, op, true));
             }
             if (certain && open.content.defer(op, Requests.credentials(caller))) {
@@ -222,9 +222,12 @@ final class Files {
         return owner && sizeAllowed && !op.isSetUid() && !op.isSetGid();
     }
 
-    /** Whether somebody may do less from then on, who must not be able to once it is answered. */
-    private static boolean takesAway(Attributes before, SetAttributesOp op) {
-        return op.isSetMode() && (before.getMode() & ~op.getMode() & 07777) != 0
+    /**
+     * Whether somebody may do less or more from then on, through any mount once it is answered.
+     * What root gives away waits for the mode, which programs that unpack files set after it.
+     */
+    private static boolean changesAccess(Attributes before, SetAttributesOp op) {
+        return op.isSetMode()
                 || op.isSetUid() && before.getUid() != 0 && op.getUid() != before.getUid()
                 || op.isSetGid() && before.getGid() != 0 && op.getGid() != before.getGid();
     }

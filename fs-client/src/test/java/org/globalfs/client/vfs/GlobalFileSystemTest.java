@@ -175,12 +175,28 @@ class GlobalFileSystemTest {
         here.write(file, 6, bytes("!"));
         here.set(file.ino(), SetAttributes.UID, 1_000, file.handle());
         here.set(file.ino(), SetAttributes.MODE, 0640, file.handle());
-        assertThat(cluster.executed).as("what is given waits").hasSize(before + 1);
         here.set(file.ino(), SetAttributes.UID, 1_001, file.handle());
         assertFails(Errno.EACCES, () -> there.open(file.ino(), OpenFlags.O_RDONLY));
         here.close(file);
         assertThat(here.read(here.open(file.ino(), OpenFlags.O_RDONLY), 0, 100))
                 .isEqualTo(bytes("secret!"));
+    }
+
+    /** And who may not until then may as soon as it has returned. */
+    @Test
+    void whatIsGivenToOthersIsGivenAtOnce() throws FsException {
+        Open file = here.create(home, "file");
+        here.set(file.ino(), SetAttributes.MODE, 0600, file.handle());
+        here.write(file, 0, bytes("for all"));
+        int before = cluster.executed.size();
+        here.set(file.ino(), SetAttributes.MTIME, 1_234_567_890_123L, file.handle());
+        here.set(file.ino(), SetAttributes.MODE, 0644, file.handle());
+        assertThat(cluster.executed).as("with what was written").hasSize(before + 1);
+        there.uid = 1_000;
+        assertThat(there.content(file.ino())).isEqualTo(bytes("for all"));
+        assertThat(there.stat(file.ino()).mtimeNs()).isEqualTo(1_234_567_890_123L);
+        here.close(file);
+        assertThat(cluster.executed).hasSize(before + 1);
     }
 
     /** Linux lets chown(2) take them even where it changes neither owner nor group. */
