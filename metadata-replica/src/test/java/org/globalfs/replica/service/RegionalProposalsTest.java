@@ -1,6 +1,8 @@
 package org.globalfs.replica.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.hamcrest.Matchers.greaterThanOrEqualTo;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,6 +29,7 @@ class RegionalProposalsTest {
 
     @TempDir private Path folder;
     private final AtomicInteger proposed = new AtomicInteger();
+    private final AtomicInteger refused = new AtomicInteger();
     private final AtomicLong term = new AtomicLong(7);
     private final Waiters waiters = new Waiters();
     private final Waiters.Waiter waiter = waiters.enter(5, 1);
@@ -46,9 +49,7 @@ class RegionalProposalsTest {
 
                     @Override
                     public boolean proposeHere(int ring, byte[] value) {
-                        if (taking) {
-                            proposed.incrementAndGet();
-                        }
+                        (taking ? proposed : refused).incrementAndGet();
                         return taking;
                     }
                 };
@@ -69,11 +70,8 @@ class RegionalProposalsTest {
         }
     }
 
-    private static void awaitProposals(AtomicInteger proposed, int count)
-            throws InterruptedException {
-        while (proposed.get() < count) {
-            Thread.sleep(1);
-        }
+    private void awaitProposals(int count) {
+        await().untilAtomic(proposed, greaterThanOrEqualTo(count));
     }
 
     @Test
@@ -83,12 +81,12 @@ class RegionalProposalsTest {
     }
 
     @Test
-    void theNextTermGetsAnother() throws Exception {
+    void theNextTermGetsAnother() {
         CompletableFuture<@Nullable UpdateReply> call =
                 CompletableFuture.supplyAsync(this::order, Thread::startVirtualThread);
-        awaitProposals(proposed, 1);
+        awaitProposals(1);
         term.set(8);
-        awaitProposals(proposed, 2);
+        awaitProposals(2);
         UpdateReply reply = new UpdateReply(Status.DONE, 0);
         waiters.executed(5, 1, reply);
         assertThat(call.join()).isEqualTo(reply);
@@ -96,13 +94,13 @@ class RegionalProposalsTest {
     }
 
     @Test
-    void whatIsNotTakenIsTriedAgainUntilThereIsNoTerm() throws Exception {
+    void whatIsNotTakenIsTriedAgainUntilThereIsNoTerm() {
         taking = false;
         CompletableFuture<@Nullable UpdateReply> call =
                 CompletableFuture.supplyAsync(this::order, Thread::startVirtualThread);
-        Thread.sleep(20);
+        await().untilAtomic(refused, greaterThanOrEqualTo(2));
         taking = true;
-        awaitProposals(proposed, 1);
+        awaitProposals(1);
         term.set(Multicast.NONE);
         assertThat(call.join()).isNull();
         assertThat(proposed).hasValue(1);
