@@ -254,6 +254,7 @@ public final class DatastoreOperator {
 
     private void awaitEmpty(Node node) throws Failure {
         NodeDrain drain = new NodeDrain(node.id(), System.nanoTime());
+        String work = "";
         while (true) {
             NodeStatistics said = statistics(node.id(), nodes.address(node.id()));
             long nowNs = System.nanoTime();
@@ -275,17 +276,29 @@ public final class DatastoreOperator {
                                 + " chunks anew");
             }
             if (drain.hasStalled(nowNs)) {
-                view.say(
-                        "nothing has moved for a minute: are other nodes down, silent or full? See"
-                                + " 'globalfs datastore status'; the drain goes on without this"
-                                + " command");
-                tellWhatIsLeft(node);
+                String before = work;
+                work = work(node);
+                if (work.isEmpty() || work.equals(before)) {
+                    tellItStalls(node);
+                }
             }
             pause();
         }
     }
 
-    private void tellWhatIsLeft(Node node) {
+    /** How far its pass is, which makes anew before it moves anything; empty: none runs. */
+    private String work(Node node) {
+        RepairProgress repair = repair(node);
+        return repair == null || repair.state() != PassState.RUNNING
+                ? ""
+                : repair.pass() + "/" + repair.looked() + "/" + repair.rebuilt();
+    }
+
+    private void tellItStalls(Node node) {
+        view.say(
+                "nothing has moved for a minute: are other nodes down, silent or full? See"
+                        + " 'globalfs datastore status'; the drain goes on without this"
+                        + " command");
         RepairProgress repair = repair(node);
         if (repair != null) {
             repair.problems().stream().limit(TOLD_PROBLEMS).forEach(view::say);

@@ -316,6 +316,16 @@ final class CacheKeeper implements AutoCloseable {
         }
     }
 
+    /** What it fails at is tried again: the others, and the index's upkeep, do not wait for it. */
+    private void discardDamaged(ChunkKey key) {
+        try {
+            store.discard(List.of(key));
+        } catch (IOException | UncheckedIOException e) {
+            undiscarded.add(key);
+            LOG.warn("cache {}: damaged chunk {} not discarded: {}", name, key, e.getMessage());
+        }
+    }
+
     /** Each by itself, as the disk may fail at one for good. */
     private void discardAgain() {
         int stuck = 0;
@@ -360,9 +370,12 @@ final class CacheKeeper implements AutoCloseable {
             order(new ChunkFetcher.Order(measured, layout, 0, onePerRegion(layout, false)));
         }
         for (ChunkKey damaged : List.copyOf(store.corrupt())) {
+            if (undiscarded.contains(damaged)) {
+                continue;
+            }
             BlockKey block = new BlockKey(damaged.idHigh(), damaged.idLow());
             policy.remove(block, 1L << damaged.index());
-            store.discard(List.of(damaged));
+            discardDamaged(damaged);
             counters.damaged.increment();
         }
         store.tick();

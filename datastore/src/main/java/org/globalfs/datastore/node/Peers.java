@@ -45,7 +45,7 @@ final class Peers implements Closeable {
     private final Map<String, Member> announced = new TreeMap<>();
     private final Map<String, Long> absentSinceNs = new HashMap<>();
 
-    /** Those that did not say what they hold when they were asked last. Of one thread. */
+    /** Those that did not answer when they were asked last. Of one thread. */
     private final Map<String, Silence> silent = new HashMap<>();
 
     /** Of these, those that have been silent for the grace. */
@@ -121,7 +121,7 @@ final class Peers implements Closeable {
         return 2 * silent.size() < announced.size() - 1 ? found : Set.of();
     }
 
-    /** It did not say what it holds, when it was asked just now. */
+    /** It did not say what it holds, or take anything, when it was asked just now. */
     void noteSilent(String id) {
         long nowNs = System.nanoTime();
         Silence before = silent.get(id);
@@ -133,7 +133,7 @@ final class Peers implements Closeable {
         silent.put(id, new Silence(sinceNs, nowNs));
     }
 
-    /** It said what it holds. */
+    /** It said what it holds, or whether it takes something. */
     void noteAnswer(String id) {
         silent.remove(id);
     }

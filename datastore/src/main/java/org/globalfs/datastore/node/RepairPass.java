@@ -397,6 +397,7 @@ final class RepairPass implements AutoCloseable {
             String keptFor = to.equals(home) ? "" : home;
             int sent =
                     peers.ask(to, node -> ChunkMove.move(store, node, key, here.shape(), keptFor));
+            peers.noteAnswer(to);
             switch (sent) {
                 case ChunkMove.NO_SPACE, ChunkMove.DISK_FAILED -> {
                     refuses(
@@ -423,6 +424,8 @@ final class RepairPass implements AutoCloseable {
             notMoved(key, "the index here failed: " + e.getMessage());
             LOG.error("{}: chunk {} not moved to {}", self, key, to, e);
         } catch (IOException e) {
+            // Many that are waited for in vain lie between two times that all are asked.
+            peers.noteSilent(to);
             notMoved(key, to + " does not answer: " + e.getMessage());
             LOG.info("{}: chunk {} not moved to {}: {}", self, key, to, e.getMessage());
         }
@@ -610,6 +613,15 @@ final class RepairPass implements AutoCloseable {
                             site.partition() == home.partition() && peers.isPresent(site.id()));
         }
 
+        /** How many of its chunks, wherever they belong: a home may take none of them after all. */
+        private int holds(String id) {
+            int held = 0;
+            for (int i = 0; i < homes.size(); i++) {
+                held += survey.holders(key(block, i)).contains(id) ? 1 : 0;
+            }
+            return held;
+        }
+
         /** A node of the home's region. */
         private @Nullable String standIn(StorageSite home) {
             Map<String, Integer> load = new HashMap<>();
@@ -635,7 +647,8 @@ final class RepairPass implements AutoCloseable {
                             site ->
                                     site.partition() == home.partition()
                                             && peers.isPresent(site.id())
-                                            && !refusing.containsKey(site.id()));
+                                            && !refusing.containsKey(site.id())
+                                            && holds(site.id()) < shape.parityChunks());
             return best == null ? null : best.id();
         }
     }

@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -51,6 +52,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 final class HostileRequestsTest {
     private static final int NEW_SEEDS = Integer.getInteger("globalfs.hostile.seeds", 1);
+
+    /** A block that it made up, of chunks that do not fit, is looked for everywhere for seconds. */
+    private static final Duration LONG = Duration.ofMinutes(1);
+
     private static final int CONNECTIONS = 150;
     private static final int BLOCK_BYTES = 200_000;
     private static final List<Opcode> OPCODES = List.copyOf(EnumSet.allOf(Opcode.class));
@@ -195,9 +200,9 @@ final class HostileRequestsTest {
             }
             assertThat(listed).as("seed %d", seed).isEqualTo(node.statistics().chunks());
             var _ = node.beginScrub(1L << 40);
-            await().until(() -> node.scrub().state() == PassState.ENDED);
+            await().atMost(LONG).until(() -> node.scrub().state() == PassState.ENDED);
             assertThat(node.statistics().corruptChunks()).as("seed %d", seed).isZero();
-            await().until(() -> node.repair().state() == PassState.ENDED);
+            await().atMost(LONG).until(() -> node.repair().state() == PassState.ENDED);
             RepairProgress pass = node.repair();
             assertThat(pass.problems())
                     .as("seed %d", seed)
