@@ -117,7 +117,7 @@ public final class WriteBack implements AutoCloseable {
                 new BlockCache(
                         blocks,
                         options.cacheBytes(),
-                        this::transfer,
+                        this::transferBeyond,
                         region -> task -> fetches.execute(region, task));
         this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
         ScheduledFuture<?> _ =

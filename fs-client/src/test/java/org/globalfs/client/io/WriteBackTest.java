@@ -7,7 +7,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -15,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
+import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
@@ -95,29 +98,11 @@ class WriteBackTest {
     @Test
     void aRegionThatIsSilentHoldsUpNoTransfersOfOthers() throws Exception {
         CountDownLatch answering = new CountDownLatch(1);
-        FakeBlockStore silent =
-                new FakeBlockStore() {
-                    @Override
-                    public BlockRef put(int region, ByteBuffer content) throws IOException {
-                        awaitUnless(region == 1, answering);
-                        return super.put(region, content);
-                    }
-
-                    @Override
-                    public void get(BlockRef ref, int offset, byte[] into, int at, int length)
-                            throws IOException {
-                        awaitUnless(ref.getRegion() == 1, answering);
-                        super.get(ref, offset, into, at, length);
-                    }
-                };
+        FakeBlockStore silent = silentBut1(answering);
         BlockRef here = silent.put(1, ByteBuffer.allocate(100));
         try (WriteBack writeBack = new WriteBack(new NoReplicas(), silent, OPTIONS);
                 Closeable _ = answering::countDown) {
-            for (int i = 0; i < 40; i++) {
-                CompletableFuture<BlockRef> _ = store(writeBack, IN_REGION_2);
-                BlockRef there = new BlockRef(0, 1000 + i, 100, 2, (byte) 4, (byte) 2, 1);
-                assertThat(writeBack.cache().fetch(there, 0, 100)).hasSize(1);
-            }
+            holdAllPlaces(writeBack);
             for (int i = 0; i < 3; i++) {
                 store(writeBack, IN_REGION_1).get(20, TimeUnit.SECONDS);
             }
@@ -125,6 +110,68 @@ class WriteBackTest {
                 slice.get(20, TimeUnit.SECONDS);
             }
         }
+    }
+
+    /** Its own work must not wait for a thread that the silent region holds. */
+    @Test
+    void theCacheStaysWithinItsMemoryWhileARegionIsSilent() throws Exception {
+        CountDownLatch answering = new CountDownLatch(1);
+        FakeBlockStore silent = silentBut1(answering);
+        int cacheBytes = 10_000;
+        IoOptions smallCache =
+                new IoOptions(
+                        0,
+                        32 << 20,
+                        64 << 20,
+                        cacheBytes,
+                        Duration.ofMinutes(10),
+                        Duration.ofNanos(1),
+                        false);
+        try (WriteBack writeBack = new WriteBack(new NoReplicas(), silent, smallCache);
+                Closeable _ = answering::countDown) {
+            holdAllPlaces(writeBack);
+            for (int i = 0; i < 40; i++) {
+                BlockRef here = silent.put(1, ByteBuffer.allocate(1000));
+                for (CompletableFuture<ByteBuffer> slice : writeBack.cache().fetch(here, 0, 1000)) {
+                    slice.get(20, TimeUnit.SECONDS);
+                }
+            }
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> cached(writeBack) <= cacheBytes);
+        }
+    }
+
+    private static long cached(WriteBack writeBack) {
+        Map<String, Long> counters = new HashMap<>();
+        writeBack.counters(counters);
+        return Objects.requireNonNull(counters.get("blockCacheBytes"));
+    }
+
+    /** The shared ones, by region 2. */
+    private static void holdAllPlaces(WriteBack writeBack) {
+        for (int i = 0; i < 40; i++) {
+            CompletableFuture<BlockRef> _ = store(writeBack, IN_REGION_2);
+            BlockRef there = new BlockRef(0, 1000 + i, 100, 2, (byte) 4, (byte) 2, 1);
+            assertThat(writeBack.cache().fetch(there, 0, 100)).hasSize(1);
+        }
+    }
+
+    private static FakeBlockStore silentBut1(CountDownLatch answering) {
+        return new FakeBlockStore() {
+            @Override
+            public BlockRef put(int region, ByteBuffer content) throws IOException {
+                awaitUnless(region == 1, answering);
+                return super.put(region, content);
+            }
+
+            @Override
+            public void get(BlockRef ref, int offset, byte[] into, int at, int length)
+                    throws IOException {
+                awaitUnless(ref.getRegion() == 1, answering);
+                super.get(ref, offset, into, at, length);
+            }
+        };
     }
 
     private static void awaitUnless(boolean answers, CountDownLatch answering) throws IOException {
