@@ -52,7 +52,8 @@ final class HostNames {
         Lookup lookup;
         InetAddress known;
         synchronized (this) {
-            if (running == null) {
+            // One that no thread could be begun for is over, and nobody else says so.
+            if (running == null || running.found.isDone()) {
                 running = begin();
             }
             lookup = running;
