@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadFactory;
@@ -117,7 +116,7 @@ public final class WriteBack implements AutoCloseable {
                 new BlockCache(
                         blocks,
                         options.cacheBytes(),
-                        this::transferBeyond,
+                        WriteBack::transferBeyond,
                         region -> task -> fetches.execute(region, task));
         this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
         ScheduledFuture<?> _ =
@@ -130,7 +129,7 @@ public final class WriteBack implements AutoCloseable {
 
     private RegionTurns turns(int atATime) {
         return new RegionTurns(
-                this::transfer, this::transferBeyond, atATime, AtATime.ofEachRegion(atATime));
+                this::transfer, WriteBack::transferBeyond, atATime, AtATime.ofEachRegion(atATime));
     }
 
     /** The content of a file; one object a file and client. */
@@ -187,13 +186,12 @@ public final class WriteBack implements AutoCloseable {
         }
     }
 
-    /** While all transfer threads may be held by what goes to regions that are silent. */
-    private void transferBeyond(Runnable task) {
-        try {
-            executor.execute(task);
-        } catch (RejectedExecutionException e) {
-            task.run(); // It is closed: as with the others.
-        }
+    /**
+     * While all transfer threads may be held by what goes to regions that are silent. Whoever needs
+     * its end waits for that: closing does not, as the region may be silent for long.
+     */
+    private static void transferBeyond(Runnable task) {
+        var _ = Thread.startVirtualThread(task);
     }
 
     void dirty(FileContent file) {

@@ -148,6 +148,19 @@ class WriteBackTest {
         return Objects.requireNonNull(counters.get("blockCacheBytes"));
     }
 
+    @Test
+    void theEndWaitsForNoFetchFromARegionThatIsSilent() throws Exception {
+        CountDownLatch answering = new CountDownLatch(1);
+        try (Closeable _ = answering::countDown) {
+            WriteBack writeBack = new WriteBack(new NoReplicas(), silentBut1(answering), OPTIONS);
+            holdAllPlaces(writeBack);
+            BlockRef there = new BlockRef(0, 5000, 100, 3, (byte) 4, (byte) 2, 1);
+            assertThat(writeBack.cache().fetch(there, 0, 100)).hasSize(1);
+            CompletableFuture.runAsync(writeBack::close, Thread::startVirtualThread)
+                    .get(20, TimeUnit.SECONDS);
+        }
+    }
+
     /** The shared ones, by region 2. */
     private static void holdAllPlaces(WriteBack writeBack) {
         for (int i = 0; i < 40; i++) {
