@@ -118,7 +118,7 @@ public final class WriteBack implements AutoCloseable {
                         options.cacheBytes(),
                         WriteBack::transferBeyond,
                         region -> task -> fetches.execute(region, task));
-        this.budget = new WriteBudget(options.bufferBytes(), this::flushAllSoon);
+        this.budget = new WriteBudget(options.bufferBytes(), this::flushSoon, this::flushAllSoon);
         ScheduledFuture<?> _ =
                 timer.scheduleWithFixedDelay(
                         new RepeatedTask(LOG, "write-back timer", this::flushOld),
@@ -206,6 +206,14 @@ public final class WriteBack implements AutoCloseable {
         long now = System.nanoTime();
         for (FileContent file : dirty) {
             if (file.pendingForNs(now) >= options.flushDelay().toNanos()) {
+                file.flushSoon();
+            }
+        }
+    }
+
+    private void flushSoon(int partition) {
+        for (FileContent file : dirty) {
+            if (backing.home(file.ino()) == partition) {
                 file.flushSoon();
             }
         }

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Invariant;
 
@@ -18,7 +19,8 @@ final class WriteBudget {
     private static final long CHECK_NS = 100_000_000;
 
     private final long limitBytes;
-    private final Runnable pressure;
+    private final IntConsumer pressureOn;
+    private final Runnable pressureOnAll;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
 
@@ -27,10 +29,16 @@ final class WriteBudget {
 
     private long usedBytes;
 
-    /** {@code pressure} is called, without locks, when somebody has to wait. */
-    WriteBudget(long limitBytes, Runnable pressure) {
+    /**
+     * One of them is called, without locks, again and again while somebody has to wait.
+     *
+     * @param pressureOn the partition whose files take all that they may, and others do not
+     * @param pressureOnAll there is not so much left for anybody
+     */
+    WriteBudget(long limitBytes, IntConsumer pressureOn, Runnable pressureOnAll) {
         this.limitBytes = limitBytes;
-        this.pressure = pressure;
+        this.pressureOn = pressureOn;
+        this.pressureOnAll = pressureOnAll;
     }
 
     /**
@@ -41,9 +49,14 @@ final class WriteBudget {
         lock.lock();
         try {
             while (!fits(partition, bytes)) {
+                boolean noneLeft = freeAfter(bytes) < 0;
                 lock.unlock();
                 try {
-                    pressure.run();
+                    if (noneLeft) {
+                        pressureOnAll.run();
+                    } else {
+                        pressureOn.accept(partition);
+                    }
                 } finally {
                     lock.lock();
                 }
@@ -68,9 +81,13 @@ final class WriteBudget {
         if (usedBytes == 0) {
             return true;
         }
-        long free = limitBytes - usedBytes - bytes;
+        long free = freeAfter(bytes);
         long used = usedBytesOf.getOrDefault(partition, 0L);
         return free >= 0 && (used == 0 || used + bytes <= 2 * free);
+    }
+
+    private long freeAfter(long bytes) {
+        return limitBytes - usedBytes - bytes;
     }
 
     private void count(int partition, long bytes) {
