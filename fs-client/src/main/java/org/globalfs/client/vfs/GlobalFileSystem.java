@@ -129,7 +129,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.files = new OpenFiles(writeBack, grants, numbers, OpenFiles.MOST_INODES);
         this.readAhead = new DirectoryReadAhead(requests, writeBack);
         Listings listings = new Listings(requests, readAhead);
-        this.names = new Names(requests, listings, files, grants, uses);
+        this.names = new Names(requests, listings, files, pages, grants, uses);
         this.operations = new Files(requests, names, files, pages, grants, readAhead);
         this.quotas = new Quotas(requests);
         this.placements = new Placements(requests);

@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Name;
 import org.globalfs.client.cache.Validity;
@@ -41,6 +42,7 @@ final class Names {
     private final MetadataCache cache;
     private final Listings listings;
     private final OpenFiles files;
+    private final KernelPages pages;
     private final PageGrants grants;
     private final UseCounts uses;
     private final Cache<Long, Place> places =
@@ -60,12 +62,14 @@ final class Names {
             Requests requests,
             Listings listings,
             OpenFiles files,
+            KernelPages pages,
             PageGrants grants,
             UseCounts uses) {
         this.requests = requests;
         this.listings = listings;
         this.cache = requests.cache();
         this.files = files;
+        this.pages = pages;
         this.grants = grants;
         this.uses = uses;
     }
@@ -322,6 +326,8 @@ final class Names {
             if (attributes == null) {
                 // The inode is in another partition.
                 attributes = attributes(caller, ino);
+            } else {
+                namesChanged(attributes);
             }
             note(updated, newParent, newName, new Name(ino, attributes.getMode() & Stat.TYPE_MASK));
             return entry(newParent, newName, attributes);
@@ -353,6 +359,9 @@ final class Names {
             long removed =
                     reply.isSetRemoved() ? reply.getRemoved() : known == null ? 0 : known.ino();
             Attributes left = reply.getAttributes();
+            if (left != null) {
+                namesChanged(left);
+            }
             if (removed != 0 && (left == null || left.getIno() != removed)) {
                 cache.forget(removed);
             }
@@ -404,6 +413,10 @@ final class Names {
             boolean exchanged = (flags & EXCHANGE) != 0;
             if (moved != null) {
                 moved(moved.getIno(), newParent, newName);
+                // Nothing changes when both names are of one file, which only partition 0 tells of.
+                if (!reply.isSetExpectedTarget() || reply.getExpectedTarget() != moved.getIno()) {
+                    namesChanged(moved);
+                }
             }
             if (reply.isSetExpectedSource()) {
                 cache.forget(reply.getExpectedSource());
@@ -416,6 +429,11 @@ final class Names {
                 moved(target.ino(), parent, name);
             }
         }
+    }
+
+    /** An update of this mount raised the inode's version, and left the content as it is. */
+    private void namesChanged(Attributes attributes) {
+        pages.changed(attributes.getIno(), attributes.getVersion(), 1);
     }
 
     /** If it is a directory, it was found before; the kernel moves its own notion of it itself. */

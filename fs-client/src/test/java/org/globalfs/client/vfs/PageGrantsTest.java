@@ -438,6 +438,30 @@ class PageGrantsTest {
         assertThat(writer.fs.open(writer.caller(), quiet, OpenFlags.O_RDONLY).directIo()).isFalse();
     }
 
+    /** They raise the version, and leave the content as it is. */
+    @Test
+    void whoRenamesOrLinksAFileKeepsItsPages() throws Exception {
+        cluster.leaseMs = 60_000;
+        reader.put(home, "file", "one");
+        long ino = reader.lookup(home, "file");
+        openKeepsPages(ino);
+        reader.fs.rename(reader.caller(), home, bytes("file"), home, bytes("moved"), 0);
+        assertThat(openKeepsPages(ino)).isTrue();
+        reader.fs.link(reader.caller(), ino, home, bytes("second"));
+        assertThat(openKeepsPages(ino)).isTrue();
+        reader.fs.unlink(reader.caller(), home, bytes("moved"));
+        assertThat(openKeepsPages(ino)).isTrue();
+        writer.put(home, "second", "two");
+        reader.fs.rename(reader.caller(), home, bytes("second"), home, bytes("file"), 0);
+        assertThat(openKeepsPages(ino)).isFalse();
+    }
+
+    private boolean openKeepsPages(long ino) throws FsException {
+        OpenResult open = reader.fs.open(reader.caller(), ino, OpenFlags.O_RDONLY);
+        reader.fs.release(ino, open.handle());
+        return open.keepCache();
+    }
+
     /** Who touches a mapped page asks nobody for a size: beyond the end known that is SIGBUS. */
     @Test
     void theKernelIsToldHowLongOthersMakeAnOpenFile() throws Exception {
