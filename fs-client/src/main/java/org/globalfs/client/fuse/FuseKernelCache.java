@@ -115,7 +115,27 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public @Nullable Doubt doubt(long ino) {
-        return sizes.doubt(ino, this::lengthen);
+        Doubt doubt = sizes.doubt(ino, this::lengthen);
+        return doubt == null ? null : new AwaitedDoubt(doubt);
+    }
+
+    /** A store waits for a page that is being read. */
+    private final class AwaitedDoubt implements Doubt {
+        private final Doubt doubt;
+
+        AwaitedDoubt(Doubt doubt) {
+            this.doubt = doubt;
+        }
+
+        @Override
+        public boolean covers(long size) {
+            return doubt.covers(size);
+        }
+
+        @Override
+        public boolean lengthen(long size) {
+            return awaitKernel(() -> doubt.lengthen(size));
+        }
     }
 
     @Override
@@ -192,13 +212,17 @@ final class FuseKernelCache implements KernelCache {
         if (reached.getCount() == 0) {
             return true;
         }
+        return awaitKernel(() -> reached.await(timeoutMs, TimeUnit.MILLISECONDS));
+    }
+
+    private <X extends Exception> boolean awaitKernel(Worker.KernelWait<X> wait) throws X {
         // It may be waiting for a request that nobody has read yet.
         for (Worker worker : workers.get()) {
             if (worker.isCurrentThread()) {
-                return worker.awaitKernel(reached, timeoutMs);
+                return worker.awaitKernel(wait);
             }
         }
-        return reached.await(timeoutMs, TimeUnit.MILLISECONDS);
+        return wait.run();
     }
 
     @Override

@@ -1,7 +1,6 @@
 package org.globalfs.client.fuse;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -259,11 +258,16 @@ final class Worker implements Runnable {
         return Thread.currentThread().equals(thread);
     }
 
-    /** As {@link CountDownLatch#await}, by this worker: others serve requests meanwhile. */
-    boolean awaitKernel(CountDownLatch reached, long timeoutMs) throws InterruptedException {
+    /** What waits for the kernel; false: not for what was wanted of it. */
+    interface KernelWait<X extends Exception> {
+        boolean run() throws X;
+    }
+
+    /** Runs it on this worker's thread: others serve requests meanwhile. */
+    <X extends Exception> boolean awaitKernel(KernelWait<X> wait) throws X {
         pool.awaitsKernel();
         try {
-            return reached.await(timeoutMs, TimeUnit.MILLISECONDS);
+            return wait.run();
         } finally {
             pool.awaitedKernel();
         }

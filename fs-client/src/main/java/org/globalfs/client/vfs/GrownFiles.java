@@ -4,6 +4,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells the kernel how long open files have become by what other clients write.
@@ -18,10 +20,13 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class GrownFiles implements AutoCloseable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(GrownFiles.class);
+
     private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LEAST_REST_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final int REST_FACTOR = 20;
+    private static final int MOST_THREADS = 100;
 
     /** Tells the kernel a file's size. */
     interface Question {
@@ -45,8 +50,25 @@ final class GrownFiles implements AutoCloseable {
     /** Somebody else is about to change the inode, and the kernel has no pages of it any more. */
     void recalled(long ino) {
         if (files.isOpenFile(ino) && asking.put(ino, true) == null) {
-            Thread.ofVirtual().name("grown-" + ino).start(() -> ask(ino));
+            begin(ino);
         }
+    }
+
+    /**
+     * Who tells the kernel may wait for a page, in a system call, and would keep a processor's
+     * share of virtual threads meanwhile. Beyond what threads there may be, that is put up with.
+     */
+    private void begin(long ino) {
+        String name = "grown-" + ino;
+        if (asking.size() <= MOST_THREADS) {
+            try {
+                var _ = Thread.ofPlatform().daemon().name(name).start(() -> ask(ino));
+                return;
+            } catch (OutOfMemoryError e) {
+                LOG.debug("no thread for the size of inode {}", ino, e);
+            }
+        }
+        var _ = Thread.ofVirtual().name(name).start(() -> ask(ino));
     }
 
     private void ask(long ino) {

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Changes by others, on a mount whose names and attributes the kernel may remember for an hour. */
 class KernelCacheTest {
@@ -167,8 +169,9 @@ class KernelCacheTest {
     }
 
     /** The kernel drops no page before its read is answered, which may have to be read first. */
-    @Test
-    void whoWaitsForTheKernelHoldsUpNobody() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"settle", "store"})
+    void whoWaitsForTheKernelHoldsUpNobody(String name) throws Exception {
         mount.close();
         start(Duration.ofSeconds(25), "readers=1", "threads=2");
         change("steal slow-1 text");
@@ -180,9 +183,7 @@ class KernelCacheTest {
             assertThat(reads.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
             mount.tell("change slow-1 other");
             assertThat(mount.expectLine("changed ")).isEqualTo("changed false");
-            waits =
-                    new ProcessBuilder("stat", mount.mountpoint().resolve("settle").toString())
-                            .start();
+            waits = new ProcessBuilder("stat", mount.mountpoint().resolve(name).toString()).start();
             assertThat(waits.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
             assertThat(mount.shell(10, "cat file")).isEqualTo("one");
             assertThat(waits.isAlive()).isTrue();
