@@ -50,7 +50,15 @@ final class KernelSizes {
 
     private final Slot[] slots = new Slot[SLOTS];
 
+    private final long truncationWaitNs;
+
     KernelSizes() {
+        this(TRUNCATION_WAIT_NS);
+    }
+
+    /** {@code truncationWaitNs}: how long a truncation waits for a store at most. */
+    KernelSizes(long truncationWaitNs) {
+        this.truncationWaitNs = truncationWaitNs;
         for (int i = 0; i < SLOTS; i++) {
             slots[i] = new Slot();
         }
@@ -81,12 +89,12 @@ final class KernelSizes {
             lastNs = System.nanoTime();
         }
 
-        synchronized void shortened(long inode) {
+        synchronized void shortened(long inode, long waitNs) {
             changes++;
             if (ino == inode) {
                 ino = 0;
             }
-            awaitStored(inode, TRUNCATION_WAIT_NS);
+            awaitStored(inode, waitNs);
         }
 
         /** The count of changes; 0: there was no invalidation lately. */
@@ -159,7 +167,7 @@ final class KernelSizes {
 
     /** Between a truncation and the answer to it: sizes asked for before are not told any more. */
     void shortened(long ino) {
-        slot(ino).shortened(ino);
+        slot(ino).shortened(ino, truncationWaitNs);
     }
 
     KernelCache.@Nullable Doubt doubt(long ino, Store store) {

@@ -3,17 +3,20 @@ package org.globalfs.client.fuse;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
 import org.globalfs.client.vfs.KernelCache;
 import org.junit.jupiter.api.Test;
 
 class KernelSizesTest {
     private static final long INO = 77;
-    private final KernelSizes sizes = new KernelSizes();
+    private KernelSizes sizes = new KernelSizes(TimeUnit.HOURS.toNanos(1));
     private final AtomicLong stored = new AtomicLong();
 
     private KernelCache.Doubt doubt() {
@@ -97,10 +100,14 @@ class KernelSizesTest {
         FutureTask<Boolean> store = started(() -> slow.lengthen(10));
         assertThat(storing.await(30, SECONDS)).isTrue();
         FutureTask<Long> seen =
-                started(() -> {
+                new FutureTask<>(() -> {
                     sizes.shortened(INO);
                     return stored.get();
                 });
+        Thread truncating = Thread.startVirtualThread(seen);
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> truncating.getState() == Thread.State.TIMED_WAITING);
         goOn.countDown();
         assertThat(seen.get(30, SECONDS)).isEqualTo(10);
         assertThat(store.get(30, SECONDS)).isTrue();
@@ -110,6 +117,7 @@ class KernelSizesTest {
     /** That waits for a page whose writing waits for the truncation. */
     @Test
     void aTruncationIsAnsweredThoughAStoreStaysUnderWay() throws Exception {
+        sizes = new KernelSizes(TimeUnit.MILLISECONDS.toNanos(10));
         sizes.invalidated(INO);
         CountDownLatch storing = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
