@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
  * order. HELLO goes out with the first request, without waiting for its answer.
  */
 final class NodeLink {
-    /** The lane's other nodes wait meanwhile, once. */
+    /**
+     * The lane's other nodes wait meanwhile, at each attempt as long as it was never known what the
+     * name stands for.
+     */
     private static final long LOOKUP_MS = 500;
 
     private final String node;
