@@ -10,9 +10,13 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.Folders;
@@ -25,6 +29,10 @@ public record RunFile(Path path) {
     /** With which a process is told its run file. */
     public static final String OPTION = "--run-file";
 
+    /** As far as the umask lets them: other users' commands look for the process, too. */
+    private static final Set<PosixFilePermission> ANYBODY_READS =
+            PosixFilePermissions.fromString("rw-r--r--");
+
     /**
      * Called by the launched process, or for it by its launcher.
      *
@@ -36,10 +44,25 @@ public record RunFile(Path path) {
             throw runs(other.get());
         }
         Files.deleteIfExists(beside(".ready"));
-        Path draft = path.resolveSibling(path.getFileName() + "." + pid);
-        Files.writeString(draft, pid + "\n");
-        Folders.sync(draft);
-        Files.move(draft, path, StandardCopyOption.ATOMIC_MOVE);
+        Path draft = newDraft();
+        try {
+            Files.writeString(draft, pid + "\n");
+            Folders.sync(draft);
+            Files.move(draft, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            Files.deleteIfExists(draft);
+            throw e;
+        }
+    }
+
+    /** Of the caller alone: the process and its launcher may begin at the same time. */
+    private Path newDraft() throws IOException {
+        Path folder = Objects.requireNonNull(path.toAbsolutePath().getParent());
+        return Files.createTempFile(
+                folder,
+                path.getFileName() + ".",
+                ".draft",
+                PosixFilePermissions.asFileAttribute(ANYBODY_READS));
     }
 
     private Failure runs(ProcessHandle process) {

@@ -7,6 +7,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
@@ -41,6 +46,29 @@ class RunFileTest {
         }
         run.begin(self);
         assertThat(run.isReady()).isFalse();
+    }
+
+    /** A launcher tells the process that it started, which tells itself meanwhile. */
+    @Test
+    void aProcessAndItsLauncherMayBothTellOfIt() throws Exception {
+        RunFile run = new RunFile(folder.resolve("server.pid"));
+        long self = ProcessHandle.current().pid();
+        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            for (int round = 0; round < 50; round++) {
+                CyclicBarrier both = new CyclicBarrier(2);
+                Callable<Boolean> begin =
+                        () -> {
+                            both.await();
+                            run.begin(self);
+                            return true;
+                        };
+                for (Future<Boolean> done : threads.invokeAll(List.of(begin, begin))) {
+                    assertThat(done.get()).isTrue();
+                }
+            }
+        }
+        assertThat(run.path()).hasContent(self + "\n");
+        assertThat(folder).isDirectoryNotContaining(file -> !file.equals(run.path()));
     }
 
     @Test
