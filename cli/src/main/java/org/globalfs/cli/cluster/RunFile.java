@@ -124,7 +124,7 @@ public record RunFile(Path path) {
 
     /** Takes away what a process left that has ended, unless another has begun since. */
     void endOf(long pid) throws IOException {
-        if (pid().orElse(pid) == pid) {
+        if (pid().orElse(-1) == pid) {
             end();
         }
     }

@@ -111,6 +111,15 @@ class RunFileTest {
                         e -> assertThat(e.code()).isEqualTo(ExitCode.ALREADY_RUNNING));
     }
 
+    /** Between the end of one and the beginning of the next the file names nobody. */
+    @Test
+    void theEndOfAProcessTakesNothingFromAFileThatNamesNone() throws Exception {
+        RunFile run = new RunFile(folder.resolve("server.pid"));
+        run.ready();
+        run.endOf(ProcessHandle.current().pid());
+        assertThat(run.isReady()).isTrue();
+    }
+
     @Test
     void aFileThatAPowerCutEmptiedNamesNoProcess() throws Exception {
         RunFile run = new RunFile(folder.resolve("server.pid"));
