@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * What a partition knows of inodes that live elsewhere than where they were born, and of blocks
@@ -19,6 +20,9 @@ public record Digests(
         Map<Integer, Long> births,
         Map<Integer, Long> lent,
         Map<Integer, Long> borrowed) {
+
+    private static final String SUMS = " (sums differ by %x)";
+    private static final Pattern TOLD_SUMS = Pattern.compile(" \\(sums differ by [0-9a-f]+\\)$");
 
     Digests() {
         this(new TreeMap<>(), new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
@@ -51,25 +55,35 @@ public record Digests(
             long homes = difference(own.homes, partition, global.homes, partition);
             if (homes != 0) {
                 faults.add(
-                        "partition %d has other inodes of others' than partition 0 says (sums differ by %x)"
+                        ("partition %d has other inodes of others' than partition 0 says" + SUMS)
                                 .formatted(partition, homes));
             }
             long births = difference(own.births, partition, global.births, partition);
             if (births != 0) {
                 faults.add(
-                        "partition %d takes inodes that were born there to live elsewhere than partition 0 says (sums differ by %x)"
+                        ("partition %d takes inodes that were born there to live elsewhere than partition 0 says"
+                                        + SUMS)
                                 .formatted(partition, births));
             }
             all.forEach((other, theirs) -> {
                 long lent = difference(own.lent, other, theirs.borrowed, partition);
                 if (lent != 0) {
                     faults.add(
-                            "partition %d has lent partition %d other blocks than that one has (sums differ by %x)"
+                            ("partition %d has lent partition %d other blocks than that one has"
+                                            + SUMS)
                                     .formatted(partition, other, lent));
                 }
             });
         });
         return faults;
+    }
+
+    /**
+     * What differs, of a line of {@link #faults}, without by how much: the same however much is on
+     * its way. Other lines are left as they are.
+     */
+    public static String subject(String fault) {
+        return TOLD_SUMS.matcher(fault).replaceFirst("");
     }
 
     private static long difference(
