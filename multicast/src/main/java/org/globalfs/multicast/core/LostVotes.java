@@ -48,7 +48,9 @@ final class LostVotes {
     /** The acceptor takes part in this opening's ballot. */
     void opened(Message.Open open) {
         boolean first = !open.ballot().equals(readmittedIn);
-        if (outside() && first && open.readmitted().contains(incident)) {
+        // A coordinator of an older version does not see to it.
+        boolean changes = open.batches().stream().anyMatch(batch -> batch.membership() != null);
+        if (outside() && first && !changes && open.readmitted().contains(incident)) {
             readmittedIn = open.ballot();
             readmittedBase = open.base();
         }
