@@ -475,7 +475,12 @@ final class Elections {
                 !open.isEmpty()
                         && rejoins.possible(open, nowNs)
                         && current.hearsAllBut(open.keySet(), nowNs);
-        boolean learner = rank < 0 && !current.changing() && rejoins.possible(Map.of(), nowNs);
+        // Without a majority nobody would be elected again.
+        boolean learner =
+                rank < 0
+                        && !current.changing()
+                        && current.confirmedSince(nowNs - config.leaseNs())
+                        && rejoins.possible(Map.of(), nowNs);
         if (acceptors || learner) {
             rejoins.attempted(nowNs);
             standAgain(current, acceptors ? open : Map.of(), nowNs, effects);
