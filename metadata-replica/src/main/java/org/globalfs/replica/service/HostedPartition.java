@@ -7,6 +7,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.globalfs.multicast.Membership;
 import org.globalfs.protocol.Folders;
 import org.globalfs.replica.state.PartitionState;
@@ -25,8 +26,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Folders: {@code pN} is the state; {@code pN.incoming} a checkpoint being fetched, worthless
  * after a crash; {@code pN.ready} a complete one, which replaces {@code pN} whenever it is found;
- * {@code pN.damaged-K} a state set aside for inspection; {@code pN.lost} says that {@code pN} began
- * anew though there was a state before.
+ * {@code pN.damaged-K} a state, or what was left of one, set aside for inspection; {@code pN.lost}
+ * says that {@code pN} began anew though there was a state before.
  */
 final class HostedPartition implements VerdictSource, AutoCloseable {
 
@@ -69,10 +70,33 @@ final class HostedPartition implements VerdictSource, AutoCloseable {
                     partition,
                     folder);
             noteLoss();
-            Folders.delete(folder);
+            setAsideWhatIsLeft();
         }
         this.state = openOrBegin();
         this.isLost = Files.exists(lost);
+    }
+
+    /** What lacks {@link #NEWEST} alone can be mended by hand, should no other replica have it. */
+    private void setAsideWhatIsLeft() throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> left = Files.list(folder)) {
+            if (left.findAny().isEmpty()) {
+                return;
+            }
+        }
+        Path aside = unused();
+        try {
+            Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw new IOException(
+                    "%s holds no state, and what is in it cannot be set aside as %s. If it is a mount point, mount that disk at %s instead; else move away what is in it"
+                            .formatted(folder, aside, parent),
+                    e);
+        }
+        LOG.error("partition {}: what was left is set aside as {}", partition, aside);
+        Folders.sync(parent);
     }
 
     /** A damaged state is set aside: what it held is in the log, or with the other replicas. */

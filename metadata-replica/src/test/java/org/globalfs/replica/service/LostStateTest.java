@@ -94,6 +94,10 @@ class LostStateTest {
         assertThat(isLost()).as("whole").isFalse();
         Files.delete(state.resolve("CURRENT"));
         assertThat(isLost()).as("without CURRENT").isTrue();
+        assertThat(folder.resolve("p1.damaged-1"))
+                .isDirectoryContaining("glob:**/MANIFEST-*")
+                .isDirectoryContaining("glob:**/*.log");
+        assertThat(folder.resolve("p1.damaged-2")).as("of the empty one").doesNotExist();
     }
 
     private boolean isLost() throws IOException {
