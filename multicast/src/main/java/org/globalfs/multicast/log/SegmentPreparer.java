@@ -175,13 +175,16 @@ final class SegmentPreparer {
         FileChannel channel;
         if (recycled != null) {
             Files.move(recycled, unfinished, StandardCopyOption.ATOMIC_MOVE);
-            syncNames(); // or a power cut could leave the new header under the old segment's name
             channel =
                     FileChannel.open(unfinished, StandardOpenOption.READ, StandardOpenOption.WRITE);
         } else {
             channel = openNew(unfinished);
         }
         try {
+            if (recycled != null) {
+                // Or a power cut could leave the new header under the old segment's name.
+                syncNames();
+            }
             boolean whole =
                     recycled != null || fill(channel, capacity, () -> stillWanted(sequence));
             offerIfWanted(whole, channel, unfinished, sequence, capacity);

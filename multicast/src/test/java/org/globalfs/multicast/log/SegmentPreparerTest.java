@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,6 +40,27 @@ class SegmentPreparerTest {
                         "segment-000000000001.log has 1",
                         "next-2.tmp has 1",
                         "segment-000000000002.log has 2");
+        preparer.close();
+    }
+
+    /** A full disk needs its space at once. */
+    @Test
+    void aTrimmedSegmentWhoseNewNameCannotBeSyncedIsGivenBack() throws IOException {
+        AtomicInteger syncs = new AtomicInteger();
+        SegmentPreparer preparer =
+                new SegmentPreparer(
+                        new LogOptions(folder, "test", 7, true, CAPACITY, 0),
+                        f -> {
+                            if (syncs.incrementAndGet() == 2) {
+                                throw new IOException("no sync");
+                            }
+                        });
+        preparer.recycle(preparer.take(1, CAPACITY, CAPACITY));
+        preparer.want(2, CAPACITY);
+        await().untilAsserted(() -> {
+            assertThat(syncs).hasValue(2);
+            assertThat(folder).isEmptyDirectory();
+        });
         preparer.close();
     }
 
