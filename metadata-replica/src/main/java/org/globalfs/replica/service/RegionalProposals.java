@@ -6,9 +6,12 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings an update into its region's ring while this replica coordinates it, once a term. A second
- * copy could be executed after the first was refused for a moment, which ends the call and its
- * {@link Grants.Permit}: what is granted from then on would be stale. Thread-safe.
+ * Brings an update into its region's ring while this replica coordinates it, at most once within a
+ * term. A second copy could be executed after the first was refused for a moment, which ends the
+ * call and its {@link Grants.Permit}: what is granted from then on would be stale. Over several
+ * terms there can be more than one all the same: a coordinator that stands again may carry the
+ * first copy into its next ballot, and a client that asks again after a fail-over orders another.
+ * Thread-safe.
  */
 final class RegionalProposals {
 
