@@ -9,6 +9,7 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 
 A, B = sys.argv[1], sys.argv[2]
@@ -165,6 +166,23 @@ def mappings():
     private.close()
     os.close(fd)
     assert elsewhere("mapped") == expected
+    sparse_mapping()
+
+
+def sparse_mapping():
+    """What only a mapping was told is data, for lseek(2) and so for cp(1), before anybody syncs it."""
+    fd = make("sparse-mapped", b"")
+    os.ftruncate(fd, 1 << 20)
+    with mmap.mmap(fd, 1 << 20) as shared:
+        shared[700_000] = 1
+        assert os.lseek(fd, 0, os.SEEK_DATA) <= 700_000
+        assert os.lseek(fd, 700_000, os.SEEK_HOLE) > 700_000
+        shared[900_000] = 2
+        copy = os.path.join(A, "sparse-copied")
+        subprocess.run(["cp", "--sparse=auto", os.path.join(A, "sparse-mapped"), copy], check=True)
+        with open(copy, "rb") as copied:
+            assert copied.read() == bytes(shared)
+    os.close(fd)
 
 
 def direct():

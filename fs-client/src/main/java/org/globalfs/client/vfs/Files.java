@@ -605,9 +605,13 @@ final class Files {
         if (!data && whence != 4) {
             throw FsException.of(Errno.EINVAL);
         }
+        Handle open = files.usable(handle);
+        if (files.isWritable(open.content().ino())) {
+            // What was stored through a mapping is the kernel's until it writes the page back.
+            grants.drop(open.content().ino());
+        }
         try {
-            long found =
-                    files.usable(handle).content().seek(offset, data, requests.patience(caller));
+            long found = open.content().seek(offset, data, requests.patience(caller));
             if (found < 0) {
                 throw FsException.of(Errno.ENXIO);
             }

@@ -143,8 +143,8 @@ final class PageGrants implements AutoCloseable {
      */
     void settle(long ino) throws FsException {
         Held pages = held.get(ino);
-        if (pages != null && lapsed(pages) && !drop(ino)) {
-            throw FsException.of(Errno.EIO, "the kernel keeps old content of inode " + ino);
+        if (pages != null && lapsed(pages)) {
+            drop(ino);
         }
     }
 
@@ -152,8 +152,19 @@ final class PageGrants implements AutoCloseable {
         return pages.validity == null || cache.leftNs(pages.validity) <= 0;
     }
 
-    /** Has the kernel drop all pages of the inode; false: it did not within a minute. */
-    private boolean drop(long ino) {
+    /**
+     * Has the kernel drop all pages of the inode, and write back before what programs changed
+     * through mappings; not for a thread that answers a read or a write.
+     *
+     * @throws FsException EIO: it did not within a minute
+     */
+    void drop(long ino) throws FsException {
+        if (!dropped(ino)) {
+            throw FsException.of(Errno.EIO, "the kernel keeps old content of inode " + ino);
+        }
+    }
+
+    private boolean dropped(long ino) {
         KernelCache mounted = kernel;
         if (mounted == null) {
             return true;

@@ -5,9 +5,15 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.globalfs.protocol.posix.PosixAcl;
 
-/** Access control lists as setfacl(1) writes them, ids as numbers: {@code u::rwx,u:5:r,m::rx}. */
+/**
+ * Access control lists as setfacl(1) writes them, ids as numbers: {@code u::rwx,u:5:r,m::rx};
+ * {@code u:1-9:r} stands for nine users.
+ */
 final class AclText {
 
     private static final String LETTERS = "rwx";
@@ -19,7 +25,7 @@ final class AclText {
         if (text.startsWith("hex:")) {
             return HexFormat.of().parseHex(text.substring(4));
         }
-        String[] entries = text.equals("none") ? new String[0] : text.split(",");
+        String[] entries = text.equals("none") ? new String[0] : each(text).split(",");
         ByteBuffer out = ByteBuffer.allocate(4 + 8 * entries.length).order(ByteOrder.LITTLE_ENDIAN);
         out.putInt(2);
         for (String entry : entries) {
@@ -40,6 +46,17 @@ final class AclText {
             out.putInt(named ? Integer.parseInt(parts[1]) : -1);
         }
         return out.array();
+    }
+
+    private static String each(String text) {
+        return Pattern.compile("u:(\\d+)-(\\d+):(\\w+)")
+                .matcher(text)
+                .replaceAll(users ->
+                        IntStream.rangeClosed(
+                                        Integer.parseInt(users.group(1)),
+                                        Integer.parseInt(users.group(2)))
+                                .mapToObj(id -> "u:" + id + ":" + users.group(3))
+                                .collect(Collectors.joining(",")));
     }
 
     static String format(byte[] acl) {

@@ -425,6 +425,8 @@ final class Scenario {
             case "truncate" -> op.setSize(Long.parseLong(words[2]));
             case "ftruncate" -> op.setSize(Long.parseLong(words[2])).setHandle(true);
             case "touch" -> op.setAtimeNow(true).setMtimeNow(true);
+            case "touch-read" -> op.setAtimeNow(true);
+            case "touch-written" -> op.setMtimeNow(true);
             case "utimes" ->
                     op.setAtimeNs(Long.parseLong(words[2])).setMtimeNs(Long.parseLong(words[3]));
             default -> throw new IllegalArgumentException(words[0]);

@@ -33,8 +33,8 @@ public final class Limits {
     /** All values of an inode's extended attributes. */
     public static final int XATTR_VALUES_MAX = 1 << 20;
 
-    /** An access control list: 1,023 entries. */
-    public static final int ACL_MAX = 8 << 10;
+    /** An access control list: 511 entries. Linux hands a larger one neither in nor out. */
+    public static final int ACL_MAX = 4 << 10;
 
     public static final int BLOCK_MAX = 4 << 20;
 

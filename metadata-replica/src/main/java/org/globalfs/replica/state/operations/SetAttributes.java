@@ -84,7 +84,9 @@ final class SetAttributes {
         if (!explicit && !now || caller.owns(inode)) {
             return null;
         }
-        if (explicit) {
+        // utimensat(2) that leaves one time alone sets the other for its owner only, even to "now".
+        boolean one = op.isAtimeNow() != op.isMtimeNow() && !op.isSetSize();
+        if (explicit || one) {
             return Errno.EPERM;
         }
         // A size change through a descriptor may carry its own "now".
