@@ -181,7 +181,12 @@ public final class FileContent {
         boolean overfull;
         lock.lock();
         try {
-            Pending target = writable(append, credentials);
+            Pending target = writable(append, credentials, patience);
+            if (target == null) {
+                writeBack.budget().release(home, memory);
+                throw new ContentException(
+                        Errno.EIO, "what was written before is not committed in time");
+            }
             if (append && !target.hasData()) {
                 appendAt = offset;
             }
@@ -207,9 +212,12 @@ public final class FileContent {
         }
     }
 
-    /** The pending change that a write can join; others are committed before. Lock held. */
-    private Pending writable(boolean append, Credentials credentials) {
-        while (true) {
+    /**
+     * The pending change that a write can join; others are committed before. Lock held. Null: the
+     * caller was answered meanwhile, and others may have written since by that answer.
+     */
+    private @Nullable Pending writable(boolean append, Credentials credentials, Patience patience) {
+        while (!patience.over()) {
             if (current != null) {
                 if (current.takesWrite(append, credentials)) {
                     return current;
@@ -223,6 +231,7 @@ public final class FileContent {
                 return current;
             }
         }
+        return null;
     }
 
     /** Commits in the background what is pending. */
@@ -429,17 +438,26 @@ public final class FileContent {
 
     /**
      * Sets attributes, size included, after everything that is pending; in one command with it when
-     * {@code certain} says that they will be permitted.
+     * {@code certain} says that they will be permitted. Not done at all, EIO, when what was pending
+     * took longer than the caller's patience: others may have written since by what he was answered
+     * then, and a truncation would take that away.
      *
      * @param progress is told of each command that did a part
      */
     public Outcome setAttributes(
-            SetAttributesOp op, Credentials credentials, boolean certain, Runnable progress) {
+            SetAttributesOp op,
+            Credentials credentials,
+            boolean certain,
+            Patience patience,
+            Runnable progress) {
         lock.lock();
         try {
             while (committing != null
                     || (current != null && !(certain && current.takes(op, credentials)))) {
                 drain();
+            }
+            if (patience.over()) {
+                return new Outcome(Errno.EIO.number(), null);
             }
             Pending pending = current;
             if (pending == null) {
@@ -456,7 +474,7 @@ public final class FileContent {
 
     /**
      * How setting attributes ended; without an answer when what was pending before could not be
-     * stored.
+     * stored, or not in time.
      */
     public record Outcome(int errno, @Nullable Answer<UpdateReply> answer) {}
 

@@ -272,6 +272,7 @@ final class Files {
                         op,
                         Requests.credentials(caller),
                         certain,
+                        requests.patience(caller),
                         () -> requests.progressed(caller));
         if (outcome.errno() != 0 && op.isSetSize()) {
             open.content.failed();

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -95,6 +96,45 @@ class FileContentTest {
             first.join(10_000);
             second.join(10_000);
             assertThat(second.isAlive()).isFalse();
+        }
+    }
+
+    /** Who appends tries again what was EIO. */
+    @Test
+    void whatIsGivenUpWhileItWaitsForACommitIsNotWrittenLater() throws InterruptedException {
+        try (WriteBack writeBack = writeBack()) {
+            FileContent file = writeBack.file(1);
+            write(file, 0, 10, true);
+            CountDownLatch go = new CountDownLatch(1);
+            replica.beforeUpdate = op -> awaited(go);
+            Thread commit = Thread.ofPlatform().daemon().start(file::flush);
+            await().until(() -> replica.updates.get() == 1);
+            AtomicBoolean answered = new AtomicBoolean();
+            long deadlineNs = patience().deadlineNs();
+            AtomicReference<Errno> failure = new AtomicReference<>();
+            Thread append =
+                    Thread.ofPlatform()
+                            .daemon()
+                            .start(() -> {
+                                try {
+                                    file.write(
+                                            10,
+                                            ByteBuffer.allocate(7),
+                                            true,
+                                            ROOT,
+                                            Patience.until(deadlineNs, answered::get));
+                                } catch (ContentException e) {
+                                    failure.set(e.errno());
+                                }
+                            });
+            await().until(() -> append.getState() == Thread.State.WAITING);
+            answered.set(true);
+            go.countDown();
+            append.join();
+            commit.join();
+            assertThat(failure.get()).isEqualTo(Errno.EIO);
+            assertThat(file.hasPending()).isFalse();
+            assertThat(writeBack.budget().usedBytes()).isZero();
         }
     }
 
@@ -222,7 +262,7 @@ class FileContentTest {
                     };
             SetAttributesOp size = new SetAttributesOp(1).setSize(5).setPartly(true);
             size.setHandle(true);
-            assertThat(file.setAttributes(size, ROOT, true, () -> {}).errno())
+            assertThat(file.setAttributes(size, ROOT, true, patience(), () -> {}).errno())
                     .isEqualTo(Errno.EPERM.number());
             Extent left = new Extent(0, 5).setData(new byte[5]);
             assertThat(replica.executed)

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -141,6 +142,50 @@ class GlobalFileSystemTest {
         assertThat(here.read(again, 0, 100)).isEmpty();
         here.close(again);
         assertThat(there.stat(file.ino()).size()).isZero();
+    }
+
+    /** The process was killed, or told EIO, while what was written before found no storage node. */
+    @Test
+    void aTruncationThatWasGivenUpTakesNothingThatIsWrittenSince() throws Exception {
+        Open file = here.create(home, "file");
+        byte[] content = new byte[100_000];
+        Arrays.fill(content, (byte) 'a');
+        here.write(file, 0, content);
+        blocks.refusePuts = true;
+        CompletableFuture<Void> storing = waiting(() -> here.flush(file));
+        Caller gone = here.caller();
+        SetAttributes empty =
+                new SetAttributes(SetAttributes.SIZE, 0, 0, 0, 0, 0, 0, file.handle());
+        CompletableFuture<Void> cutting =
+                waiting(() ->
+                        assertFails(
+                                Errno.EIO, () -> here.fs.setAttributes(gone, file.ino(), empty)));
+        gone.cancel();
+        here.write(file, 0, bytes("B"));
+        blocks.refusePuts = false;
+        storing.join();
+        cutting.join();
+        here.flush(file);
+        content[0] = 'B';
+        assertThat(there.content(file.ino())).isEqualTo(content);
+    }
+
+    /** Returns once it waits for something. */
+    private static CompletableFuture<Void> waiting(ThrowingCallable task) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .start(() -> {
+                            try {
+                                task.call();
+                                done.complete(null);
+                            } catch (Throwable e) {
+                                done.completeExceptionally(e);
+                            }
+                        });
+        await().until(() -> thread.getState() == Thread.State.WAITING || done.isDone());
+        return done;
     }
 
     @Test
