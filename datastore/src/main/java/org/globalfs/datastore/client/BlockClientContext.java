@@ -7,6 +7,7 @@ import org.globalfs.protocol.config.BlockStorage;
  * What the operations of one block client share.
  *
  * @param region where it is
+ * @param writable which regions take chunks now
  * @param readTimes of reads from storage nodes
  * @param nodeTimes of each of them
  * @param cacheTimes of those from the region's caches
@@ -15,6 +16,7 @@ record BlockClientContext(
         String region,
         NodeDirectory directory,
         FailureDetector detector,
+        WritableRegions writable,
         NewerEpochs newerEpochs,
         Distances distances,
         Options options,

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The block store on the cluster's own storage nodes. Blocks are placed by the newest placement
  * epoch and coded as it says; small ones are kept as whole copies, as many as survive the same
- * losses.
+ * losses. Blocks of all regions have fewer data chunks while some regions take none, so that any
+ * other may be lost.
  */
 public final class DistributedBlockStore implements BlockStore {
     private static final Logger LOG = LoggerFactory.getLogger(DistributedBlockStore.class);
@@ -134,6 +135,7 @@ public final class DistributedBlockStore implements BlockStore {
                         region,
                         directory,
                         detector,
+                        new WritableRegions(detector::isSuspect, System::nanoTime),
                         new NewerEpochs(cluster, directory, detector),
                         distances,
                         options,
@@ -171,10 +173,21 @@ public final class DistributedBlockStore implements BlockStore {
     public BlockRef put(int region, ByteBuffer content) throws IOException {
         int length = BlockStore.checkedLength(content);
         long deadline = System.nanoTime() + context.options().deadlineNs();
+        while (true) {
+            BlockRef ref = tryToPut(region, content, length, deadline);
+            if (ref != null) {
+                return ref;
+            }
+        }
+    }
+
+    /** Null: with the regions that take chunks now it can only be coded otherwise. */
+    private @Nullable BlockRef tryToPut(int region, ByteBuffer content, int length, long deadline)
+            throws IOException {
         int epoch = directory.newestEpoch();
         Placement placement = directory.placement(epoch, region);
         BlockIds.Id id = ids.next();
-        BlockCode wanted = codeFor(placement, length);
+        BlockCode wanted = codeFor(placement, region, length);
         List<StorageSite> homes =
                 placement.homes(id.high(), id.low(), wanted.dataChunks(), wanted.parityChunks());
         if (homes == null) {
@@ -197,7 +210,11 @@ public final class DistributedBlockStore implements BlockStore {
             content.get(content.position(), chunks, 0, length);
             Arrays.fill(chunks, length, chunkBytes * code.dataChunks(), (byte) 0);
             code.encode(chunks, chunkBytes);
-            put(ref, chunks, chunkBytes, homes, placement, deadline);
+            PutOperation.Outcome outcome = put(ref, chunks, chunkBytes, homes, placement, deadline);
+            if (outcome == PutOperation.Outcome.TOO_WIDE) {
+                Thread.startVirtualThread(() -> takeBack(ref));
+                return null;
+            }
         } catch (BlockStoreException e) {
             if (e.reason() == BlockStoreException.Reason.NO_SPACE) {
                 // Not by the caller, who should not wait for nodes that are down.
@@ -210,13 +227,21 @@ public final class DistributedBlockStore implements BlockStore {
         return ref;
     }
 
-    private static BlockCode codeFor(Placement placement, int length) throws BlockStoreException {
+    private BlockCode codeFor(Placement placement, int region, int length)
+            throws BlockStoreException {
         BlockCode code = placement.code();
         if (code == null) {
             throw new BlockStoreException(
                     BlockStoreException.Reason.UNPLACEABLE, placement.shortage());
         }
-        return length < COPIED_BELOW_BYTES ? code.withDataChunks(1) : code;
+        if (length < COPIED_BELOW_BYTES) {
+            return code.withDataChunks(1);
+        }
+        int most =
+                region == 0
+                        ? context.writable().mostDataChunks(placement.nodes(), code.parityChunks())
+                        : 0;
+        return most > 0 && most < code.dataChunks() ? code.withDataChunks(most) : code;
     }
 
     /**
@@ -241,7 +266,7 @@ public final class DistributedBlockStore implements BlockStore {
         return null;
     }
 
-    private void put(
+    private PutOperation.Outcome put(
             BlockRef ref,
             byte[] chunks,
             int chunkBytes,
@@ -251,7 +276,7 @@ public final class DistributedBlockStore implements BlockStore {
             throws IOException {
         Lane lane = lanes.take(deadline);
         try {
-            new PutOperation(
+            return new PutOperation(
                             context,
                             lane,
                             ref.getIdHigh(),
@@ -268,16 +293,14 @@ public final class DistributedBlockStore implements BlockStore {
         }
     }
 
-    /**
-     * What some nodes still had room for would be in the way of what is written after a removal.
-     */
+    /** What some nodes took of a block that is not written so would be in the way of what is. */
     private void takeBack(BlockRef ref) {
         try {
             if (deleteAll(List.of(ref)).isEmpty()) {
-                LOG.info("chunks of {}, which found no room, stay as garbage", ref);
+                LOG.info("chunks of {}, which was not written, stay as garbage", ref);
             }
         } catch (IOException e) {
-            LOG.info("chunks of {}, which found no room, stay as garbage: {}", ref, e.toString());
+            LOG.info("chunks of {}, which was not written, stay as garbage: {}", ref, e.toString());
         }
     }
 

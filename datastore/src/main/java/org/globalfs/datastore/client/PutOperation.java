@@ -3,6 +3,7 @@ package org.globalfs.datastore.client;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -23,9 +26,10 @@ import org.jspecify.annotations.Nullable;
  * Writes the chunks of one block. Each goes to its home; if that is down, slow or full, to a node
  * that stands in, tagged with its home. Ends when every chunk is at its home, or on disk somewhere
  * or without anywhere left to go, if what is on disk survives the loss of any one node, or of as
- * many as it is configured to.
+ * many as it is configured to; and, of a block of all regions, of any one region.
  */
 final class PutOperation {
+    private static final int GLOBAL = 0;
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final BlockClientContext context;
@@ -50,6 +54,15 @@ final class PutOperation {
     private int round;
     private long retryAtNs;
 
+    enum Outcome {
+        WRITTEN,
+        /**
+         * So few regions take chunks now that one would get more than may be lost: with fewer data
+         * chunks the block can be written, with these it can only wait for a region's return.
+         */
+        TOO_WIDE
+    }
+
     private static final class Chunk {
         final int index;
         final Set<String> tried = new HashSet<>();
@@ -60,6 +73,15 @@ final class PutOperation {
 
         Chunk(int index) {
             this.index = index;
+        }
+
+        /** On disk, or on its way. */
+        boolean isPlaced() {
+            return durable || current != null;
+        }
+
+        boolean isDurable() {
+            return durable;
         }
     }
 
@@ -91,7 +113,7 @@ final class PutOperation {
         }
     }
 
-    void run() throws IOException {
+    Outcome run() throws IOException {
         assignAll();
         while (true) {
             Exchange exchange;
@@ -99,8 +121,9 @@ final class PutOperation {
                 finished(exchange);
             }
             long now = System.nanoTime();
-            if (settled(now)) {
-                return;
+            Outcome outcome = settled(now);
+            if (outcome != null) {
+                return outcome;
             }
             expire(now);
             lane.await(Math.min(nextEvent(now), deadlineNs));
@@ -110,8 +133,11 @@ final class PutOperation {
     /** Homes that answer first, so that stand-ins are chosen knowing who holds what. */
     private void assignAll() {
         for (Chunk chunk : state) {
-            if (idle(chunk) && !context.detector().isSuspect(homes.get(chunk.index).id())) {
-                tryAssign(chunk, homes.get(chunk.index));
+            StorageSite home = homes.get(chunk.index);
+            if (idle(chunk)
+                    && !context.detector().isSuspect(home.id())
+                    && mayHaveMore(home, byRegion(Chunk::isPlaced))) {
+                tryAssign(chunk, home);
             }
         }
         for (Chunk chunk : state) {
@@ -122,7 +148,7 @@ final class PutOperation {
     }
 
     private static boolean idle(Chunk chunk) {
-        return !chunk.durable && chunk.current == null;
+        return !chunk.isPlaced();
     }
 
     private boolean tryAssign(Chunk chunk, StorageSite target) {
@@ -156,17 +182,15 @@ final class PutOperation {
 
     /** Finds the chunk a node: nodes that answer before suspects, little loaded before loaded. */
     private void assign(Chunk chunk) {
-        Map<String, Integer> load = new HashMap<>();
-        for (Chunk other : state) {
-            StorageSite target = other.target;
-            if (target != null && (other.durable || other.current != null)) {
-                load.merge(target.id(), 1, Integer::sum);
-            }
-        }
+        Map<String, Integer> load = count(Chunk::isPlaced, StorageSite::id);
+        Map<String, Integer> inRegion = byRegion(Chunk::isPlaced);
         List<StorageSite> order = new ArrayList<>();
         order.add(homes.get(chunk.index));
         order.addAll(ranking());
         for (boolean suspects : new boolean[] {false, true}) {
+            if (suspects && isTooWide()) {
+                break; // nobody should wait for a region that there is a way without
+            }
             StorageSite best =
                     placement.standIn(
                             order,
@@ -174,6 +198,7 @@ final class PutOperation {
                             shape.parityChunks(),
                             site ->
                                     !chunk.tried.contains(site.id())
+                                            && mayHaveMore(site, inRegion)
                                             && context.detector().isSuspect(site.id()) == suspects);
             if (best != null) {
                 tryAssign(chunk, best);
@@ -181,6 +206,42 @@ final class PutOperation {
             }
         }
         chunk.target = null;
+    }
+
+    /**
+     * A region with as many chunks as may be lost gets no more: were it lost, the others would not
+     * be the block.
+     *
+     * @param inRegion {@link #byRegion}
+     */
+    private boolean mayHaveMore(StorageSite site, Map<String, Integer> inRegion) {
+        return inRegion.getOrDefault(site.region(), 0) < shape.parityChunks();
+    }
+
+    /** How many such chunks each region has; nothing for a block that is all in one. */
+    private Map<String, Integer> byRegion(Predicate<Chunk> which) {
+        return shape.region() == GLOBAL ? count(which, StorageSite::region) : Map.of();
+    }
+
+    private Map<String, Integer> count(
+            Predicate<Chunk> which, Function<StorageSite, String> place) {
+        Map<String, Integer> counts = new HashMap<>();
+        for (Chunk chunk : state) {
+            StorageSite target = chunk.target;
+            if (target != null && which.test(chunk)) {
+                counts.merge(place.apply(target), 1, Integer::sum);
+            }
+        }
+        return counts;
+    }
+
+    /** Fewer data chunks could be written now so that any region may be lost. */
+    private boolean isTooWide() {
+        if (shape.region() != GLOBAL) {
+            return false;
+        }
+        int most = context.writable().mostDataChunks(placement.nodes(), shape.parityChunks());
+        return most > 0 && most < shape.dataChunks();
     }
 
     private List<StorageSite> ranking() {
@@ -202,7 +263,11 @@ final class PutOperation {
         }
         if (status == ChunkStatus.OK || status == ChunkStatus.DELETED) {
             chunk.durable = true;
+            context.writable().took(exchange.node);
             return;
+        }
+        if (status != null) {
+            context.writable().refused(exchange.node);
         }
         StorageSite target = chunk.target;
         if (exchange.failedOnStaleLink() && !chunk.stale && target != null) {
@@ -251,8 +316,8 @@ final class PutOperation {
         return now + Math.max(0, next);
     }
 
-    /** True when done; throws when failed; otherwise goes on, with a new round if need be. */
-    private boolean settled(long now) throws BlockStoreException {
+    /** Null, when it goes on, with a new round if need be; throws when failed. */
+    private @Nullable Outcome settled(long now) throws BlockStoreException {
         int durable = 0;
         int open = 0;
         for (Chunk chunk : state) {
@@ -261,16 +326,19 @@ final class PutOperation {
         }
         if (durable == state.length) {
             if (isAtHome() || survivesEnough()) {
-                return true;
+                return Outcome.WRITTEN;
             }
             throw failure(durable);
         }
         boolean late = now - deadlineNs >= 0;
         if (open > 0 && !late) {
-            return false;
+            return null;
         }
         if (survivesEnough()) {
-            return true;
+            return Outcome.WRITTEN;
+        }
+        if (!late && isTooWide()) {
+            return Outcome.TOO_WIDE;
         }
         if (late || isFull()) {
             throw failure(durable);
@@ -281,7 +349,7 @@ final class PutOperation {
             retryAtNs = 0;
             nextRound();
         }
-        return false;
+        return null;
     }
 
     private void nextRound() {
@@ -322,16 +390,14 @@ final class PutOperation {
         return true;
     }
 
-    /** K chunks on disk are left whichever nodes are lost, so many as may be. */
+    /** K chunks on disk are left whichever region is lost, or nodes, so many as may be. */
     private boolean survivesEnough() {
-        Map<String, Integer> held = new HashMap<>();
-        int durable = 0;
-        for (Chunk chunk : state) {
-            StorageSite target = chunk.target;
-            if (chunk.durable && target != null) {
-                held.merge(target.id(), 1, Integer::sum);
-                durable++;
-            }
+        Map<String, Integer> held = count(Chunk::isDurable, StorageSite::id);
+        int durable = held.values().stream().mapToInt(n -> n).sum();
+        Map<String, Integer> inRegion = byRegion(Chunk::isDurable);
+        if (!inRegion.isEmpty()
+                && durable - Collections.max(inRegion.values()) < shape.dataChunks()) {
+            return false;
         }
         int most =
                 held.values().stream()
@@ -349,6 +415,7 @@ final class PutOperation {
                         + state.length
                         + " chunks could be written, of which the loss of any "
                         + (toleratedLosses == 1 ? "node" : toleratedLosses + " nodes")
+                        + (shape.region() == GLOBAL ? ", or of any region," : "")
                         + " must leave "
                         + shape.dataChunks();
         return isFull()

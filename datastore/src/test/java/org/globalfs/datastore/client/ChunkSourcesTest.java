@@ -32,6 +32,7 @@ class ChunkSourcesTest {
                         "west",
                         directory,
                         detector,
+                        new WritableRegions(detector::isSuspect, System::nanoTime),
                         new NewerEpochs("c", directory, detector),
                         site -> 0,
                         BlockClientContext.Options.defaults(),
