@@ -81,6 +81,7 @@ public final class BucketPlaces implements PassPlaces {
         private final int partition;
         private RpcClient client;
         private boolean found;
+        private int answeredBy;
 
         Target(int partition) {
             this.partition = partition;
@@ -128,6 +129,7 @@ public final class BucketPlaces implements PassPlaces {
                     UpkeepReply reply = client.call(MetadataCalls.UPKEEP, request, ANSWER_MS);
                     if (reply.isLeads()) {
                         found = true;
+                        answeredBy = site.id();
                         return reply;
                     }
                 } catch (RpcException e) {
@@ -135,6 +137,11 @@ public final class BucketPlaces implements PassPlaces {
                 }
             }
             throw new IOException(trouble);
+        }
+
+        @Override
+        public String answeredBy() {
+            return "replica " + answeredBy;
         }
 
         @Override

@@ -16,6 +16,7 @@ abstract class NodePass implements Closeable {
     private final PassPlaces places;
     private final long patienceNs;
     private @Nullable PassTarget connection;
+    private String begunBy = "";
     private @Nullable String failure;
     private boolean silent;
     private long silentSinceNs;
@@ -67,6 +68,16 @@ abstract class NodePass implements Closeable {
             connection = open;
         }
         return open;
+    }
+
+    /** The last answer, to the request for the pass, says how far that pass is. */
+    final void begunBy(PassTarget open) {
+        begunBy = open.answeredBy();
+    }
+
+    /** Whether the last answer is of somebody who was not asked for the pass. */
+    final boolean isAnothers(PassTarget open) {
+        return !open.answeredBy().equals(begunBy);
     }
 
     /** Null, or why the node will not do it. */

@@ -43,10 +43,15 @@ public final class NodePlaces implements PassPlaces {
         if (address == null) {
             throw new IOException("it is down");
         }
-        return new Target(new StorageConnection(address, cluster, id, ANSWER_MS));
+        return new Target(id, new StorageConnection(address, cluster, id, ANSWER_MS));
     }
 
-    private record Target(StorageConnection connection) implements PassTarget {
+    private record Target(String id, StorageConnection connection) implements PassTarget {
+        @Override
+        public String answeredBy() {
+            return id;
+        }
+
         @Override
         public ScrubProgress scrub() throws IOException {
             return connection.scrub();

@@ -22,14 +22,15 @@ final class NodeRepair extends NodePass {
     @Nullable String ask(PassTarget open) throws IOException {
         RepairProgress now = hasBegun() ? open.repair() : open.beginRepair();
         boolean idle = now.state() == PassState.NONE || now.state() == PassState.ENDED;
-        if (hasBegun() && idle && now.pass() < awaited) {
-            now = open.beginRepair(); // the node was restarted, and does not know
+        if (hasBegun() && (isAnothers(open) || idle && now.pass() < awaited)) {
+            now = open.beginRepair(); // or the node was restarted, and does not know
             awaited = 0;
         }
         if (now.state() == PassState.OFF) {
             return "does not repair: its repairBandwidth is 0";
         }
         if (!hasBegun()) {
+            begunBy(open);
             awaited = now.pass() + 1;
         }
         said = now;

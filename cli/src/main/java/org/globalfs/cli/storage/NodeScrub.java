@@ -25,9 +25,10 @@ final class NodeScrub extends NodePass {
     @Override
     @Nullable String ask(PassTarget open) throws IOException {
         ScrubProgress now = open.scrub();
-        if (!hasBegun() || now.pass() < said.pass()) {
+        if (!hasBegun() || isAnothers(open) || now.pass() < said.pass()) {
             joined = now.state() == PassState.RUNNING;
             now = open.beginScrub(bytesPerSecond); // the first time, or the node was restarted
+            begunBy(open);
         } else if (now.state() == PassState.WAITING) {
             now = open.beginScrub(bytesPerSecond); // it did not get through
         }

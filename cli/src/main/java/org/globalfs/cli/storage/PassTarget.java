@@ -8,6 +8,12 @@ import org.globalfs.datastore.wire.ScrubProgress;
 /** Who does passes, and says how far it is. Of one thread at a time. */
 interface PassTarget extends Closeable {
 
+    /**
+     * Who gave the last answer. Passes are counted by whoever does them: of two that answer one
+     * after the other, the numbers have nothing to do with each other.
+     */
+    String answeredBy();
+
     ScrubProgress scrub() throws IOException;
 
     /**
