@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.client.vfs.FsException;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.protocol.config.Topology;
@@ -114,6 +115,26 @@ class LostBlocksTest {
             assertThat(once).isTrue();
             assertThat(reply.getBlocks()).isEqualTo(3);
             assertThat(reply.getLost()).isEmpty();
+        }
+    }
+
+    /** Who counts for long may stop between parts: only so does the answer come in time. */
+    @Test
+    @Timeout(300)
+    void manyAreCountedInParts() throws Exception {
+        try (LocalCluster cluster = new LocalCluster(folder, 1, ReplicaOptions.defaults());
+                GlobalFsClient client = cluster.connect(1)) {
+            PathOperations paths = client.paths(0, 0);
+            paths.makeDirectory("/home", 0755);
+            for (int i = 0; i < 1_010; i++) {
+                paths.write("/home/f" + i, new byte[40_000]);
+            }
+            AtomicInteger counts = new AtomicInteger();
+            cluster.beforeCount = counts::incrementAndGet;
+            ContentReply reply = look(cluster, 10_000);
+            assertThat(reply.getBlocks()).isEqualTo(1_010);
+            assertThat(reply.getLost()).isEmpty();
+            assertThat(counts).hasValue(2);
         }
     }
 

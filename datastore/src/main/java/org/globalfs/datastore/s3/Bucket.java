@@ -62,7 +62,7 @@ final class Bucket implements AutoCloseable {
                     "XMinioAdminBucketQuotaExceeded",
                     "BucketQuotaExceeded");
 
-    private static final int KEPT_CONNECTIONS = 32;
+    private static final int KEPT_CONNECTIONS = 64;
 
     private static final long SUSPECT_NS = TimeUnit.SECONDS.toNanos(10);
 

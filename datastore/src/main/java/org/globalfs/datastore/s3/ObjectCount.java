@@ -1,12 +1,18 @@
 package org.globalfs.datastore.s3;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the objects that there are of blocks: the first byte of each is read, as a listing has
@@ -21,10 +27,17 @@ final class ObjectCount {
     private final Buckets buckets;
     private final Transfers.Threads threads;
     private final S3BlockStore.Options options;
-    private final List<String> silent = new ArrayList<>();
 
     /** An object of the block at a place in the list. */
     private record Wanted(int block, String key) {}
+
+    /**
+     * What one bucket has.
+     *
+     * @param objects by block
+     * @param silent why it did not say all; null: it did
+     */
+    private record Part(int[] objects, @Nullable String silent) {}
 
     ObjectCount(Buckets buckets, Transfers.Threads threads, S3BlockStore.Options options) {
         this.buckets = buckets;
@@ -34,33 +47,67 @@ final class ObjectCount {
 
     BlockStore.Census run(List<BlockRef> blocks) throws IOException {
         int[] chunks = new int[blocks.size()];
-        boolean allKnown = true;
-        for (Bucket bucket : buckets.all()) {
-            List<Wanted> wanted = new ArrayList<>();
+        List<String> silent = new ArrayList<>();
+        for (Part part : parts(blocks)) {
             for (int block = 0; block < chunks.length; block++) {
-                BlockRef ref = blocks.get(block);
-                for (int c = 0; c < ref.getDataChunks() + ref.getParityChunks(); c++) {
-                    Bucket itsOwn = buckets.ofOrNull(ref, c);
-                    allKnown &= itsOwn != null;
-                    if (itsOwn == bucket) {
-                        wanted.add(new Wanted(block, buckets.key(Piece.of(ref, c))));
-                    }
-                }
+                chunks[block] += part.objects[block];
             }
-            boolean answers = true;
-            for (int from = 0; from < wanted.size() && answers; from += BATCH) {
-                int to = Math.min(wanted.size(), from + BATCH);
-                answers = count(bucket, wanted.subList(from, to), chunks);
+            if (part.silent != null) {
+                silent.add(part.silent);
             }
         }
-        if (!allKnown) {
+        if (blocks.stream().anyMatch(ref -> buckets.ofOrNull(ref, 0) == null)) {
             silent.add("buckets that are not in 'blocks.s3' of the server that looked");
         }
         return new BlockStore.Census(chunks, silent);
     }
 
-    /** False: the bucket did not answer. */
-    private boolean count(Bucket bucket, List<Wanted> wanted, int[] chunks) throws IOException {
+    /** All buckets at once: one that is far away is waited for as long as all of them are. */
+    private List<Part> parts(List<BlockRef> blocks) throws IOException {
+        try (ExecutorService each = Executors.newVirtualThreadPerTaskExecutor()) {
+            try {
+                List<Future<Part>> counts = new ArrayList<>();
+                for (Bucket bucket : buckets.all()) {
+                    counts.add(each.submit(() -> count(bucket, blocks)));
+                }
+                List<Part> parts = new ArrayList<>();
+                for (Future<Part> count : counts) {
+                    parts.add(count.get());
+                }
+                return parts;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while counting objects");
+            } catch (ExecutionException e) {
+                throw e.getCause() instanceof IOException failure ? failure : new IOException(e);
+            } finally {
+                each.shutdownNow();
+            }
+        }
+    }
+
+    private Part count(Bucket bucket, List<BlockRef> blocks) throws IOException {
+        List<Wanted> wanted = new ArrayList<>();
+        for (int block = 0; block < blocks.size(); block++) {
+            BlockRef ref = blocks.get(block);
+            for (int c = 0; c < ref.getDataChunks() + ref.getParityChunks(); c++) {
+                if (buckets.ofOrNull(ref, c) == bucket) {
+                    wanted.add(new Wanted(block, buckets.key(Piece.of(ref, c))));
+                }
+            }
+        }
+        int[] objects = new int[blocks.size()];
+        String silent = null;
+        for (int from = 0; from < wanted.size() && silent == null; from += BATCH) {
+            int to = Math.min(wanted.size(), from + BATCH);
+            silent = count(bucket, wanted.subList(from, to), objects);
+        }
+        return new Part(objects, silent);
+    }
+
+    /** Null, or why the bucket did not say all. */
+    private @Nullable String count(Bucket bucket, List<Wanted> wanted, int[] objects)
+            throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.deadlineMs());
         try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
             for (Wanted each : wanted) {
@@ -69,18 +116,16 @@ final class ObjectCount {
             while (transfers.underWay() > 0) {
                 var outcome = transfers.next(deadline);
                 if (outcome == null) {
-                    silent.add(bucket + " took longer than its deadline");
-                    return false;
+                    return bucket + " took longer than its deadline";
                 }
                 Boolean there = outcome.value();
                 if (there == null) {
                     BlockStoreException failure = outcome.failure();
-                    silent.add(String.valueOf(failure == null ? bucket : failure.getMessage()));
-                    return false;
+                    return String.valueOf(failure == null ? bucket : failure.getMessage());
                 }
-                chunks[outcome.tag()] += there ? 1 : 0;
+                objects[outcome.tag()] += there ? 1 : 0;
             }
         }
-        return true;
+        return null;
     }
 }

@@ -13,6 +13,7 @@ import java.net.URI;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,7 @@ final class FaultyLink implements AutoCloseable {
     private final AtomicLong answered = new AtomicLong();
     private volatile Fault fault = Fault.NONE;
     private volatile Predicate<String> broken = head -> false;
+    private volatile Consumer<String> delay = head -> {};
 
     FaultyLink(String endpoint) throws IOException {
         server = URI.create(endpoint);
@@ -74,6 +76,11 @@ final class FaultyLink implements AutoCloseable {
     /** The service fails at requests with such a head from now on. */
     void breakWhere(Predicate<String> head) {
         broken = head;
+    }
+
+    /** Each request waits from now on until this returns, given its head. */
+    void delay(Consumer<String> until) {
+        delay = until;
     }
 
     /** How many requests are still to be met by a fault. */
@@ -103,6 +110,7 @@ final class FaultyLink implements AutoCloseable {
             if (request == null) {
                 return;
             }
+            delay.accept(request.head);
             Fault meets = faults.getAndUpdate(n -> Math.max(0, n - 1)) > 0 ? fault : Fault.NONE;
             if (broken.test(request.head)) {
                 meets = Fault.BROKEN;

@@ -16,10 +16,13 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32C;
 import org.awaitility.Awaitility;
 import org.globalfs.datastore.client.BlockStore;
@@ -299,6 +302,40 @@ class S3BlockStoreTest {
                         .asString()
                         .contains("blocks.s3");
             }
+        }
+
+        /** One that is far away keeps no other waiting. */
+        @Test
+        void areCountedInAllBucketsAtOnce() throws IOException {
+            BlockRef ref = store.put(0, ByteBuffer.wrap(bytes(50_000)));
+            Map<String, CountDownLatch> asked = new ConcurrentHashMap<>();
+            for (int i = 0; i < 3; i++) {
+                asked.put(name(i), new CountDownLatch(1));
+            }
+            AtomicBoolean alone = new AtomicBoolean();
+            try (FaultyLink link = new FaultyLink(server.endpoint());
+                    S3BlockStore far =
+                            S3BlockStoreTest.open(
+                                    link.endpoint(), 3, S3BlockStore.Options.defaults())) {
+                link.delay(head -> {
+                    asked.forEach((bucket, latch) -> {
+                        if (head.startsWith("GET /" + bucket + "/")) {
+                            latch.countDown();
+                        }
+                    });
+                    for (CountDownLatch each : asked.values()) {
+                        try {
+                            if (!each.await(5, TimeUnit.SECONDS)) {
+                                alone.set(true);
+                            }
+                        } catch (InterruptedException e) {
+                            Thread.currentThread().interrupt();
+                        }
+                    }
+                });
+                assertThat(far.count(0, List.of(ref)).chunks()).containsExactly(9);
+            }
+            assertThat(alone).as("a request was answered before other buckets had one").isFalse();
         }
 
         @Test

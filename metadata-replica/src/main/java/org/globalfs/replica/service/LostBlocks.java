@@ -30,6 +30,13 @@ final class LostBlocks {
     private static final int READ = 100;
 
     private static final long READ_NS = TimeUnit.SECONDS.toNanos(20);
+
+    /** As many as buckets far away say in well under the time that who asked waits. */
+    private static final int PART = 1_000;
+
+    /** No part is begun after it. */
+    private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(60);
+
     private static final int MOST_PROBLEMS = 20;
 
     private final Map<Integer, HostedPartition> partitions;
@@ -66,26 +73,59 @@ final class LostBlocks {
     /** Returns how many of the blocks it came to. */
     private int look(HostedPartition partition, List<BlockRef> blocks, ContentReply reply)
             throws IOException {
-        BlockStore.Census census = datastore.count(partition.partition(), blocks);
-        Set<String> problems = new TreeSet<>();
-        List<BlockRef> gone = new ArrayList<>();
-        long reduced = 0;
-        long unclear = 0;
-        long untilNs = System.nanoTime() + READ_NS;
-        int read = 0;
+        Look look = new Look();
+        long untilNs = System.nanoTime() + LOOK_NS;
         int looked = 0;
-        while (looked < blocks.size() && read < READ && System.nanoTime() - untilNs < 0) {
-            BlockRef block = blocks.get(looked);
-            int chunks = census.chunks()[looked];
-            looked++;
-            if (chunks >= block.getDataChunks()) {
-                reduced += chunks < block.getDataChunks() + block.getParityChunks() ? 1 : 0;
-                continue;
+        do {
+            List<BlockRef> part = blocks.subList(looked, Math.min(blocks.size(), looked + PART));
+            int came = look.at(part, datastore.count(partition.partition(), part));
+            looked += came;
+            if (came < part.size()) {
+                break;
             }
-            if (!census.silent().isEmpty()) {
-                unclear++; // what is silent may have the rest: not worth to wait for
-                continue;
+        } while (looked < blocks.size() && System.nanoTime() - untilNs < 0);
+        Set<BlockRef> inUse = new DecidedBlocks(partition, multicast).inUse(look.gone);
+        look.gone.retainAll(inUse);
+        reply.setBlocks(looked)
+                .setReduced(look.reduced)
+                .setUnclear(look.unclear)
+                .setLost(look.gone)
+                .setProblems(look.problems.stream().limit(MOST_PROBLEMS).toList());
+        return looked;
+    }
+
+    /** What comes of the blocks of one answer. */
+    private final class Look {
+        final Set<String> problems = new TreeSet<>();
+        final List<BlockRef> gone = new ArrayList<>();
+        long reduced;
+        long unclear;
+        private int read;
+
+        /** Returns how many of these it came to before it had read long enough, or enough. */
+        int at(List<BlockRef> blocks, BlockStore.Census census) {
+            long notWell = reduced + unclear;
+            long untilNs = System.nanoTime() + READ_NS;
+            int looked = 0;
+            while (looked < blocks.size() && read < READ && System.nanoTime() - untilNs < 0) {
+                BlockRef block = blocks.get(looked);
+                int chunks = census.chunks()[looked];
+                looked++;
+                if (chunks >= block.getDataChunks()) {
+                    reduced += chunks < block.getDataChunks() + block.getParityChunks() ? 1 : 0;
+                } else if (!census.silent().isEmpty()) {
+                    unclear++; // what is silent may have the rest: not worth to wait for
+                } else {
+                    read(block);
+                }
             }
+            if (reduced + unclear > notWell) {
+                problems.addAll(census.silent());
+            }
+            return looked;
+        }
+
+        private void read(BlockRef block) {
             read++;
             try {
                 if (datastore.isReadable(block)) {
@@ -98,16 +138,5 @@ final class LostBlocks {
                 problems.add(String.valueOf(e.getMessage()));
             }
         }
-        if (reduced + unclear > 0) {
-            problems.addAll(census.silent());
-        }
-        Set<BlockRef> inUse = new DecidedBlocks(partition, multicast).inUse(gone);
-        gone.retainAll(inUse);
-        reply.setBlocks(looked)
-                .setReduced(reduced)
-                .setUnclear(unclear)
-                .setLost(gone)
-                .setProblems(problems.stream().limit(MOST_PROBLEMS).toList());
-        return looked;
     }
 }
