@@ -193,6 +193,11 @@ final class BlockWalk {
         return unknown;
     }
 
+    /** The digits that it is at, to begin another walk there. */
+    String place() {
+        return at.substring(prefix.length(), Math.min(at.length(), prefix.length() + ID_DIGITS));
+    }
+
     /** How much of the walk is behind it, of 1: ids are spread evenly. */
     double part() {
         int digits = prefix.length() + ID_DIGITS;

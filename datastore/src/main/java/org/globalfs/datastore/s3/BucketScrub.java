@@ -1,6 +1,7 @@
 package org.globalfs.datastore.s3;
 
 import java.io.IOException;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.client.BlockStoreException;
@@ -26,6 +27,9 @@ final class BucketScrub implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BucketScrub.class);
     private static final long LATER_NS = TimeUnit.MINUTES.toNanos(5);
 
+    /** What part of a period a bucket that is not listed is waited for. */
+    private static final int AWAY_A_PERIOD = 16;
+
     /** Each time whole buckets are listed. */
     private static final int MEASURED_A_PERIOD = 16;
 
@@ -38,6 +42,7 @@ final class BucketScrub implements AutoCloseable {
     private final BlockMender mender;
     private final S3Upkeep options;
     private final Shutdown shutdown;
+    private final long laterNs;
 
     /** The slow one; where it began, and whether it is behind the end of the names. */
     private @Nullable ReadPass slow;
@@ -50,6 +55,11 @@ final class BucketScrub implements AutoCloseable {
     private long creditedNs = System.nanoTime();
     private long slowFromNs = creditedNs;
     private volatile double slowPart;
+
+    /** Since when the slow one has not had all listings. */
+    private long awayNs;
+
+    private boolean away;
 
     private @Nullable ReadPass fast;
     private long fastBytesPerSecond;
@@ -64,6 +74,21 @@ final class BucketScrub implements AutoCloseable {
             BlockMender mender,
             S3Upkeep options,
             Shutdown shutdown) {
+        this(name, buckets, region, mender, options, shutdown, LATER_NS);
+    }
+
+    /**
+     * @param laterNs how long the slow pass rests at its end, or where a bucket is not listed
+     */
+    BucketScrub(
+            String name,
+            Buckets buckets,
+            int region,
+            BlockMender mender,
+            S3Upkeep options,
+            Shutdown shutdown,
+            long laterNs) {
+        this.laterNs = laterNs;
         this.name = name;
         this.buckets = buckets;
         this.region = region;
@@ -180,9 +205,16 @@ final class BucketScrub implements AutoCloseable {
         if (creditBytes < 0 || pass == null) {
             return false;
         }
+        String from = pass.place();
         long before = pass.readBytes();
         boolean more = pass.readOn(new Pace(options.scrubBytesPerSecond(), shutdown));
         creditBytes -= pass.readBytes() - before;
+        if (isWaitedFor(pass.away())) {
+            pass.close();
+            slow = reading(new BlockWalk(buckets, region, from, wrapped ? began : null));
+            slowFromNs = System.nanoTime() + laterNs;
+            return false;
+        }
         slowPart = ((wrapped ? 1 : 0) + pass.part() - Integer.parseInt(began, 16) / 65536.0);
         if (more || shutdown.begun()) {
             return more;
@@ -191,12 +223,31 @@ final class BucketScrub implements AutoCloseable {
         if (wrapped) {
             slow = null;
             slowPart = 1; // also where there was nothing to read
-            slowFromNs = System.nanoTime() + LATER_NS; // where there is little to read
+            slowFromNs = System.nanoTime() + laterNs; // where there is little to read
         } else {
             wrapped = true;
             slow = reading(new BlockWalk(buckets, region, "", began));
         }
         return slow != null;
+    }
+
+    /**
+     * What a listing lacks from where it failed would not be read in this pass. One that goes on
+     * failing does not keep the other buckets' objects from being read.
+     */
+    private boolean isWaitedFor(Map<String, String> silent) {
+        long nowNs = System.nanoTime();
+        if (silent.isEmpty()) {
+            away = false;
+            return false;
+        }
+        if (!away) {
+            away = true;
+            awayNs = nowNs;
+            LOG.info("{}: no objects are read until all buckets are listed: {}", name, silent);
+        }
+        return nowNs - awayNs
+                < TimeUnit.MILLISECONDS.toNanos(options.scrubPeriodMs()) / AWAY_A_PERIOD;
     }
 
     /**

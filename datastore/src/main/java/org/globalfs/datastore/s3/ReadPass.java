@@ -93,6 +93,16 @@ final class ReadPass implements AutoCloseable {
         return readBytes.get();
     }
 
+    /** {@link BlockWalk#place} */
+    String place() {
+        return walk.place();
+    }
+
+    /** {@link BlockWalk#away} */
+    Map<String, String> away() {
+        return walk.away();
+    }
+
     double part() {
         return walk.part();
     }
