@@ -230,3 +230,20 @@ func TestNonsense(t *testing.T) {
 		}
 	}
 }
+
+// A large file of the global partition has its name once it is whole, with the same bytes as any.
+func TestWholeFiles(t *testing.T) {
+	remembered = 0
+	folder := t.TempDir()
+	c := connect(t, agentFor(t, folder))
+	c.ask(`{"f":"mkdir","dir":"g"}`)
+	c.ask(`{"f":"mkdir","dir":"l"}`)
+	written := c.ask(`{"f":"whole.write","dir":"g","value":3,"bytes":7000000}`)
+	c.expect(c.ask(`{"f":"large.write","dir":"l","value":3,"bytes":7000000}`), `{"f":"content.read","dir":"g","value":3}`)
+	c.expect(written, `{"f":"whole.settled","dir":"g","value":3}`)
+	c.expect(`{"type":"fail","error":"ENOENT"}`, `{"f":"whole.settled","dir":"g","value":4}`)
+	entries, err := os.ReadDir(filepath.Join(folder, "g"))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("more than the file is left: %v, %v", entries, err)
+	}
+}

@@ -64,6 +64,7 @@ var operations = map[string]operation{
 	"set.add": setAdd, "set.read": setRead,
 	"counter.add": counterAdd, "counter.read": counterRead,
 	"content.write": contentWrite, "content.read": contentRead, "large.write": largeWrite,
+	"whole.write": wholeWrite, "whole.settled": wholeSettled,
 	"mark.place": markPlace, "mark.read": markRead,
 	"mkdir": makeDirectory,
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 var pid = os.Getpid()
@@ -218,8 +219,48 @@ func largeWrite(c *client, r *request) (interface{}, error) {
 }
 
 func writeContent(c *client, r *request, piece int64) (interface{}, error) {
-	file, err := os.OpenFile(filepath.Join(c.folder(r), fmt.Sprintf("file-%d", r.Value)),
-		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	return writeContentTo(contentPath(c, r), r, piece)
+}
+
+func contentPath(c *client, r *request) string {
+	return filepath.Join(c.folder(r), fmt.Sprintf("file-%d", r.Value))
+}
+
+// wholeWrite writes as largeWrite does, under another name: readers find all of it, or nothing.
+func wholeWrite(c *client, r *request) (interface{}, error) {
+	temporary := c.temporary(r)
+	sum, err := writeContentTo(temporary, r, pieceBytes)
+	if err != nil {
+		return nil, err
+	}
+	return sum, afterwards(os.Rename(temporary, contentPath(c, r)))
+}
+
+// Where reads are causal a mount goes by what it remembers of names for a second at most.
+var remembered = 5 * time.Second
+
+const rememberedPause = 100 * time.Millisecond
+
+// wholeSettled reads what had been acknowledged before, also where reads are causal: it makes an update
+// first, whose answer is from after all that was acknowledged, and outwaits what the mount remembers.
+func wholeSettled(c *client, r *request) (interface{}, error) {
+	temporary := c.temporary(r)
+	if err := writeFile(temporary, ""); err != nil {
+		return nil, afterwards(err)
+	}
+	if err := os.Remove(temporary); err != nil {
+		return nil, afterwards(err)
+	}
+	for end := time.Now().Add(remembered); ; time.Sleep(rememberedPause) {
+		sum, err := contentRead(c, r)
+		if !errors.Is(err, fs.ErrNotExist) || time.Now().After(end) {
+			return sum, err
+		}
+	}
+}
+
+func writeContentTo(path string, r *request, piece int64) (interface{}, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +301,7 @@ func (c *content) Read(into []byte) (int, error) {
 }
 
 func contentRead(c *client, r *request) (interface{}, error) {
-	file, err := os.Open(filepath.Join(c.folder(r), fmt.Sprintf("file-%d", r.Value)))
+	file, err := os.Open(contentPath(c, r))
 	if err != nil {
 		return nil, err
 	}

@@ -10,34 +10,17 @@ import (
 // or fails with ENOENT. A read that begins after the write was acknowledged shows its bytes. What an
 // earlier one shows, or one of a write of unknown outcome, is not judged: it may be any part.
 func Content(h *history.History) (*Verdict, error) {
-	v := &Verdict{}
-	writes := map[int64]*history.Operation{}
-	sums := map[int64]string{}
-	reads := 0
-	for _, op := range h.Operations {
-		file, err := history.Integer(history.Field(op.Input, "file"))
-		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", op.Call, err)
-		}
-		switch op.F {
-		case "write":
-			if writes[file] != nil {
-				return nil, fmt.Errorf("entry %d: file %d is written a second time", op.Call, file)
-			}
-			writes[file] = op
-			if sums[file], err = history.Text(op.Input, "sum"); err != nil {
-				return nil, fmt.Errorf("entry %d: %w", op.Call, err)
-			}
-		case "read":
-		default:
-			return nil, fmt.Errorf("entry %d: unknown operation %s", op.Call, op.F)
-		}
+	writes, sums, err := writesOf(h, "read")
+	if err != nil {
+		return nil, err
 	}
+	v := &Verdict{}
+	reads := 0
 	for _, op := range h.Operations {
 		if op.F != "read" || op.Outcome == history.Info {
 			continue
 		}
-		file, _ := history.Integer(history.Field(op.Input, "file"))
+		file := fileOf(op)
 		reads++
 		if violation := read(op, writes[file], sums[file]); violation != "" {
 			v.Violations = append(v.Violations, fmt.Sprintf("entry %d: file %d %s", op.Return, file, violation))
@@ -46,6 +29,48 @@ func Content(h *history.History) (*Verdict, error) {
 	v.Complete = reads > 0
 	v.Notes = fmt.Sprintf("%d files, %d reads", len(writes), reads)
 	return v, nil
+}
+
+// writesOf are the writes of files and the sums of their bytes; an error: something else than writes and
+// these operations was done, or a file was written twice.
+func writesOf(h *history.History, others ...string) (map[int64]*history.Operation, map[int64]string, error) {
+	writes := map[int64]*history.Operation{}
+	sums := map[int64]string{}
+	for _, op := range h.Operations {
+		file, err := history.Integer(history.Field(op.Input, "file"))
+		if err != nil {
+			return nil, nil, fmt.Errorf("entry %d: %w", op.Call, err)
+		}
+		if op.F != "write" {
+			if !contains(others, op.F) {
+				return nil, nil, fmt.Errorf("entry %d: unknown operation %s", op.Call, op.F)
+			}
+			continue
+		}
+		if writes[file] != nil {
+			return nil, nil, fmt.Errorf("entry %d: file %d is written a second time", op.Call, file)
+		}
+		writes[file] = op
+		if sums[file], err = history.Text(op.Input, "sum"); err != nil {
+			return nil, nil, fmt.Errorf("entry %d: %w", op.Call, err)
+		}
+	}
+	return writes, sums, nil
+}
+
+func contains(all []string, one string) bool {
+	for _, each := range all {
+		if each == one {
+			return true
+		}
+	}
+	return false
+}
+
+// fileOf is the number of an operation's file, which writesOf has seen to be one.
+func fileOf(op *history.Operation) int64 {
+	file, _ := history.Integer(history.Field(op.Input, "file"))
+	return file
 }
 
 func read(op, write *history.Operation, sum string) string {

@@ -19,8 +19,9 @@ type Check func(h *history.History) (*Verdict, error)
 
 // Checks by workload.
 var Checks = map[string]Check{
-	"fsync-set": FsyncSet,
-	"counter":   Counter,
-	"sessions":  Sessions,
-	"content":   Content,
+	"fsync-set":      FsyncSet,
+	"counter":        Counter,
+	"sessions":       Sessions,
+	"content":        Content,
+	"causal-content": CausalContent,
 }

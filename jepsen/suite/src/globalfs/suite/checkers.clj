@@ -1,6 +1,6 @@
 (ns globalfs.suite.checkers
   "Verdicts: Knossos searches an order for the models, Elle looks for cycles, Jepsen's own checkers count;
-  one is ours."
+  some are ours."
   (:require [elle.list-append :as list-append]
             [elle.rw-register :as rw-register]
             [globalfs.suite.entries :as entries]
@@ -92,10 +92,10 @@
                                 :directory (elle-folder test opts))
                          (transactions (fn [f [key n]] [(if (= :write f) :w :r) key n]) history)))))
 
-(defn- content [workload]
+(defn- own-check [check workload]
   (reify checker/Checker
     (check [_ _ history _]
-      (own/content (entries/operations workload history)))))
+      (check (entries/operations workload history)))))
 
 (defn checker
   "Of a workload. A claim replaces what Elle is asked by default."
@@ -105,5 +105,6 @@
     "sessions" (sessions claim)
     "fsync-set" (checker/set)
     "counter" (checker/counter)
-    "content" (content workload)
+    "content" (own-check own/content workload)
+    "causal-content" (own-check own/causal-content workload)
     (in-some-order workload)))

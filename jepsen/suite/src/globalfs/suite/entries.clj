@@ -3,7 +3,7 @@
 
 (def ^:private looks
   "Operations that change nothing."
-  #{:read :exists :stat :readdir})
+  #{:read :settled :exists :stat :readdir})
 
 (defn- outcome [workload {:keys [f]} completion]
   (case (:type completion)

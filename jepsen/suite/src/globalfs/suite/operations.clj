@@ -93,5 +93,5 @@
     (cond
       (nil? returns) value
       (= "sessions" (:checker workload)) [(first value) answer]
-      (= "content" (:checker workload)) {:file (:file value) :sum answer}
+      (contains? #{"content" "causal-content"} (:checker workload)) {:file (:file value) :sum answer}
       :else answer)))

@@ -136,8 +136,8 @@
         :last (fn [_] [read-all])))
 
 (defn- content
-  "Of at most so many files; size: how many bytes one has."
-  [most size]
+  "Of at most so many files; size: how many bytes one has; f: how they are read in the end."
+  [most size f]
   (plan :next (fn [state _ draw]
                 (let [made (:numbers state 0)]
                   (if (and (pos? made) (or (>= made most) (zero? (draw 2))))
@@ -146,7 +146,7 @@
                                      {:f :write
                                       :value {:file file :sum (content/sum file (size file))}})))))
         :last (fn [state]
-                (for [file (range 1 (inc (:numbers state 0)))] {:f :read :value {:file file}}))))
+                (for [file (range 1 (inc (:numbers state 0)))] {:f f :value {:file file}}))))
 
 (def ^:private sessions
   (plan :next (fn [state process draw]
@@ -198,7 +198,8 @@
    "ofd-lock" lock
    "fsync-set" fsync-set
    "counter" counter
-   "content" (content 100000 operations/content-bytes)
-   "large" (content 8 operations/large-bytes)
+   "content" (content 100000 operations/content-bytes :read)
+   "large" (content 8 operations/large-bytes :read)
+   "global-large" (content 8 operations/large-bytes :settled)
    "sessions" sessions
    "comments" comments})

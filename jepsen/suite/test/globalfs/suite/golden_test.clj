@@ -1,5 +1,5 @@
 (ns globalfs.suite.golden-test
-  "The models and the checker of this suite give the verdicts that the golden histories have in their names."
+  "The models and the checkers of this suite give the verdicts that the golden histories have in their names."
   (:require [clojure.edn :as edn]
             [clojure.java.io :as io]
             [clojure.string :as str]
@@ -26,12 +26,16 @@
                             left)))))]
       (boolean (search (init all) (set all))))))
 
+(def ^:private own-checks
+  {"content" own/content
+   "causal-content" own/causal-content})
+
 (defn- verdict [checker file]
   (let [workload (first (filter (comp #{checker} :checker) (vals operations/workloads)))
         history (edn/read-string (str "[" (slurp file) "]"))
         all (entries/operations (dissoc workload :updates-only) history)]
-    (if (= "content" checker)
-      (:valid? (own/content all))
+    (if-let [check (own-checks checker)]
+      (:valid? (check all))
       (every? (partial ordered? (models/models checker)) (models/parts checker all)))))
 
 (defn golden-files
@@ -41,7 +45,7 @@
           (.listFiles (io/file (System/getProperty "globalfs.golden" "../check/golden") checker))))
 
 (deftest golden-histories-get-their-verdicts
-  (doseq [checker (conj (keys models/models) "content")]
+  (doseq [checker (concat (keys models/models) (keys own-checks))]
     (let [files (golden-files checker)]
       (testing checker
         (is (seq files)))

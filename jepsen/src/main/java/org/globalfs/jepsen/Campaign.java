@@ -74,6 +74,7 @@ record Campaign(
         plans.put(
                 "global-names",
                 new Plan(Workloads.names(everywhere + "/d", everywhere + "/e", false), true));
+        plans.put("global-large", all(Workloads.globalLarge(everywhere + "/large")));
         return plans;
     }
 

@@ -292,59 +292,115 @@ final class Workloads {
 
     /** Files of some hundred kilobytes, read back whole. */
     static Workload content(String folder) {
-        return contents(folder, "content.write", MANY, file -> 1_000 + file * 7_919 % 600_000);
+        return new Contents(
+                "content",
+                folder,
+                "content.write",
+                MANY,
+                file -> 1_000 + file * 7_919 % 600_000,
+                "read",
+                "content.read");
     }
 
     /** A few files of 8 to 40 MB, written in pieces with fsync after each. */
     static Workload large(String folder) {
-        return contents(
+        return new Contents(
+                "content",
                 folder,
                 "large.write",
                 LARGE_FILES,
-                file -> 8_000_000 + file * 7_919_003 % 32_000_000);
+                Workloads::largeBytes,
+                "read",
+                "content.read");
     }
 
-    private static Workload contents(
-            String folder, String write, long mostFiles, LongUnaryOperator size) {
-        return new InOneFolder("content", MANY, folder) {
-            @Override
-            public Step next(long process, Random random) {
-                long made = numbers.get();
-                if (made > 0 && (made >= mostFiles || random.nextBoolean())) {
-                    return reading(1 + random.nextLong(made));
-                }
-                long file = numbers.incrementAndGet();
-                long bytes = size.applyAsLong(file);
-                return Step.update(
-                        "write",
-                        value(file, Content.sum(file, bytes)),
-                        request(write, "dir", folder, "value", file, "bytes", bytes));
-            }
+    /**
+     * The same where reads are causal: files get their names once they are whole, and are read in
+     * the end by who has heard of all that was acknowledged.
+     */
+    static Workload globalLarge(String folder) {
+        return new Contents(
+                "causal-content",
+                folder,
+                "whole.write",
+                LARGE_FILES,
+                Workloads::largeBytes,
+                "settled",
+                "whole.settled");
+    }
 
-            private Map<String, Object> value(long file, Object sum) {
-                Map<String, Object> value = new LinkedHashMap<>();
-                value.put("file", file);
-                value.put("sum", sum);
-                return value;
-            }
+    private static long largeBytes(long file) {
+        return 8_000_000 + file * 7_919_003 % 32_000_000;
+    }
 
-            private Step reading(long file) {
-                return new Step(
-                        "read",
-                        Map.of("file", file),
-                        request("content.read", "dir", folder, "value", file),
-                        answer -> value(file, String.valueOf(answer)));
-            }
+    /** Files that are written once, with sums of their bytes. */
+    private static final class Contents extends InOneFolder {
+        private final String folder;
+        private final String write;
+        private final long mostFiles;
+        private final LongUnaryOperator size;
+        private final String lastF;
+        private final String lastAsked;
 
-            @Override
-            public List<Step> last() {
-                List<Step> all = new ArrayList<>();
-                for (long file = 1; file <= numbers.get(); file++) {
-                    all.add(reading(file));
-                }
-                return all;
+        /**
+         * @param write what agents are asked for a file
+         * @param lastF what the history calls it when a file is read in the end
+         * @param lastAsked what agents are asked for then
+         */
+        Contents(
+                String checker,
+                String folder,
+                String write,
+                long mostFiles,
+                LongUnaryOperator size,
+                String lastF,
+                String lastAsked) {
+            super(checker, MANY, folder);
+            this.folder = folder;
+            this.write = write;
+            this.mostFiles = mostFiles;
+            this.size = size;
+            this.lastF = lastF;
+            this.lastAsked = lastAsked;
+        }
+
+        @Override
+        public Step next(long process, Random random) {
+            long made = numbers.get();
+            if (made > 0 && (made >= mostFiles || random.nextBoolean())) {
+                return reading("read", "content.read", 1 + random.nextLong(made));
             }
-        };
+            long file = numbers.incrementAndGet();
+            long bytes = size.applyAsLong(file);
+            return Step.update(
+                    "write",
+                    value(file, Content.sum(file, bytes)),
+                    request(write, "dir", folder, "value", file, "bytes", bytes));
+        }
+
+        private static Map<String, Object> value(long file, Object sum) {
+            Map<String, Object> value = new LinkedHashMap<>();
+            value.put("file", file);
+            value.put("sum", sum);
+            return value;
+        }
+
+        private Step reading(String f, String asked, long file) {
+            return new Step(
+                    f,
+                    Map.of("file", file),
+                    request(asked, "dir", folder, "value", file),
+                    answer -> value(file, String.valueOf(answer)));
+        }
+
+        @Override
+        public List<Step> last() {
+            List<Step> all = new ArrayList<>();
+            for (long file = 1; file <= numbers.get(); file++) {
+                all.add(reading(lastF, lastAsked, file));
+            }
+            return all;
+        }
     }
 
     /** What most have in common. */

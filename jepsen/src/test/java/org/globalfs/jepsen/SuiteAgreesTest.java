@@ -34,17 +34,18 @@ class SuiteAgreesTest {
 
     /** What the agent answers, as far as the harness passes it on. */
     private static final Map<String, Object> ANSWERS =
-            Map.of(
-                    "reg.read", 1L,
-                    "ver.read", 1L,
-                    "log.read", List.of(1L),
-                    "ns.stat", Map.of("nlink", 1L),
-                    "ns.readdir", Map.of("entries", List.of("1.1")),
-                    "mark.read", Map.of("mark", 1L),
-                    "lock.acquire", Map.of("token", 1L),
-                    "set.read", List.of(1L),
-                    "counter.read", 1L,
-                    "content.read", "a sum");
+            Map.ofEntries(
+                    Map.entry("reg.read", 1L),
+                    Map.entry("ver.read", 1L),
+                    Map.entry("log.read", List.of(1L)),
+                    Map.entry("ns.stat", Map.of("nlink", 1L)),
+                    Map.entry("ns.readdir", Map.of("entries", List.of("1.1"))),
+                    Map.entry("mark.read", Map.of("mark", 1L)),
+                    Map.entry("lock.acquire", Map.of("token", 1L)),
+                    Map.entry("set.read", List.of(1L)),
+                    Map.entry("counter.read", 1L),
+                    Map.entry("content.read", "a sum"),
+                    Map.entry("whole.settled", "a sum"));
 
     private static Map<String, Map<?, ?>> workloads() {
         Object var = Clojures.function("globalfs.suite.operations", "workloads");

@@ -30,7 +30,8 @@ record RecordedHistory(
     private static final Pattern VALUE = Pattern.compile("^:value \"([^\"]*)\"");
     private static final Pattern SPARES = Pattern.compile(":spares \\[([^\\]]*)]$");
     private static final Pattern PARTITIONS = Pattern.compile(":partitions \\[([^\\]]*)]$");
-    private static final Set<String> NO_UPDATES = Set.of("read", "exists", "stat", "readdir");
+    private static final Set<String> NO_UPDATES =
+            Set.of("read", "settled", "exists", "stat", "readdir");
 
     /**
      * One operation of a client.
