@@ -173,7 +173,10 @@ public final class StorageServer implements AutoCloseable {
                 }
                 SocketChannel channel = listener.socket().accept().getChannel();
                 if (open.size() >= limits.connections && !closeIdle()) {
-                    trouble.refused(limits.connections, System.nanoTime());
+                    LOG.warn(
+                            "{}: {} connections are in use, one more is refused",
+                            node,
+                            limits.connections);
                     channel.close();
                     continue;
                 }

@@ -6,11 +6,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.globalfs.multicast.Multicast;
-import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.LockState;
 import org.globalfs.protocol.wire.Position;
@@ -33,13 +31,6 @@ final class Reads {
     /** As long as a vote may take. */
     private static final long DECISION_WAIT_NS = 10_000_000_000L;
 
-    /**
-     * Each wait for a lock takes one of the server's connections: there have to be enough left for
-     * whatever else is asked, the unlock above all.
-     */
-    private static final int MOST_LOCK_WAITS = RpcServer.DEFAULT_MAX_CONNECTIONS / 4;
-
-    private final Semaphore lockWaits = new Semaphore(MOST_LOCK_WAITS);
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
     private final RingPeers rings;
@@ -87,25 +78,12 @@ final class Reads {
         return waits ? awaitLock(request, deadlineNs) : read(request, deadlineNs);
     }
 
-    /**
-     * Answers once the request waits no more, or at the deadline; at once where as many as may wait
-     * do so already.
-     */
+    /** Answers once the request waits no more, or at the deadline. */
     private ReadReply awaitLock(ReadRequest request, long deadlineNs) throws InterruptedException {
         HostedPartition partition = partitions.get(request.getPartition());
-        if (partition == null || !lockWaits.tryAcquire()) {
-            // Of a request that waits the client asks again a second later.
+        if (partition == null) {
             return read(request, deadlineNs);
         }
-        try {
-            return awaitLock(partition, request, deadlineNs);
-        } finally {
-            lockWaits.release();
-        }
-    }
-
-    private ReadReply awaitLock(HostedPartition partition, ReadRequest request, long deadlineNs)
-            throws InterruptedException {
         long asked = request.getOp().getGetLock().getRequest();
         try (Waiters.Waiter waiter = partition.waiters.enter(request.getSession(), -asked)) {
             ReadReply reply = read(request, deadlineNs);

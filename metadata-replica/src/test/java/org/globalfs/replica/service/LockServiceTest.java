@@ -1,21 +1,14 @@
 package org.globalfs.replica.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.globalfs.replica.service.TestSession.ROOT;
 import static org.globalfs.replica.service.TestSession.partitionOf;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.protocol.Errno;
-import org.globalfs.protocol.rpc.MetadataCalls;
-import org.globalfs.protocol.rpc.RpcException;
-import org.globalfs.protocol.wire.Consistency;
-import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.FileLock;
 import org.globalfs.protocol.wire.GetLockOp;
 import org.globalfs.protocol.wire.LockKind;
@@ -23,7 +16,6 @@ import org.globalfs.protocol.wire.LockOp;
 import org.globalfs.protocol.wire.LockState;
 import org.globalfs.protocol.wire.LockType;
 import org.globalfs.protocol.wire.ReadOp;
-import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
@@ -116,56 +108,6 @@ final class LockServiceTest {
             assertThat(next.get(1_500, TimeUnit.MILLISECONDS)).isEqualTo(LockState.GRANTED);
             cluster.start(died);
             cluster.awaitEqualHashes();
-        }
-    }
-
-    @Test
-    void locksThatManyWaitForLeaveConnectionsForOtherCalls() throws Exception {
-        int waits = 300;
-        int atOnce = 256;
-        try (ReplicaCluster cluster =
-                new ReplicaCluster(folder, 1, ReplicaOptions.defaults()).startAll()) {
-            TestSession holder = new TestSession(cluster, 1);
-            TestSession other = new TestSession(cluster, 1);
-            long home = holder.mkdir(ROOT, "home").getAttributes().getIno();
-            long ino = holder.create(home, "file").getAttributes().getIno();
-            other.learnFrom(holder);
-            renew(holder, 1, 60_000);
-            renew(other, 1, 60_000);
-            lock(holder, ino, LockType.WRITE, 0);
-            for (int request = 1; request <= waits; request++) {
-                assertThat(lock(other, ino, LockType.WRITE, request).getLockState())
-                        .isEqualTo(LockState.WAITING);
-            }
-            int coordinator = cluster.coordinator(1);
-            AtomicInteger told = new AtomicInteger();
-            for (int request = 1; request <= waits; request++) {
-                ReadOp op = ReadOp.getLock(new GetLockOp(ino).setRequest(request));
-                Thread.startVirtualThread(() -> {
-                    if (poll(cluster, coordinator, other.id, op) == LockState.WAITING) {
-                        told.incrementAndGet();
-                    }
-                });
-            }
-            await().atMost(Duration.ofSeconds(20)).until(() -> told.get() == waits - atOnce);
-            lock(holder, ino, LockType.UNLOCK, 0);
-            // All wait for the same owner, so that all are granted by the one command.
-            assertThat(outcome(other, ino, waits).get(30, TimeUnit.SECONDS))
-                    .isEqualTo(LockState.GRANTED);
-            assertThat(told).hasValue(waits - atOnce);
-        }
-    }
-
-    /** One wait of up to a minute at one replica. */
-    private static LockState poll(ReplicaCluster cluster, int replica, long session, ReadOp op) {
-        ReadRequest request =
-                new ReadRequest(session, 1, new Credentials(0, 0), Consistency.STRONG, 0, 0, op);
-        try {
-            return cluster.client(replica)
-                    .call(MetadataCalls.READ, request.setWaitMs(60_000), 65_000)
-                    .getLockState();
-        } catch (RpcException e) {
-            return LockState.GONE;
         }
     }
 

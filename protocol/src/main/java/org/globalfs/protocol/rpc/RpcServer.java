@@ -170,7 +170,7 @@ public final class RpcServer implements AutoCloseable {
         AcceptTrouble trouble = new AcceptTrouble(LOG, name);
         while (!closed) {
             try {
-                admit(listener.accept(), trouble);
+                admit(listener.accept());
             } catch (IOException | OutOfMemoryError e) {
                 if (!closed) {
                     // Out of descriptors, threads or memory: connections that end make room.
@@ -189,9 +189,13 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    private void admit(Socket socket, AcceptTrouble trouble) throws IOException {
+    private void admit(Socket socket) throws IOException {
         if (connections.size() >= maxConnections && !closeIdle()) {
-            trouble.refused(maxConnections, System.nanoTime());
+            LOG.warn(
+                    "{}: connection of {} refused: {} are in use",
+                    name,
+                    socket.getRemoteSocketAddress(),
+                    maxConnections);
             socket.close();
             return;
         }
