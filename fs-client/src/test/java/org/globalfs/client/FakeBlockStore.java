@@ -36,6 +36,9 @@ public class FakeBlockStore implements BlockStore {
 
     public final AtomicInteger failingGets = new AtomicInteger();
 
+    /** Runs while somebody waits for a block. */
+    public volatile Runnable beforeGet = () -> {};
+
     @Override
     public BlockRef put(int region, ByteBuffer content) throws IOException {
         if (refusePuts) {
@@ -59,6 +62,7 @@ public class FakeBlockStore implements BlockStore {
     @Override
     public void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
         gets.incrementAndGet();
+        beforeGet.run();
         if (failingGets.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             throw new IOException("chunks missing");
         }

@@ -41,6 +41,9 @@ final class OpenFiles {
         private int handles;
         private volatile Attributes attributes;
 
+        /** So many appends of this client were taken: the kernel may hear of a greater size. */
+        final AtomicLong appends = new AtomicLong();
+
         OpenInode(FileContent content, Attributes attributes) {
             this.content = content;
             this.attributes = attributes;

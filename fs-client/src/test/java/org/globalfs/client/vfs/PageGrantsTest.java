@@ -355,6 +355,25 @@ class PageGrantsTest {
         assertThat(kernel.shown(along, 6)).isEqualTo("onetwo");
     }
 
+    /** The append finds no pages to be dropped, and the kernel goes by its size from then on. */
+    @Test
+    void aReadOfTheEndHasWhatIsAppendedAndCommittedMeanwhile() throws FsException {
+        cluster.leaseMs = 60_000;
+        writer.put(home, "log", "x".repeat(100_000));
+        Open along = reader.open(reader.lookup(home, "log"), OpenFlags.O_RDONLY);
+        Open log = reader.open(along.ino(), OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+        AtomicBoolean appended = new AtomicBoolean();
+        blocks.beforeGet =
+                () -> {
+                    if (appended.compareAndSet(false, true)) {
+                        append(reader, log, 12_500);
+                    }
+                };
+        byte[] tail = reader.read(along, 99_999, 4096);
+        assertThat(appended).isTrue();
+        assertThat(tail).isEqualTo(bytes("x0012500 "));
+    }
+
     /**
      * The kernel drops what it has of a hole, or behind an end, only when it is told of success.
      */
@@ -509,7 +528,7 @@ class PageGrantsTest {
                 CompletableFuture.runAsync(
                         () -> {
                             for (int i = 0; i < records; i++) {
-                                append(log, i);
+                                append(writer, log, i);
                                 kernel.ask(along);
                             }
                         },
@@ -525,10 +544,10 @@ class PageGrantsTest {
         assertThat(kernel.page(along)).hasSize(8 * records);
     }
 
-    private void append(Open log, int record) {
+    private static void append(TestClient client, Open log, int record) {
         try {
-            writer.write(log, 8L * record, bytes("%07d ".formatted(record)));
-            writer.flush(log);
+            client.write(log, 8L * record, bytes("%07d ".formatted(record)));
+            client.flush(log);
         } catch (FsException e) {
             throw new IllegalStateException(e);
         }
