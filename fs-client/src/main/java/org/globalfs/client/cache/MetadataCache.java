@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
@@ -39,8 +38,8 @@ public final class MetadataCache {
     /** Nothing of the global partition is believed longer. */
     public static final long RECENT_NS = 1_000_000_000L;
 
-    /** Longer than any request is under way. */
-    private static final long FORGOTTEN_KEPT_S = 150;
+    /** Longer than any update is under way. */
+    private static final long UNCERTAIN_S = 150;
 
     private static final long CONTENDED_S = 5;
 
@@ -53,11 +52,7 @@ public final class MetadataCache {
     private final SessionVector vector;
     private final Leases leases = new Leases();
     private final Cache<Long, Node> nodes;
-    private final Cache<Long, Long> forgotten =
-            Caffeine.newBuilder()
-                    .expireAfterWrite(FORGOTTEN_KEPT_S, TimeUnit.SECONDS)
-                    .executor(Runnable::run)
-                    .build();
+    private final ForgottenInodes forgotten = new ForgottenInodes();
 
     /**
      * Inodes that others want too: the kernel gets nothing of them for a while, taking it back is
@@ -72,7 +67,7 @@ public final class MetadataCache {
     /** Inodes that an update may change still whose answer nobody waits for any more. */
     private final Cache<Long, Boolean> uncertain =
             Caffeine.newBuilder()
-                    .expireAfterWrite(FORGOTTEN_KEPT_S, TimeUnit.SECONDS)
+                    .expireAfterWrite(UNCERTAIN_S, TimeUnit.SECONDS)
                     .executor(Runnable::run)
                     .build();
 
@@ -83,7 +78,6 @@ public final class MetadataCache {
 
     private record GlobalKernel(BooleanSupplier mayTell, Consumer<Collection<Long>> dropped) {}
 
-    private final AtomicLong clock = new AtomicLong();
     private volatile Confirmed confirmed = new Confirmed(0, 0);
     private volatile IntConsumer granted = partition -> {};
     private final LongAdder hits = new LongAdder();
@@ -127,14 +121,19 @@ public final class MetadataCache {
         granted = listener;
     }
 
+    /** Of how many inodes it is noted when they were forgotten. */
+    int forgottenKept() {
+        return forgotten.size();
+    }
+
     private void evicted(long ino, Node node) {
-        forgotten.put(ino, clock.incrementAndGet());
+        forgotten.forgotten(ino);
         dropped.dropped(ino, node.forgotten(), false);
     }
 
     /** To be taken before a request is sent. */
     public long stamp() {
-        return clock.get();
+        return forgotten.stamp();
     }
 
     /**
@@ -453,8 +452,7 @@ public final class MetadataCache {
                 .compute(
                         ino,
                         (key, known) -> {
-                            Long forgottenAt = forgotten.getIfPresent(ino);
-                            if (forgottenAt != null && forgottenAt > stamp
+                            if (forgotten.since(stamp, ino)
                                     || uncertain.getIfPresent(ino) != null) {
                                 return known;
                             }
@@ -544,7 +542,7 @@ public final class MetadataCache {
                 .compute(
                         ino,
                         (key, node) -> {
-                            forgotten.put(ino, clock.incrementAndGet());
+                            forgotten.forgotten(ino);
                             gone.set(node);
                             return null;
                         });

@@ -290,6 +290,41 @@ class MetadataCacheTest {
         assertThat(small.attributes(gone)).as("asked before it was dropped").isNull();
     }
 
+    /** Each that it looks up takes the place of another, which is forgotten. */
+    @Test
+    void aWalkOfABigTreeTakesNoMoreMemoryTheLongerItIs() {
+        Validity validity = granted(1, 600_000);
+        long before = cache.stamp();
+        cache.recalled(FILE);
+        for (long ino = FILE + 1; ino < FILE + 1_000_000; ino++) {
+            cache.learn(attributes(ino, 1), validity, cache.stamp());
+        }
+        assertThat(cache.forgottenKept()).isLessThanOrEqualTo(ForgottenInodes.MOST);
+        cache.learn(attributes(FILE, 1), validity, before);
+        assertThat(cache.attributes(FILE)).as("asked before it was recalled").isNull();
+        cache.learn(attributes(FILE, 2), validity, cache.stamp());
+        assertThat(version(FILE)).isEqualTo(2);
+    }
+
+    /** What is forgotten again and again has not been so for as long as at first. */
+    @Test
+    void onlyWhatIsOlderThanAllThatIsNotedCountsAsUnknown() {
+        ForgottenInodes forgotten = new ForgottenInodes();
+        forgotten.forgotten(1);
+        long stamp = forgotten.stamp();
+        for (long ino = 2; ino <= ForgottenInodes.MOST; ino++) {
+            forgotten.forgotten(ino);
+            forgotten.forgotten(1);
+        }
+        assertThat(forgotten.since(stamp, 1)).isTrue();
+        assertThat(forgotten.since(stamp, 0)).isFalse();
+        forgotten.forgotten(-1);
+        assertThat(forgotten.since(stamp, 0)).isTrue();
+        assertThat(forgotten.since(forgotten.stamp(), 1)).isFalse();
+        assertThat(forgotten.since(forgotten.stamp() - 1, 1)).isFalse();
+        assertThat(forgotten.since(forgotten.stamp() - 2, 1)).isTrue();
+    }
+
     /** A read that was answered before this client's own update, and arrives after it. */
     @Test
     void contentOlderThanTheAttributesIsNotNoted() {
