@@ -12,9 +12,13 @@ import org.jspecify.annotations.Nullable;
  * are in the order of ids, so one part of each listing is gone through beside them. Of one thread.
  */
 final class ChunkCount {
-    private static final int LISTED_AT_ONCE = 10_000;
+    private static final int MOST_LISTED = 10_000;
+    private static final int LEAST_LISTED = 1_000;
 
     private final List<BlockRef> blocks;
+
+    /** About what a node has between the first and the last block: more is for those behind. */
+    private final int listedAtOnce;
 
     /** Of each block, the chunks found, a bit each. */
     private final long[] found;
@@ -24,6 +28,7 @@ final class ChunkCount {
      */
     ChunkCount(List<BlockRef> blocks) {
         this.blocks = blocks;
+        listedAtOnce = Math.clamp(2L * blocks.size(), LEAST_LISTED, MOST_LISTED);
         found = new long[blocks.size()];
         for (int i = 1; i < found.length; i++) {
             if (key(i - 1).compareTo(key(i)) >= 0) {
@@ -38,7 +43,7 @@ final class ChunkCount {
         ChunkKey after = before(key(0));
         int block = 0;
         while (block < found.length) {
-            List<StorageConnection.Listed> page = node.list(after, LISTED_AT_ONCE);
+            List<StorageConnection.Listed> page = node.list(after, listedAtOnce);
             for (StorageConnection.Listed chunk : page) {
                 ChunkKey first = new ChunkKey(chunk.key().idHigh(), chunk.key().idLow(), 0);
                 while (block < found.length && key(block).compareTo(first) < 0) {
@@ -48,7 +53,7 @@ final class ChunkCount {
                     found[block] |= 1L << chunk.key().index();
                 }
             }
-            if (page.size() < LISTED_AT_ONCE) {
+            if (page.size() < listedAtOnce) {
                 return;
             }
             after = page.getLast().key();
