@@ -35,6 +35,8 @@ record ChunkRecord(
     /** Records begin on multiples of this, so that a fixed header never crosses a disk sector. */
     static final int ALIGNMENT = 64;
 
+    private static final int SECTOR_BYTES = 512;
+
     static final int PAGE_BYTES = ChunkPages.PAGE_BYTES;
     static final int VERSION = 1;
     static final int MAGIC = 0x47465343; // "GFSC"
@@ -136,7 +138,13 @@ record ChunkRecord(
         /** All zeros: nothing was written here. */
         record Blank() implements Parsed {}
 
-        /** Neither a valid header nor blank. */
+        /**
+         * A header of which a whole disk sector is blank: what a crash leaves of one that goes on
+         * in the next sector.
+         */
+        record Torn() implements Parsed {}
+
+        /** Neither of these. */
         record Damaged() implements Parsed {}
 
         /** Written by a newer version of the program. */
@@ -147,6 +155,7 @@ record ChunkRecord(
     }
 
     private static final Parsed BLANK = new Parsed.Blank();
+    private static final Parsed TORN = new Parsed.Torn();
     private static final Parsed DAMAGED = new Parsed.Damaged();
 
     /** Parses the header at absolute position `at` of `from`; the limit bounds what is there. */
@@ -156,12 +165,7 @@ record ChunkRecord(
             return new Parsed.Incomplete(FIXED_BYTES);
         }
         if (from.getInt(at) != MAGIC) {
-            for (int i = 0; i < FIXED_BYTES; i += 8) {
-                if (from.getLong(at + i) != 0) {
-                    return DAMAGED;
-                }
-            }
-            return BLANK;
+            return isBlank(from, at, FIXED_BYTES) ? BLANK : DAMAGED;
         }
         int homeBytes = from.get(at + 7) & 0xff;
         int dataBytes = from.getInt(at + 24);
@@ -173,7 +177,7 @@ record ChunkRecord(
             return new Parsed.Incomplete(headerBytes);
         }
         if (crc(from, at, headerBytes) != from.getInt(at + CRC_AT)) {
-            return DAMAGED;
+            return isTorn(from, at, offset, headerBytes) ? TORN : DAMAGED;
         }
         int version = from.get(at + 4) & 0xff;
         if (version != VERSION) {
@@ -217,5 +221,24 @@ record ChunkRecord(
                         segment,
                         offset,
                         crcs));
+    }
+
+    private static boolean isTorn(ByteBuffer from, int at, int offset, int headerBytes) {
+        int next = SECTOR_BYTES - offset % SECTOR_BYTES;
+        for (int i = next; i < headerBytes; i += SECTOR_BYTES) {
+            if (isBlank(from, at + i, Math.min(SECTOR_BYTES, headerBytes - i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isBlank(ByteBuffer from, int at, int bytes) {
+        for (int i = 0; i < bytes; i++) {
+            if (from.get(at + i) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -143,8 +143,9 @@ final class SegmentLoader {
         found.gaps()
                 .forEach((offset, length) ->
                         LOG.warn(
-                                "{}: {} bytes at {} are blank, and records follow: a crash came"
-                                        + " before they were written, or the disk has lost them",
+                                "{}: {} bytes at {} hold no whole record, and records follow: a"
+                                        + " crash came before they were written, or the disk has"
+                                        + " lost them",
                                 path,
                                 length,
                                 offset));

@@ -54,7 +54,7 @@ final class SegmentScan {
     /** Bytes that belong to no record, by offset. */
     private final NavigableMap<Integer, Integer> damaged = new TreeMap<>();
 
-    /** Blank where a record should begin, other ones behind, by offset: was never on disk. */
+    /** No whole header where a record begins, other ones behind, by offset: was never on disk. */
     private final NavigableMap<Integer, Integer> gaps = new TreeMap<>();
 
     private final Set<Integer> torn = new HashSet<>();
@@ -86,8 +86,8 @@ final class SegmentScan {
     /**
      * @param tail where the next record may go
      * @param damagedBytes bytes below the tail that belong to no valid record
-     * @param gaps offsets and lengths of what is blank between the records of an unsealed segment,
-     *     and was never known to be on disk
+     * @param gaps offsets and lengths of what is blank, or begins with a torn header, between the
+     *     records of an unsealed segment, and was never known to be on disk
      * @param torn offsets of live records in an unsealed segment whose bytes are damaged: most
      *     likely their writes never completed, while later ones did
      * @param cut records at the end of an unsealed segment that were begun, and are left out
@@ -164,6 +164,7 @@ final class SegmentScan {
                                         + ")");
                 case ChunkRecord.Parsed other -> {
                     boolean blank = other instanceof ChunkRecord.Parsed.Blank;
+                    boolean unwritten = blank || other instanceof ChunkRecord.Parsed.Torn;
                     int next = findRecord(at + ChunkRecord.ALIGNMENT, end);
                     if (next < 0) {
                         next = sealed ? end : syncedEnd;
@@ -172,7 +173,7 @@ final class SegmentScan {
                         cut = blank ? 0 : 1;
                         return;
                     }
-                    (blank && !sealed && at >= syncedEnd ? gaps : damaged).put(at, next - at);
+                    (unwritten && !sealed && at >= syncedEnd ? gaps : damaged).put(at, next - at);
                     at = next;
                 }
             }

@@ -102,7 +102,7 @@ final class AckedChunks {
 
     /** What has not been acknowledged can be put again: it is written where it is not right. */
     void putUnclear(SegmentStore store) throws IOException {
-        put(store, Map.copyOf(unclear));
+        put(store, new LinkedHashMap<>(unclear));
         check(store);
     }
 

@@ -362,4 +362,36 @@ class SegmentCrashTest {
             chunks.check(store);
         }
     }
+
+    /**
+     * The part of a header that names the chunk can be the last of its disk block, and the only
+     * block of the record that reached the disk.
+     */
+    @Test
+    void aRecordOfWhichOnlyTheHeadersStartIsThereKeepsNoSpace() throws IOException {
+        int lost;
+        try (SegmentStore store = SegmentStore.open(folder, options)) {
+            int fill = SegmentFile.BLOCK_BYTES - 2 * ChunkRecord.FIXED_BYTES;
+            chunks.put(store, Map.of(new ChunkKey(1, 1, 0), new byte[fill - 4]));
+            byte[] large = new byte[100_000];
+            random.nextBytes(large);
+            ChunkKey key = new ChunkKey(2, 2, 0);
+            store.put(key, AckedChunks.SHAPE, large);
+            lost = store.location(key).offset() + ChunkRecord.FIXED_BYTES;
+            assertThat(lost % SegmentFile.BLOCK_BYTES).isZero();
+            chunks.put(store, some(1, 6_000));
+        }
+        try (FileChannel channel =
+                FileChannel.open(segments(folder).getFirst(), StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.allocate(96 << 10), lost);
+        }
+        Folders.delete(folder.resolve(SegmentStore.INDEX)); // it is of before
+        try (SegmentStore store = SegmentStore.open(folder, options);
+                Compaction compaction = new Compaction(store, "n")) {
+            chunks.check(store);
+            chunks.delete(store, chunks.live());
+            compaction.compact();
+            assertThat(store.statistics().usedBytes()).isLessThan(options.segmentBytes() / 4);
+        }
+    }
 }
