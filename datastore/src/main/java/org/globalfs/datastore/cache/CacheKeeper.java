@@ -17,10 +17,9 @@ import org.globalfs.datastore.cache.policy.BlockKey;
 import org.globalfs.datastore.cache.policy.CachePolicy;
 import org.globalfs.datastore.cache.policy.ChunkLayout;
 import org.globalfs.datastore.cache.policy.RegionLatencies;
-import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.client.ChunkOrigin;
 import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.client.FetchedChunk;
-import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.node.ChunkLocation;
 import org.globalfs.datastore.node.SegmentStore;
 import org.globalfs.datastore.wire.CacheStatistics;
@@ -28,7 +27,6 @@ import org.globalfs.datastore.wire.CachedRequest;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.protocol.Shutdown;
-import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -57,7 +55,7 @@ final class CacheKeeper implements AutoCloseable {
 
     private final String name;
     private final SegmentStore store;
-    private final DistributedBlockStore blocks;
+    private final ChunkOrigin origin;
     private final CachePolicy policy;
     private final RegionLatencies latencies;
     private final LongSupplier planned;
@@ -92,12 +90,12 @@ final class CacheKeeper implements AutoCloseable {
 
     /**
      * @param planned how many blocks the policy's plan has
-     * @param fetchBytesPerSecond got from storage nodes at most
+     * @param fetchBytesPerSecond got from the origin at most
      */
     CacheKeeper(
             String name,
             SegmentStore store,
-            DistributedBlockStore blocks,
+            ChunkOrigin origin,
             CachePolicy policy,
             RegionLatencies latencies,
             LongSupplier planned,
@@ -107,14 +105,14 @@ final class CacheKeeper implements AutoCloseable {
             CacheCounters counters) {
         this.name = name;
         this.store = store;
-        this.blocks = blocks;
+        this.origin = origin;
         this.policy = policy;
         this.latencies = latencies;
         this.planned = planned;
         this.capacityBytes = capacityBytes;
         this.counters = counters;
         periodNs = TimeUnit.MILLISECONDS.toNanos(periodMs);
-        fetcher = new ChunkFetcher(name, store, blocks, fetchBytesPerSecond, this::came);
+        fetcher = new ChunkFetcher(name, store, origin, fetchBytesPerSecond, this::came);
         thread = Thread.ofPlatform().daemon().name(name + "-keeper").unstarted(this::run);
     }
 
@@ -211,6 +209,9 @@ final class CacheKeeper implements AutoCloseable {
                         (byte) shape.parityChunks(),
                         shape.epoch());
         ChunkLayout layout = layout(ref);
+        if (layout == null) {
+            return;
+        }
         BlockKey key = new BlockKey(ref.getIdHigh(), ref.getIdLow());
         policy.asked(key, layout);
         BlockRef best = sample;
@@ -231,10 +232,13 @@ final class CacheKeeper implements AutoCloseable {
         }
     }
 
-    private ChunkLayout layout(BlockRef ref) throws IOException {
-        ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
-        List<Integer> regions = blocks.homes(ref).stream().map(StorageSite::partition).toList();
-        int bytes = SegmentStore.recordBytes(code.chunkBytes(ref.getLength()));
+    /** Null: there is no such block. */
+    private @Nullable ChunkLayout layout(BlockRef ref) throws IOException {
+        List<Integer> regions = origin.regions(ref);
+        if (regions.isEmpty()) {
+            return null;
+        }
+        int bytes = SegmentStore.recordBytes(ChunkShape.of(ref).chunkBytes());
         return new ChunkLayout(bytes, ref.getDataChunks(), regions);
     }
 
@@ -365,8 +369,8 @@ final class CacheKeeper implements AutoCloseable {
         policy.endPeriod();
         BlockRef measured = sample;
         sample = null;
-        if (measured != null) {
-            ChunkLayout layout = layout(measured);
+        ChunkLayout layout = measured == null ? null : layout(measured);
+        if (measured != null && layout != null) {
             order(new ChunkFetcher.Order(measured, layout, 0, onePerRegion(layout, false)));
         }
         for (ChunkKey damaged : List.copyOf(store.corrupt())) {

@@ -10,7 +10,7 @@ import org.globalfs.datastore.cache.policy.HullPlanner;
 import org.globalfs.datastore.cache.policy.RegionLatencies;
 import org.globalfs.datastore.cache.policy.RequestMonitor;
 import org.globalfs.datastore.client.CacheNodes;
-import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.client.ChunkOrigin;
 import org.globalfs.datastore.node.Compaction;
 import org.globalfs.datastore.node.DataFolder;
 import org.globalfs.datastore.node.SegmentStore;
@@ -76,12 +76,11 @@ public final class CacheNode implements AutoCloseable {
     /**
      * Opens the folder, serves, and tells the cluster. Everything wrong is one clear IOException.
      *
-     * @param blocks where chunks are got from
+     * @param origin where chunks are got from
      */
-    public static CacheNode start(
-            CacheOptions options, Discovery discovery, DistributedBlockStore blocks)
+    public static CacheNode start(CacheOptions options, Discovery discovery, ChunkOrigin origin)
             throws IOException {
-        CacheNode node = open(options, blocks);
+        CacheNode node = open(options, origin);
         try {
             node.keeper.start();
             node.compaction.start();
@@ -103,8 +102,7 @@ public final class CacheNode implements AutoCloseable {
         return node;
     }
 
-    private static CacheNode open(CacheOptions options, DistributedBlockStore blocks)
-            throws IOException {
+    private static CacheNode open(CacheOptions options, ChunkOrigin origin) throws IOException {
         String name = CacheNodes.name(options.id());
         DataFolder folder = DataFolder.open(options.data(), options.cluster(), name);
         try {
@@ -120,7 +118,7 @@ public final class CacheNode implements AutoCloseable {
                                     false));
             try {
                 CacheCounters counters = new CacheCounters();
-                CacheKeeper keeper = keeper(options, store, blocks, counters);
+                CacheKeeper keeper = keeper(options, store, origin, counters);
                 StorageServer server = new StorageServer(options.cluster(), name, options.bind());
                 return new CacheNode(options, folder, store, keeper, counters, server);
             } catch (IOException | RuntimeException e) {
@@ -139,10 +137,7 @@ public final class CacheNode implements AutoCloseable {
     }
 
     private static CacheKeeper keeper(
-            CacheOptions options,
-            SegmentStore store,
-            DistributedBlockStore blocks,
-            CacheCounters counters) {
+            CacheOptions options, SegmentStore store, ChunkOrigin origin, CacheCounters counters) {
         int mostBlocks = mostBlocks(Runtime.getRuntime().maxMemory());
         // No more than half of the blocks, so that a plan always has room.
         int candidates =
@@ -187,7 +182,7 @@ public final class CacheNode implements AutoCloseable {
         return new CacheKeeper(
                 CacheNodes.name(options.id()),
                 store,
-                blocks,
+                origin,
                 policy,
                 latencies,
                 planned,

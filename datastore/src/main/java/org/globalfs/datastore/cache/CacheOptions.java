@@ -16,7 +16,7 @@ import org.globalfs.protocol.config.CachePolicyKind;
  * @param reserve free space of the disk that is left to others
  * @param chunks kept of each block, where the policy has a fixed number
  * @param periodMs from one plan to the next
- * @param fetchBytesPerSecond got from storage nodes at most
+ * @param fetchBytesPerSecond got from the origin at most
  */
 public record CacheOptions(
         String cluster,

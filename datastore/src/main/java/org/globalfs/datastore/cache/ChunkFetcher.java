@@ -7,7 +7,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.cache.policy.ChunkLayout;
-import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.client.ChunkOrigin;
 import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.client.FetchedChunk;
 import org.globalfs.datastore.node.Pace;
@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gets chunks from storage nodes and writes them into the store, a few blocks at a time. It fetches
- * them itself, rather than being given them by clients: so no client can put anything into the
- * cache that is not in the cluster.
+ * Gets chunks from where they are kept and writes them into the store, a few blocks at a time. It
+ * fetches them itself, rather than being given them by clients: so no client can put anything into
+ * the cache that is not in the cluster.
  */
 final class ChunkFetcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChunkFetcher.class);
@@ -33,7 +33,7 @@ final class ChunkFetcher implements AutoCloseable {
     private static final long CLOSE_MS = 5_000;
 
     private final SegmentStore store;
-    private final DistributedBlockStore blocks;
+    private final ChunkOrigin origin;
     private final Pace pace;
     private final Told told;
     private final BlockingQueue<Order> orders = new ArrayBlockingQueue<>(MOST_ORDERS);
@@ -61,14 +61,10 @@ final class ChunkFetcher implements AutoCloseable {
     }
 
     ChunkFetcher(
-            String name,
-            SegmentStore store,
-            DistributedBlockStore blocks,
-            long bytesPerSecond,
-            Told told) {
+            String name, SegmentStore store, ChunkOrigin origin, long bytesPerSecond, Told told) {
         this.name = name;
         this.store = store;
-        this.blocks = blocks;
+        this.origin = origin;
         pace = new Pace(bytesPerSecond, shutdown);
         this.told = told;
         for (int i = 0; i < THREADS; i++) {
@@ -112,7 +108,7 @@ final class ChunkFetcher implements AutoCloseable {
             if (all == 0 || !pace.spend((long) Long.bitCount(all) * order.layout.chunkBytes())) {
                 return;
             }
-            fetched = blocks.fetch(order.ref, all);
+            fetched = origin.fetch(order.ref, all);
             for (FetchedChunk chunk : fetched.chunks()) {
                 if ((order.wanted >>> chunk.index() & 1) == 1 && keep(order.ref, chunk)) {
                     kept.add(chunk.index());
@@ -128,19 +124,12 @@ final class ChunkFetcher implements AutoCloseable {
     }
 
     private boolean keep(BlockRef ref, FetchedChunk chunk) throws IOException {
-        ChunkShape shape =
-                new ChunkShape(
-                        ref.getLength(),
-                        ref.getRegion(),
-                        ref.getDataChunks(),
-                        ref.getParityChunks(),
-                        ref.getEpoch());
         boolean kept = false;
         try {
             ChunkStatus status =
                     store.put(
                             new ChunkKey(ref.getIdHigh(), ref.getIdLow(), chunk.index()),
-                            shape,
+                            ChunkShape.of(ref),
                             chunk.bytes());
             kept = status == ChunkStatus.OK;
             if (!kept) {
@@ -154,7 +143,7 @@ final class ChunkFetcher implements AutoCloseable {
         return kept;
     }
 
-    /** Waits for what is under way, which nodes that are silent make last. */
+    /** Waits for what is under way, which those that are silent make last. */
     @Override
     public void close() {
         shutdown.begin();

@@ -6,14 +6,12 @@ import org.globalfs.protocol.config.BlockStorage;
 /**
  * What the operations of one block client share.
  *
- * @param region where it is
  * @param writable which regions take chunks now
  * @param readTimes of reads from storage nodes
  * @param nodeTimes of each of them
- * @param cacheTimes of those from the region's caches
+ * @param caches of the region where it is
  */
 record BlockClientContext(
-        String region,
         NodeDirectory directory,
         FailureDetector detector,
         WritableRegions writable,
@@ -22,7 +20,7 @@ record BlockClientContext(
         Options options,
         ReadTimes readTimes,
         NodeTimes nodeTimes,
-        CacheTimes cacheTimes) {
+        RegionCaches caches) {
 
     /**
      * Limits of a block client.

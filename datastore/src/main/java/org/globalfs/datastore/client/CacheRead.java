@@ -2,7 +2,6 @@ package org.globalfs.datastore.client;
 
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.datastore.wire.CachedRequest;
 import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
@@ -19,11 +18,14 @@ final class CacheRead {
     /** Of the exchange: no number of a chunk or, however many are asked, of a node. */
     static final int TAG = -1;
 
-    private final BlockClientContext context;
+    private final RegionCaches caches;
     private final Lane lane;
     private final String node;
     private final CachedRequest request;
-    private final ReedSolomon code;
+
+    /** That may come. */
+    private final int mostBytes;
+
     private final byte[] bytes;
     private final long untilNs;
     private final long startNs = System.nanoTime();
@@ -31,19 +33,14 @@ final class CacheRead {
     private boolean stale;
     private long chunks;
 
-    private CacheRead(
-            BlockClientContext context,
-            Lane lane,
-            String node,
-            CachedRequest request,
-            ReedSolomon code) {
-        this.context = context;
+    private CacheRead(RegionCaches caches, Lane lane, String node, CachedRequest request) {
+        this.caches = caches;
         this.lane = lane;
         this.node = node;
         this.request = request;
-        this.code = code;
-        bytes = lane.scratch(code.dataChunks() * width());
-        untilNs = startNs + context.cacheTimes().patienceNs(code.dataChunks() * width());
+        mostBytes = request.shape().dataChunks() * width();
+        bytes = lane.scratch(mostBytes);
+        untilNs = startNs + caches.times().patienceNs(mostBytes);
     }
 
     /**
@@ -55,34 +52,21 @@ final class CacheRead {
      * @param to where it ends
      */
     static @Nullable CacheRead start(
-            BlockClientContext context,
+            RegionCaches caches,
             Lane lane,
             BlockRef ref,
-            ReedSolomon code,
             long wanted,
             int from,
             int to,
             boolean anyway) {
-        String node =
-                context.directory()
-                        .cache(
-                                context.region(),
-                                ref.getIdHigh(),
-                                ref.getIdLow(),
-                                cache -> !anyway && context.detector().isSuspect(cache));
+        String node = caches.cacheOf(ref, anyway);
         if (node == null) {
             return null;
         }
-        ChunkShape shape =
-                new ChunkShape(
-                        ref.getLength(),
-                        ref.getRegion(),
-                        ref.getDataChunks(),
-                        ref.getParityChunks(),
-                        ref.getEpoch());
         CachedRequest request =
-                new CachedRequest(ref.getIdHigh(), ref.getIdLow(), shape, wanted, from, to);
-        CacheRead read = new CacheRead(context, lane, node, request, code);
+                new CachedRequest(
+                        ref.getIdHigh(), ref.getIdLow(), ChunkShape.of(ref), wanted, from, to);
+        CacheRead read = new CacheRead(caches, lane, node, request);
         return read.send() ? read : null;
     }
 
@@ -97,8 +81,8 @@ final class CacheRead {
                                 new byte[0],
                                 0,
                                 0)
-                        .into(bytes, 0, code.dataChunks() * width());
-        HostPort address = context.directory().address(node);
+                        .into(bytes, 0, mostBytes);
+        HostPort address = caches.directory().address(node);
         if (address == null) {
             return false; // it has just left
         }
@@ -114,9 +98,8 @@ final class CacheRead {
 
     /** It is not waited for any more; what comes later is of use all the same. */
     void late() {
-        int most = width() * code.dataChunks();
-        if (context.cacheTimes().late(node, most, System.nanoTime() - startNs)) {
-            context.detector().slow(node, "no answer in time, again");
+        if (caches.times().late(node, mostBytes, System.nanoTime() - startNs)) {
+            caches.detector().slow(node, "no answer in time, again");
         }
     }
 
@@ -135,20 +118,22 @@ final class CacheRead {
                 }
             }
             if (!(exchange.failure() instanceof SocketTimeoutException)) {
-                context.detector().unreachable(node, String.valueOf(exchange.failure()));
+                caches.detector().unreachable(node, String.valueOf(exchange.failure()));
             }
             return true;
         }
-        context.detector().answered(node);
+        caches.detector().answered(node);
         ByteBuffer meta = exchange.replyMeta();
         if (status == ChunkStatus.OK && meta.remaining() >= Long.BYTES) {
             long have = meta.getLong();
-            boolean known = have >>> code.chunks() == 0;
+            ChunkShape shape = request.shape();
+            int all = shape.dataChunks() + shape.parityChunks();
+            boolean known = have >>> all == 0;
             if (known && exchange.replyBytes() == Long.bitCount(have) * width()) {
                 chunks = have;
             }
         }
-        context.cacheTimes().answered(node, exchange.replyBytes(), System.nanoTime() - startNs);
+        caches.times().answered(node, exchange.replyBytes(), System.nanoTime() - startNs);
         return true;
     }
 

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * losses. Blocks of all regions have fewer data chunks while some regions take none, so that any
  * other may be lost.
  */
-public final class DistributedBlockStore implements BlockStore {
+public final class DistributedBlockStore implements BlockStore, ChunkOrigin {
     private static final Logger LOG = LoggerFactory.getLogger(DistributedBlockStore.class);
 
     /** Below this, requests cost more than the bytes that a code saves. */
@@ -126,13 +126,11 @@ public final class DistributedBlockStore implements BlockStore {
         LanePool pool = new LanePool(cluster, options.lanes(), options.background());
         lanes = pool;
         detector =
-                new FailureDetector(
-                        cluster, directory, () -> closeUnused(pool), UNUSED_LANES_PERIOD_MS);
+                new FailureDetector(cluster, directory, pool::closeUnused, UNUSED_LANES_PERIOD_MS);
         measured = new RegionDistances(cluster, region, directory, detector);
         Distances distances = known == null ? measured : known;
         context =
                 new BlockClientContext(
-                        region,
                         directory,
                         detector,
                         new WritableRegions(detector::isSuspect, System::nanoTime),
@@ -141,7 +139,7 @@ public final class DistributedBlockStore implements BlockStore {
                         options,
                         new ReadTimes(),
                         new NodeTimes(System::nanoTime),
-                        new CacheTimes());
+                        new RegionCaches(region, directory.caches(), detector, new CacheTimes()));
         repair = new ReadRepair(this, cluster, directory);
         ReedSolomon.warmUp();
     }
@@ -159,14 +157,6 @@ public final class DistributedBlockStore implements BlockStore {
                 discovery,
                 epochs,
                 BlockClientContext.Options.of(storage).inBackground());
-    }
-
-    private static void closeUnused(LanePool lanes) {
-        try {
-            lanes.closeUnused(System.nanoTime());
-        } catch (IOException e) {
-            LOG.warn("closing connections to storage nodes: {}", e.toString());
-        }
     }
 
     @Override
@@ -281,7 +271,7 @@ public final class DistributedBlockStore implements BlockStore {
                             lane,
                             ref.getIdHigh(),
                             ref.getIdLow(),
-                            shape(ref),
+                            ChunkShape.of(ref),
                             chunks,
                             chunkBytes,
                             homes,
@@ -302,15 +292,6 @@ public final class DistributedBlockStore implements BlockStore {
         } catch (IOException e) {
             LOG.info("chunks of {}, which was not written, stay as garbage: {}", ref, e.toString());
         }
-    }
-
-    static ChunkShape shape(BlockRef ref) {
-        return new ChunkShape(
-                ref.getLength(),
-                ref.getRegion(),
-                ref.getDataChunks(),
-                ref.getParityChunks(),
-                ref.getEpoch());
     }
 
     private static BlockRef ref(ChunkKey key, ChunkShape shape) {
@@ -428,12 +409,15 @@ public final class DistributedBlockStore implements BlockStore {
         }
     }
 
-    /**
-     * Chunks of a block as the nodes have them that they belong to; those that cannot be had from
-     * there, in the time that a node may be silent, are missing.
-     *
-     * @param chunks a bit by chunk index
-     */
+    @Override
+    public List<Integer> regions(BlockRef ref) throws IOException {
+        if (ChunkShape.of(ref).isNonsense()) {
+            return List.of();
+        }
+        return homes(ref).stream().map(StorageSite::partition).toList();
+    }
+
+    @Override
     public Fetched fetch(BlockRef ref, long chunks) throws IOException {
         long deadline = System.nanoTime() + context.options().requestTimeoutNs();
         List<StorageSite> homes = homes(ref);

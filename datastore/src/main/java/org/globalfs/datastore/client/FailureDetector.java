@@ -25,7 +25,7 @@ final class FailureDetector implements AutoCloseable {
     private static final long MAX_SLOW_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final String cluster;
-    private final NodeDirectory directory;
+    private final NodeAddresses addresses;
     private final Runnable housekeeping;
     private final long housekeepingMs;
     private final Map<String, Suspicion> suspects = new ConcurrentHashMap<>();
@@ -50,9 +50,9 @@ final class FailureDetector implements AutoCloseable {
      * @param housekeeping run now and then, by the thread that is there anyway
      */
     FailureDetector(
-            String cluster, NodeDirectory directory, Runnable housekeeping, long housekeepingMs) {
+            String cluster, NodeAddresses addresses, Runnable housekeeping, long housekeepingMs) {
         this.cluster = cluster;
-        this.directory = directory;
+        this.addresses = addresses;
         this.housekeeping = housekeeping;
         this.housekeepingMs = housekeepingMs;
         prober = Thread.ofPlatform().daemon().name("storage-prober").unstarted(this::run);
@@ -73,7 +73,7 @@ final class FailureDetector implements AutoCloseable {
         if (gone.isEmpty() || !gone.contains(node)) {
             return false;
         }
-        if (directory.address(node) == null) {
+        if (addresses.address(node) == null) {
             return true;
         }
         gone.remove(node); // it is back
@@ -156,7 +156,7 @@ final class FailureDetector implements AutoCloseable {
     }
 
     private void probe(String node, Suspicion suspicion) {
-        HostPort address = directory.address(node);
+        HostPort address = addresses.address(node);
         if (address == null) {
             gone.add(node); // before it is no suspect
             suspects.remove(node, suspicion);

@@ -179,7 +179,13 @@ final class GetOperation {
             wanted |= piece.done ? 0 : 1L << piece.chunk;
         }
         return CacheRead.start(
-                context, lane, ref, code, wanted, pieces.missingFrom(), pieces.missingTo(), anyway);
+                context.caches(),
+                lane,
+                ref,
+                wanted,
+                pieces.missingFrom(),
+                pieces.missingTo(),
+                anyway);
     }
 
     /** It is near: what it has is known before the way to others would be worth it. */

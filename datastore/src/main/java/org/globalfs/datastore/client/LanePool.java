@@ -6,11 +6,14 @@ import java.util.Deque;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The lanes of a client: the one used last is used next, those not needed for a while are closed.
  */
 final class LanePool implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LanePool.class);
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final String cluster;
@@ -79,6 +82,15 @@ final class LanePool implements AutoCloseable {
                 oldest.close();
             }
             oldest = idle.peekLast();
+        }
+    }
+
+    /** As {@link #closeUnused(long)}, for who can do nothing about a failure. */
+    void closeUnused() {
+        try {
+            closeUnused(System.nanoTime());
+        } catch (IOException e) {
+            LOG.warn("closing connections that are not used: {}", e.toString());
         }
     }
 

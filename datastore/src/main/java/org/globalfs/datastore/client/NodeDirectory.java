@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.Discovery;
@@ -16,19 +15,20 @@ import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.jspecify.annotations.Nullable;
 
-/** Where nodes are now, and the placements of known epochs. */
-final class NodeDirectory {
+/** Where nodes and caches are now, and the placements of known epochs. */
+final class NodeDirectory implements NodeAddresses {
     private record PlacementKey(int epoch, int region) {}
 
     private final PlacementEpochs epochs;
     private final Discovery discovery;
     private final Map<PlacementKey, Placement> placements = new ConcurrentHashMap<>();
     private volatile Map<String, Member> members = Map.of();
-    private volatile Map<String, Member> caches = Map.of();
+    private final CacheDirectory caches;
 
     NodeDirectory(Discovery discovery, PlacementEpochs epochs) {
         this.discovery = discovery;
         this.epochs = epochs;
+        caches = new CacheDirectory(discovery);
         discovery.onChange(this::refresh);
         refresh();
     }
@@ -39,11 +39,6 @@ final class NodeDirectory {
             found.put(member.id(), member);
         }
         members = Map.copyOf(found);
-        Map<String, Member> foundCaches = new LinkedHashMap<>();
-        for (Member member : discovery.members(Role.CACHE)) {
-            foundCaches.put(CacheNodes.name(member.id()), member);
-        }
-        caches = Map.copyOf(foundCaches);
     }
 
     /** Whether no node can have joined that is not known here. */
@@ -78,10 +73,12 @@ final class NodeDirectory {
      * The address that the node announces; else, discovery away or the node down, its last known
      * one. Null: it is gone for good, as far as is known here.
      */
-    @Nullable HostPort address(String node) {
-        Member announced = members.getOrDefault(node, caches.get(node));
-        if (announced != null) {
-            return announced.address();
+    @Override
+    public @Nullable HostPort address(String node) {
+        Member announced = members.get(node);
+        HostPort address = announced != null ? announced.address() : caches.address(node);
+        if (address != null) {
+            return address;
         }
         for (StorageSite site : epochs.newest().nodes()) {
             if (site.id().equals(node)) {
@@ -91,24 +88,8 @@ final class NodeDirectory {
         return null;
     }
 
-    /**
-     * The cache of a region that keeps chunks of the block: each has a part of the blocks, and
-     * those of caches that are away are spread over the others.
-     *
-     * @return its name; null: none can be used
-     */
-    @Nullable String cache(String region, long idHigh, long idLow, Predicate<String> away) {
-        String best = null;
-        long most = Long.MIN_VALUE;
-        for (Map.Entry<String, Member> cache : caches.entrySet()) {
-            long draw = CacheNodes.draw(cache.getKey(), idHigh, idLow);
-            boolean first = best == null || draw > most;
-            if (first && cache.getValue().region().equals(region) && !away.test(cache.getKey())) {
-                best = cache.getKey();
-                most = draw;
-            }
-        }
-        return best;
+    CacheDirectory caches() {
+        return caches;
     }
 
     HostPort address(StorageSite site) {

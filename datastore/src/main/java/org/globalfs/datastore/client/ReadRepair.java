@@ -7,6 +7,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.datastore.wire.ChunkShape;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.discovery.StorageSite;
@@ -83,13 +84,12 @@ final class ReadRepair implements AutoCloseable {
         List<StorageSite> homes = store.homes(ref);
         StorageSite home = homes.get(work.chunk);
         ChunkKey key = new ChunkKey(ref.getIdHigh(), ref.getIdLow(), work.chunk);
-        byte[] bytes = store.chunk(key, DistributedBlockStore.shape(ref));
+        byte[] bytes = store.chunk(key, ChunkShape.of(ref));
         try (StorageConnection connection =
                 StorageConnection.inBackground(
                         directory.address(home), cluster, home.id(), TIMEOUT_MS)) {
             ChunkStatus status =
-                    connection.put(
-                            key, DistributedBlockStore.shape(ref), "", bytes, 0, bytes.length);
+                    connection.put(key, ChunkShape.of(ref), "", bytes, 0, bytes.length);
             LOG.info("chunk {} written again to {}: {}", key, home.id(), status);
         }
     }

@@ -31,7 +31,7 @@ public record CachedRequest(
     /** Whether no block can be like that. */
     public boolean isNonsense() {
         int chunks = shape.dataChunks() + shape.parityChunks();
-        return shape.isNonsense()
+        return shape.isNonsenseAnywhere()
                 || wanted == 0
                 || Long.bitCount(wanted) > shape.dataChunks()
                 || wanted >>> chunks != 0

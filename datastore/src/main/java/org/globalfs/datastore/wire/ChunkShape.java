@@ -1,7 +1,9 @@
 package org.globalfs.datastore.wire;
 
 import java.nio.ByteBuffer;
+import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.protocol.discovery.BlockCode;
+import org.globalfs.protocol.wire.BlockRef;
 
 /**
  * What a chunk knows of its block, so that a node can rebuild it without asking the metadata: block
@@ -10,16 +12,37 @@ import org.globalfs.protocol.discovery.BlockCode;
 public record ChunkShape(int blockBytes, int region, int dataChunks, int parityChunks, int epoch) {
     public static final int BYTES = 12;
 
+    public static ChunkShape of(BlockRef ref) {
+        return new ChunkShape(
+                ref.getLength(),
+                ref.getRegion(),
+                ref.getDataChunks(),
+                ref.getParityChunks(),
+                ref.getEpoch());
+    }
+
     /**
-     * Whether no block can be like that; whoever reads or makes one anew has memory of its size.
+     * Whether no block on storage nodes can be like that; whoever reads or makes one anew has
+     * memory of its size.
      */
     public boolean isNonsense() {
+        return parityChunks < 1 || isNonsenseAnywhere();
+    }
+
+    /** Whether no block can be like that wherever it is kept: in a bucket it may be uncoded. */
+    public boolean isNonsenseAnywhere() {
         return blockBytes < 1
                 || blockBytes > Frame.MAX_PAYLOAD_BYTES
                 || dataChunks < 1
                 || dataChunks > BlockCode.MAX_DATA_CHUNKS
-                || parityChunks < 1
-                || parityChunks > BlockCode.MAX_PARITY_CHUNKS;
+                || parityChunks < 0
+                || parityChunks > BlockCode.MAX_PARITY_CHUNKS
+                || parityChunks == 0 && dataChunks > 1;
+    }
+
+    /** Bytes of each chunk; that of an uncoded block is its content, and nothing else. */
+    public int chunkBytes() {
+        return parityChunks == 0 ? blockBytes : ReedSolomon.chunkBytes(blockBytes, dataChunks);
     }
 
     public void write(ByteBuffer to) {

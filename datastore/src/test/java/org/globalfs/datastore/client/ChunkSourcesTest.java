@@ -29,7 +29,6 @@ class ChunkSourcesTest {
         detector = new FailureDetector("c", directory, () -> {}, 60_000);
         BlockClientContext context =
                 new BlockClientContext(
-                        "west",
                         directory,
                         detector,
                         new WritableRegions(detector::isSuspect, System::nanoTime),
@@ -38,7 +37,7 @@ class ChunkSourcesTest {
                         BlockClientContext.Options.defaults(),
                         new ReadTimes(),
                         new NodeTimes(System::nanoTime),
-                        new CacheTimes());
+                        new RegionCaches("west", directory.caches(), detector, new CacheTimes()));
         lane = new Lane("c", false);
         // Chunks 0 and 1 moved from "old-0" and "old-1" to "new-0" and "new-1", chunk 2 stayed.
         List<StorageSite> homes = sites("new-0", "new-1", "same");

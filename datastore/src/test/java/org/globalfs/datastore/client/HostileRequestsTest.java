@@ -315,7 +315,7 @@ final class HostileRequestsTest {
                                     new CachedRequest(
                                                     block.getIdHigh(),
                                                     block.getIdLow(),
-                                                    DistributedBlockStore.shape(block),
+                                                    ChunkShape.of(block),
                                                     1,
                                                     0,
                                                     100)
