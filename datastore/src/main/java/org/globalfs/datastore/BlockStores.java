@@ -1,6 +1,7 @@
 package org.globalfs.datastore;
 
 import org.globalfs.datastore.client.BlockStore;
+import org.globalfs.datastore.client.ChunkOrigin;
 import org.globalfs.datastore.client.DistributedBlockStore;
 import org.globalfs.datastore.s3.S3BlockStore;
 import org.globalfs.protocol.config.BlockStorage;
@@ -37,6 +38,21 @@ public final class BlockStores {
         return open(cluster, region, recorded, storage, discovery, epochs, true);
     }
 
+    /** Opens it for a cache, which gets chunks from it. */
+    public static ChunkOrigin openOrigin(
+            String cluster,
+            String region,
+            RecordedStore recorded,
+            BlockStorage storage,
+            Discovery discovery,
+            PlacementEpochs epochs) {
+        return switch (recorded.kind()) {
+            case DHT ->
+                    DistributedBlockStore.inBackground(cluster, region, discovery, epochs, storage);
+            case S3 -> new S3BlockStore(cluster, recorded, storage);
+        };
+    }
+
     private static BlockStore open(
             String cluster,
             String region,
@@ -52,7 +68,12 @@ public final class BlockStores {
                                     cluster, region, discovery, epochs, storage)
                             : new DistributedBlockStore(
                                     cluster, region, discovery, epochs, storage);
-            case S3 -> new S3BlockStore(cluster, recorded, storage);
+            // Who reads in the background reads a block once: no cache should hear of it.
+            case S3 ->
+                    background
+                            ? new S3BlockStore(cluster, recorded, storage)
+                            : S3BlockStore.throughCaches(
+                                    cluster, region, recorded, storage, discovery);
         };
     }
 }

@@ -72,6 +72,7 @@ final class Bucket implements AutoCloseable {
     private @Nullable S3Client client;
     private boolean closed;
     private volatile long suspectUntilNs = System.nanoTime();
+    private volatile boolean read;
 
     Bucket(S3Bucket place, S3BlockStore.Options options) {
         this.place = place;
@@ -124,12 +125,19 @@ final class Bucket implements AutoCloseable {
                 };
         long start = System.nanoTime();
         try {
-            return client().getObject(
-                            request ->
-                                    request.bucket(place.bucket())
-                                            .key(key)
-                                            .range("bytes=" + span.from() + "-" + (span.to() - 1)),
-                            bytes);
+            byte[] answer =
+                    client().getObject(
+                                    request ->
+                                            request.bucket(place.bucket())
+                                                    .key(key)
+                                                    .range(
+                                                            "bytes="
+                                                                    + span.from()
+                                                                    + "-"
+                                                                    + (span.to() - 1)),
+                                    bytes);
+            read = true;
+            return answer;
         } catch (S3Exception e) {
             if (e.statusCode() == INVALID_RANGE) {
                 return new byte[0];
@@ -147,6 +155,11 @@ final class Bucket implements AutoCloseable {
             }
             throw failed("reading", e);
         }
+    }
+
+    /** Whether this process has read something of it: it is connected then. */
+    boolean wasRead() {
+        return read;
     }
 
     private void suspect() {

@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
 final class Buckets implements AutoCloseable {
     private final String cluster;
     private final List<Bucket> all = new ArrayList<>();
+
+    /** Of each bucket. */
+    private final List<Integer> partitions = new ArrayList<>();
+
     private final Map<Integer, Bucket> byPartition = new HashMap<>();
 
     /**
@@ -39,6 +43,7 @@ final class Buckets implements AutoCloseable {
             }
             Bucket bucket = new Bucket(place, options);
             all.add(bucket);
+            partitions.add(each.partition());
             byPartition.put(each.partition(), bucket);
         }
     }
@@ -85,6 +90,13 @@ final class Buckets implements AutoCloseable {
             return byPartition.get(ref.getRegion());
         }
         return know(ref) ? of(ref, chunk) : null;
+    }
+
+    /** The partition of the region whose bucket a chunk is in; the bucket is known here. */
+    int partition(BlockRef ref, int chunk) {
+        return ref.getParityChunks() == 0
+                ? ref.getRegion()
+                : partitions.get(Spread.bucket(ref.getIdLow(), chunk, ref.getEpoch()));
     }
 
     String prefix(int region) {

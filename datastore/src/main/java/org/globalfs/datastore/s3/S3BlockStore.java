@@ -12,17 +12,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
+import org.globalfs.datastore.client.CacheReader;
+import org.globalfs.datastore.client.ChunkOrigin;
+import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.S3Upkeep;
+import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,15 +38,20 @@ import org.slf4j.LoggerFactory;
  * <p>The epoch of a coded block's reference is the number of buckets, in the recorded order, that
  * it was spread over: later ones change nothing for it.
  *
+ * <p>What is read of another region's blocks, and of those of all regions, is asked of the caches
+ * of the own region first, if it was opened so ({@link #throughCaches}); what they do not have, or
+ * not soon, comes from the buckets. Whether a block can be read at all, and what is made anew, only
+ * the buckets say. For a cache it is itself where chunks come from: a whole block is one chunk.
+ *
  * <p>No request is larger than a block, less than the smallest part of an upload in parts.
  */
-public final class S3BlockStore implements BlockStore {
+public final class S3BlockStore implements BlockStore, ChunkOrigin {
     private static final Logger LOG = LoggerFactory.getLogger(S3BlockStore.class);
+
+    private static final int NO_REGION = -1;
 
     /** A chunk that has not come by then is read from others too. */
     static final long LATE_NS = TimeUnit.SECONDS.toNanos(1);
-
-    private static final long WARN_NS = TimeUnit.SECONDS.toNanos(10);
 
     /**
      * Limits of a store.
@@ -62,9 +71,12 @@ public final class S3BlockStore implements BlockStore {
     private final BlockIds ids = new BlockIds();
     private final Transfers.Threads threads;
     private final Buckets buckets;
-    private final AtomicLong warnedNs = new AtomicLong(System.nanoTime() - WARN_NS);
+    private final @Nullable CacheReader caches;
+    private final BlockReader reader;
 
     /**
+     * One that asks no cache.
+     *
      * @param storage how to reach the recorded buckets, each of them
      */
     public S3BlockStore(String cluster, RecordedStore recorded, BlockStorage storage) {
@@ -73,9 +85,54 @@ public final class S3BlockStore implements BlockStore {
 
     public S3BlockStore(
             String cluster, RecordedStore recorded, BlockStorage storage, Options options) {
+        this(cluster, recorded, storage, options, NO_REGION, null);
+    }
+
+    private S3BlockStore(
+            String cluster,
+            RecordedStore recorded,
+            BlockStorage storage,
+            Options options,
+            int ownRegion,
+            @Nullable CacheReader caches) {
         this.options = options;
+        this.caches = caches;
         threads = new Transfers.Threads();
         buckets = new Buckets(cluster, recorded, storage, options);
+        reader = new BlockReader(buckets, threads, options.deadlineMs(), ownRegion, caches);
+    }
+
+    /**
+     * One that reads blocks of other regions, and of all regions, through its region's caches.
+     *
+     * @param region where this process is
+     * @param discovery says which caches there are
+     */
+    public static S3BlockStore throughCaches(
+            String cluster,
+            String region,
+            RecordedStore recorded,
+            BlockStorage storage,
+            Discovery discovery) {
+        return throughCaches(cluster, region, recorded, storage, discovery, Options.defaults());
+    }
+
+    /** The same, with other limits. */
+    static S3BlockStore throughCaches(
+            String cluster,
+            String region,
+            RecordedStore recorded,
+            BlockStorage storage,
+            Discovery discovery,
+            Options options) {
+        int own = recorded.bucket(region).map(RecordedStore.Bucket::partition).orElse(NO_REGION);
+        return new S3BlockStore(
+                cluster,
+                recorded,
+                storage,
+                options,
+                own,
+                new CacheReader(cluster, region, discovery));
     }
 
     @Override
@@ -228,77 +285,40 @@ public final class S3BlockStore implements BlockStore {
     @Override
     public void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException {
         BlockStore.checkRange(ref, offset, length);
-        if (length == 0) {
-            return;
+        if (length > 0) {
+            reader.read(ref, offset, into, at, length, true);
         }
-        long deadline = deadline();
-        try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
-            if (ref.getParityChunks() == 0) {
-                Bucket bucket = buckets.of(ref.getRegion());
-                transfers.start(
-                        0, bucket, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
-                var outcome = transfers.next(deadline);
-                if (outcome == null) {
-                    throw late("reading", bucket);
-                }
-                if (outcome.value() == null) {
-                    throw failure(outcome);
-                }
-                System.arraycopy(outcome.value(), 0, into, at, length);
-            } else {
-                getSpread(ref, transfers, offset, into, at, length, deadline);
+    }
+
+    /** What only a cache has is soon gone. */
+    @Override
+    public boolean isReadable(BlockRef block) throws IOException {
+        try {
+            reader.read(block, 0, new byte[block.getLength()], 0, block.getLength(), false);
+            return true;
+        } catch (BlockStoreException e) {
+            if (e.reason() == Reason.LOST) {
+                return false;
             }
+            throw e;
         }
     }
 
-    private void getSpread(
-            BlockRef ref,
-            Transfers<byte[]> transfers,
-            int offset,
-            byte[] into,
-            int at,
-            int length,
-            long deadline)
-            throws IOException {
-        if (!buckets.know(ref)) {
-            throw Buckets.unknown("bucket " + ref.getEpoch());
+    @Override
+    public List<Integer> regions(BlockRef ref) {
+        List<Integer> regions = new ArrayList<>();
+        for (int c = 0; c < ref.getDataChunks() + ref.getParityChunks(); c++) {
+            if (buckets.ofOrNull(ref, c) == null) {
+                return List.of();
+            }
+            regions.add(buckets.partition(ref, c));
         }
-        ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
-        SpreadRead read =
-                new SpreadRead(
-                        code,
-                        ref.getLength(),
-                        offset,
-                        length,
-                        (chunk, from, bytes) -> {
-                            Piece piece = Piece.of(ref, chunk);
-                            Bucket bucket = buckets.of(ref, chunk);
-                            transfers.start(
-                                    chunk, bucket, () -> buckets.read(bucket, piece, from, bytes));
-                        });
-        boolean suspect =
-                buckets.all().subList(0, ref.getEpoch()).stream().anyMatch(Bucket::isSuspect);
-        long late = System.nanoTime() + (suspect ? 0 : LATE_NS);
-        read.run(transfers, into, at, late, deadline);
-        if (!read.failures().isEmpty()) {
-            warn(ref, read.failures().getFirst());
-        }
+        return regions;
     }
 
-    /** While a region is away every read has something to say. */
-    private void warn(BlockRef ref, BlockStoreException failure) {
-        long now = System.nanoTime();
-        long before = warnedNs.get();
-        if (now - before >= WARN_NS && warnedNs.compareAndSet(before, now)) {
-            LOG.warn("reading {} without a chunk: {}", ref, failure.getMessage());
-        }
-    }
-
-    private static BlockStoreException failure(Transfers.Outcome<?> outcome) {
-        BlockStoreException failure = outcome.failure();
-        return failure != null
-                ? failure
-                : new BlockStoreException(Reason.UNREACHABLE, "S3 answered with nothing");
+    @Override
+    public Fetched fetch(BlockRef ref, long chunks) throws IOException {
+        return new ChunkFetch(buckets, threads, options.requestTimeoutMs()).run(ref, chunks);
     }
 
     /**
@@ -413,7 +433,7 @@ public final class S3BlockStore implements BlockStore {
             }
             Set<String> kept = outcome.value();
             if (kept == null) {
-                LOG.info("blocks are not deleted yet: {}", failure(outcome).getMessage());
+                LOG.info("blocks are not deleted yet: {}", outcome.why().getMessage());
                 continue;
             }
             silent.remove(outcome.tag());
@@ -434,6 +454,9 @@ public final class S3BlockStore implements BlockStore {
 
     @Override
     public void close() {
+        if (caches != null) {
+            caches.close();
+        }
         threads.close();
         buckets.close();
     }

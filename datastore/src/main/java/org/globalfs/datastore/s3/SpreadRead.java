@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a range of a coded block: from the data chunks that it lies in, or, as soon as one of them
  * fails or is late, from any k chunks. Of a range within one chunk the same bytes of the others are
- * enough.
+ * enough. Chunks that the reader has already, from a cache, are not asked for, and spare others.
+ * Not thread-safe: the reader's.
  */
 final class SpreadRead {
     private final ReedSolomon code;
@@ -27,7 +28,7 @@ final class SpreadRead {
 
     private final byte[] @Nullable [] columns;
     private final List<BlockStoreException> failures = new ArrayList<>();
-    private final Fetch fetch;
+    private final boolean[] asked;
     private int whole;
 
     /** Begins to read bytes of one chunk, verified; its tag is its index. */
@@ -36,7 +37,7 @@ final class SpreadRead {
     }
 
     @SuppressWarnings("NullAway") // an array of chunks that are not there yet
-    SpreadRead(ReedSolomon code, int blockBytes, int offset, int length, Fetch fetch) {
+    SpreadRead(ReedSolomon code, int blockBytes, int offset, int length) {
         this.code = code;
         this.chunkBytes = code.chunkBytes(blockBytes);
         this.offset = offset;
@@ -45,18 +46,74 @@ final class SpreadRead {
         this.from = withinOne ? offset % chunkBytes : 0;
         this.width = withinOne ? length : chunkBytes;
         this.columns = new byte[code.chunks()][];
-        this.fetch = fetch;
+        this.asked = new boolean[code.chunks()];
     }
 
-    void run(Transfers<byte[]> transfers, byte[] into, int at, long lateNs, long deadline)
-            throws IOException {
-        int first = offset / chunkBytes;
-        int last = (offset + length - 1) / chunkBytes;
-        for (int c = first; c <= last; c++) {
-            fetch.start(c, from, width);
+    /** The chunks that the range lies in: a bit by chunk index. */
+    long wanted() {
+        long wanted = 0;
+        for (int c = first(); c <= last(); c++) {
+            wanted |= 1L << c;
         }
+        return wanted;
+    }
+
+    /** The first byte of each chunk that is read. */
+    int from() {
+        return from;
+    }
+
+    /** Bytes of each chunk that are read. */
+    int width() {
+        return width;
+    }
+
+    private int first() {
+        return offset / chunkBytes;
+    }
+
+    private int last() {
+        return (offset + length - 1) / chunkBytes;
+    }
+
+    /** Takes those bytes of a chunk. */
+    void have(int chunk, byte[] column) {
+        if (columns[chunk] == null) {
+            columns[chunk] = column;
+            whole++;
+        }
+        asked[chunk] = true;
+    }
+
+    /** Asks for what lacks of the range, or for less if that is enough to decode the rest. */
+    void start(Fetch fetch) throws IOException {
+        int enough = code.dataChunks() - whole;
+        for (int c = first(); c <= last() && enough > 0; c++) {
+            if (ask(fetch, c)) {
+                enough--;
+            }
+        }
+    }
+
+    private boolean ask(Fetch fetch, int chunk) throws IOException {
+        if (asked[chunk]) {
+            return false;
+        }
+        asked[chunk] = true;
+        fetch.start(chunk, from, width);
+        return true;
+    }
+
+    /**
+     * Returns once the range can be had from what came.
+     *
+     * @param transfers of all that the fetch starts
+     * @param lateNs what was started has to come until then, else all others are asked too
+     */
+    void run(Fetch fetch, Transfers<byte[]> transfers, long lateNs, long deadline)
+            throws IOException {
         boolean others = false;
-        while (!has(first, last) && whole < code.dataChunks()) {
+        while (!hasRange() && whole < code.dataChunks()) {
             if (others && transfers.underWay() == 0) {
                 throw lost();
             }
@@ -65,22 +122,18 @@ final class SpreadRead {
                 throw late();
             }
             if (outcome != null && outcome.value() != null) {
-                columns[outcome.tag()] = outcome.value();
-                whole++;
+                have(outcome.tag(), outcome.value());
                 continue;
             }
             if (outcome != null && outcome.failure() != null) {
                 failures.add(outcome.failure());
             }
             for (int c = 0; c < code.chunks() && !others; c++) {
-                if (c < first || c > last) {
-                    fetch.start(c, from, width);
-                }
+                var _ = ask(fetch, c);
             }
             others = true;
         }
-        rebuild(first, last);
-        copy(into, at);
+        rebuild();
     }
 
     /** What was found out on the way although the range could be read. */
@@ -88,8 +141,8 @@ final class SpreadRead {
         return failures;
     }
 
-    private boolean has(int first, int last) {
-        for (int c = first; c <= last; c++) {
+    private boolean hasRange() {
+        for (int c = first(); c <= last(); c++) {
             if (columns[c] == null) {
                 return false;
             }
@@ -97,18 +150,20 @@ final class SpreadRead {
         return true;
     }
 
-    private void rebuild(int first, int last) {
-        if (has(first, last)) {
+    private void rebuild() {
+        if (hasRange()) {
             return;
         }
-        int[] wanted = IntStream.rangeClosed(first, last).filter(c -> columns[c] == null).toArray();
+        int[] wanted =
+                IntStream.rangeClosed(first(), last()).filter(c -> columns[c] == null).toArray();
         byte[][] output = code.rebuild(columns, wanted, width);
         for (int i = 0; i < wanted.length; i++) {
             columns[wanted[i]] = output[i];
         }
     }
 
-    private void copy(byte[] into, int at) {
+    /** Puts the range into an array, once it is there. */
+    void copy(byte[] into, int at) {
         int copied = 0;
         while (copied < length) {
             int within = (offset + copied) % chunkBytes;

@@ -38,7 +38,15 @@ final class Transfers<T> implements AutoCloseable {
     }
 
     /** How a request ended: with a value or with a failure. */
-    record Outcome<T>(int tag, @Nullable T value, @Nullable BlockStoreException failure) {}
+    record Outcome<T>(int tag, @Nullable T value, @Nullable BlockStoreException failure) {
+
+        /** Why there is no value. */
+        BlockStoreException why() {
+            return failure != null
+                    ? failure
+                    : new BlockStoreException(Reason.UNREACHABLE, "S3 answered with nothing");
+        }
+    }
 
     private final Threads threads;
     private final BlockingQueue<Outcome<T>> done = new LinkedBlockingQueue<>();

@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.S3Bucket;
+import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.RecordedStore;
 import org.globalfs.protocol.discovery.StoreKind;
 import org.globalfs.protocol.wire.BlockRef;
@@ -67,6 +68,23 @@ final class S3Cluster implements AutoCloseable {
 
     S3BlockStore open(String cluster) {
         return new S3BlockStore(cluster, recorded, storage);
+    }
+
+    /** One in a region that reads through its caches, and reaches all buckets some other way. */
+    S3BlockStore openThroughCaches(
+            String cluster, String region, Discovery discovery, String endpoint) {
+        List<S3Bucket> places = new ArrayList<>();
+        for (S3Bucket each : storage.buckets()) {
+            places.add(
+                    new S3Bucket(
+                            each.region(),
+                            each.bucket(),
+                            each.awsRegion(),
+                            Optional.of(URI.create(endpoint)),
+                            true));
+        }
+        return S3BlockStore.throughCaches(
+                cluster, region, recorded, new BlockStorage(StoreKind.S3, places), discovery);
     }
 
     /** As {@link #open(String)}, where the first bucket is reached some other way. */

@@ -1,0 +1,117 @@
+package org.globalfs.datastore.client;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.globalfs.protocol.discovery.Discovery;
+import org.globalfs.protocol.wire.BlockRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks the caches of a region, for a store that has no storage nodes to ask beside them.
+ * Thread-safe.
+ */
+public final class CacheReader implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(CacheReader.class);
+    private static final int LANES = 32;
+    private static final long UNUSED_LANES_PERIOD_MS = 30_000;
+
+    /** For a lane, when there are very many reads at once: about as long as a cache takes. */
+    private static final long LANE_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final LanePool lanes;
+    private final FailureDetector detector;
+    private final RegionCaches caches;
+
+    /**
+     * @param region where this process is
+     */
+    public CacheReader(String cluster, String region, Discovery discovery) {
+        CacheDirectory directory = new CacheDirectory(discovery);
+        LanePool pool = new LanePool(cluster, LANES, false);
+        lanes = pool;
+        detector =
+                new FailureDetector(cluster, directory, pool::closeUnused, UNUSED_LANES_PERIOD_MS);
+        caches = new RegionCaches(region, directory, detector, new CacheTimes());
+    }
+
+    /**
+     * What the region has of a block's chunks, and tells the cache that the block is read. A cache
+     * that fails, or takes longer than caches do, has nothing: this waits half a second at most.
+     *
+     * @param wanted chunks that suffice, if all of them are there: a bit by chunk index
+     * @param from the first byte of each chunk that is read
+     * @param to the end of those bytes
+     * @return those bytes of the chunks that came, by chunk index
+     * @throws InterruptedIOException the thread is interrupted
+     */
+    public Map<Integer, byte[]> read(BlockRef ref, long wanted, int from, int to)
+            throws InterruptedIOException {
+        if (caches.cacheOf(ref, false) == null) {
+            return Map.of();
+        }
+        try {
+            Lane lane = lanes.take(System.nanoTime() + LANE_WAIT_NS);
+            try {
+                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, false);
+                return read != null && await(read, lane) ? columns(read) : Map.of();
+            } finally {
+                lanes.give(lane);
+            }
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            LOG.debug("{} is read without the cache: {}", ref, e.toString());
+            return Map.of();
+        }
+    }
+
+    /** False: it is late. */
+    private static boolean await(CacheRead read, Lane lane) throws IOException {
+        while (true) {
+            Exchange exchange;
+            while ((exchange = lane.poll()) != null) {
+                if (read.finished(exchange)) {
+                    return true;
+                }
+            }
+            if (System.nanoTime() - read.untilNs() >= 0) {
+                read.late();
+                return false;
+            }
+            lane.await(read.untilNs());
+        }
+    }
+
+    /** The lane's memory is the next read's. */
+    private static Map<Integer, byte[]> columns(CacheRead read) {
+        Map<Integer, byte[]> columns = new HashMap<>();
+        int at = 0;
+        for (int chunk = 0; read.chunks() >>> chunk != 0; chunk++) {
+            if ((read.chunks() >>> chunk & 1) == 1) {
+                columns.put(chunk, Arrays.copyOfRange(read.bytes(), at, at + read.width()));
+                at += read.width();
+            }
+        }
+        return columns;
+    }
+
+    /** Whether a cache is not asked for now, as it did not answer. */
+    public boolean isSuspect(String id) {
+        return detector.isSuspect(CacheNodes.name(id));
+    }
+
+    @Override
+    public void close() {
+        detector.close();
+        try {
+            lanes.close();
+        } catch (IOException e) {
+            LOG.warn("closing connections to caches: {}", e.toString());
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package org.globalfs.datastore.s3;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.globalfs.datastore.client.BlockStoreException;
+import org.globalfs.datastore.client.BlockStoreException.Reason;
+import org.globalfs.datastore.client.CacheReader;
+import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads ranges of blocks: what a cache of the reader's region has from there, the rest from
+ * buckets. Thread-safe.
+ */
+final class BlockReader {
+    private static final Logger LOG = LoggerFactory.getLogger(BlockReader.class);
+    private static final long WARN_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Buckets buckets;
+    private final Transfers.Threads threads;
+    private final long deadlineNs;
+    private final int ownRegion;
+    private final @Nullable CacheReader caches;
+    private final AtomicLong warnedNs = new AtomicLong(System.nanoTime() - WARN_NS);
+
+    /**
+     * @param deadlineMs a read takes at most this
+     * @param ownRegion the partition whose bucket is near: its blocks are not asked of caches
+     * @param caches null: none is asked
+     */
+    BlockReader(
+            Buckets buckets,
+            Transfers.Threads threads,
+            long deadlineMs,
+            int ownRegion,
+            @Nullable CacheReader caches) {
+        this.buckets = buckets;
+        this.threads = threads;
+        this.deadlineNs = TimeUnit.MILLISECONDS.toNanos(deadlineMs);
+        this.ownRegion = ownRegion;
+        this.caches = caches;
+    }
+
+    /**
+     * @param throughCache false: only what buckets have counts
+     */
+    void read(BlockRef ref, int offset, byte[] into, int at, int length, boolean throughCache)
+            throws IOException {
+        long deadline = System.nanoTime() + deadlineNs;
+        boolean near = ref.getParityChunks() == 0 && ref.getRegion() == ownRegion;
+        CacheReader asked = throughCache && !near ? caches : null;
+        if (ref.getParityChunks() == 0) {
+            readWhole(ref, offset, into, at, length, deadline, asked);
+        } else {
+            readSpread(ref, offset, into, at, length, deadline, asked);
+        }
+    }
+
+    private void readWhole(
+            BlockRef ref,
+            int offset,
+            byte[] into,
+            int at,
+            int length,
+            long deadline,
+            @Nullable CacheReader asked)
+            throws IOException {
+        Bucket bucket = buckets.of(ref.getRegion());
+        byte[] cached = asked == null ? null : asked.read(ref, 1, offset, offset + length).get(0);
+        if (cached != null) {
+            System.arraycopy(cached, 0, into, at, length);
+            return;
+        }
+        try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
+            transfers.start(
+                    0, bucket, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
+            var outcome = transfers.next(deadline);
+            if (outcome == null) {
+                throw new BlockStoreException(
+                        Reason.UNREACHABLE, "reading " + bucket + " took longer than its deadline");
+            }
+            byte[] value = outcome.value();
+            if (value == null) {
+                throw outcome.why();
+            }
+            System.arraycopy(value, 0, into, at, length);
+        }
+    }
+
+    private void readSpread(
+            BlockRef ref,
+            int offset,
+            byte[] into,
+            int at,
+            int length,
+            long deadline,
+            @Nullable CacheReader asked)
+            throws IOException {
+        if (!buckets.know(ref)) {
+            throw Buckets.unknown("bucket " + ref.getEpoch());
+        }
+        ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
+        SpreadRead read = new SpreadRead(code, ref.getLength(), offset, length);
+        Map<Integer, byte[]> cached =
+                asked == null
+                        ? Map.of()
+                        : asked.read(ref, read.wanted(), read.from(), read.from() + read.width());
+        cached.forEach(read::have);
+        try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
+            boolean[] suspect = new boolean[1];
+            SpreadRead.Fetch fetch =
+                    (chunk, from, bytes) -> {
+                        Piece piece = Piece.of(ref, chunk);
+                        Bucket bucket = buckets.of(ref, chunk);
+                        suspect[0] |= bucket.isSuspect();
+                        transfers.start(
+                                chunk, bucket, () -> buckets.read(bucket, piece, from, bytes));
+                    };
+            read.start(fetch);
+            long late = System.nanoTime() + (suspect[0] ? 0 : S3BlockStore.LATE_NS);
+            read.run(fetch, transfers, late, deadline);
+        }
+        read.copy(into, at);
+        if (!read.failures().isEmpty()) {
+            warn(ref, read.failures().getFirst());
+        }
+    }
+
+    /** While a region is away every read has something to say. */
+    private void warn(BlockRef ref, BlockStoreException failure) {
+        long now = System.nanoTime();
+        long before = warnedNs.get();
+        if (now - before >= WARN_NS && warnedNs.compareAndSet(before, now)) {
+            LOG.warn("reading {} without a chunk: {}", ref, failure.getMessage());
+        }
+    }
+}
