@@ -7,6 +7,7 @@ import org.globalfs.cli.Failure;
 import org.globalfs.cli.status.QuotaTable;
 import org.globalfs.cli.storage.BucketPlaces;
 import org.globalfs.cli.storage.BucketTable;
+import org.globalfs.cli.storage.CacheTable;
 import org.globalfs.cli.storage.DatastoreOperator;
 import org.globalfs.cli.storage.NodePlaces;
 import org.globalfs.cli.storage.PassOperator;
@@ -64,6 +65,8 @@ final class DatastoreCommand implements Runnable {
                 Topology topology = cluster.topology();
                 System.out.println(
                         BucketTable.of(discovery.recordedStore().orElseThrow(), topology));
+                CacheTable.of(topology.cluster(), discovery)
+                        .ifPresent(caches -> System.out.println("\n" + caches));
                 return ExitCode.OK;
             }
         }

@@ -21,7 +21,7 @@ import org.globalfs.cli.Failure;
 import org.globalfs.datastore.BlockStores;
 import org.globalfs.datastore.cache.CacheNode;
 import org.globalfs.datastore.cache.CacheOptions;
-import org.globalfs.datastore.client.DistributedBlockStore;
+import org.globalfs.datastore.client.ChunkOrigin;
 import org.globalfs.datastore.node.ChunkSource;
 import org.globalfs.datastore.node.RepairOptions;
 import org.globalfs.datastore.node.ScrubOptions;
@@ -200,7 +200,7 @@ public final class ServerProcess implements AutoCloseable {
         List<Callable<AutoCloseable>> caches = new ArrayList<>();
         for (ServerConfig config : configs) {
             if (config.roles().cache().isPresent()) {
-                caches.add(() -> startCache(config, discovery));
+                caches.add(() -> startCache(config, recorded, discovery));
             }
         }
         startAtOnce(caches);
@@ -300,13 +300,19 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    private static AutoCloseable startCache(ServerConfig config, ZooKeeperDiscovery discovery)
+    private static AutoCloseable startCache(
+            ServerConfig config, RecordedStore recorded, ZooKeeperDiscovery discovery)
             throws Exception {
         CacheRole role = config.roles().cache().orElseThrow();
         // Of its own: the others' patience with silent nodes is not the cache's.
-        DistributedBlockStore blocks =
-                DistributedBlockStore.inBackground(
-                        config.cluster(), config.region(), discovery, discovery, config.blocks());
+        ChunkOrigin origin =
+                BlockStores.openOrigin(
+                        config.cluster(),
+                        config.region(),
+                        recorded,
+                        config.blocks(),
+                        discovery,
+                        discovery);
         boolean started = false;
         try {
             CacheNode cache =
@@ -327,18 +333,18 @@ public final class ServerProcess implements AutoCloseable {
                                     role.periodMs(),
                                     role.fetchBytesPerSecond()),
                             discovery,
-                            blocks);
+                            origin);
             started = true;
             return () -> {
                 cache.close();
-                blocks.close();
+                origin.close();
             };
         } catch (BindException e) {
             throw unusable(
                     "the cache of " + config.name(), "roles.cache.port", config, role.port(), e);
         } finally {
             if (!started) {
-                blocks.close();
+                origin.close();
             }
         }
     }

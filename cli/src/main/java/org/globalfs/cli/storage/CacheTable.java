@@ -5,20 +5,28 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.globalfs.cli.status.Columns;
 import org.globalfs.datastore.client.CacheNodes;
 import org.globalfs.datastore.wire.CacheStatistics;
 import org.globalfs.datastore.wire.StorageConnection;
+import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
+import org.globalfs.protocol.discovery.Role;
 
 /** What the caches that run say of themselves. */
-final class CacheTable {
+public final class CacheTable {
     private static final int ANSWER_MS = 5_000;
 
     private CacheTable() {}
 
-    /** A line each, below a heading. */
-    static String of(String cluster, List<Member> caches) {
+    /** A line each, below a heading; empty: none is announced. */
+    public static Optional<String> of(String cluster, Discovery discovery) {
+        List<Member> caches = discovery.members(Role.CACHE);
+        return caches.isEmpty() ? Optional.empty() : Optional.of(of(cluster, caches));
+    }
+
+    private static String of(String cluster, List<Member> caches) {
         List<List<String>> rows = new ArrayList<>();
         rows.add(
                 List.of(

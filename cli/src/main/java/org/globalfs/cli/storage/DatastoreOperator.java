@@ -19,8 +19,6 @@ import org.globalfs.datastore.wire.StorageConnection;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.BlockCode;
 import org.globalfs.protocol.discovery.Epoch;
-import org.globalfs.protocol.discovery.Member;
-import org.globalfs.protocol.discovery.Role;
 import org.globalfs.protocol.discovery.StorageSite;
 import org.globalfs.protocol.discovery.ZooKeeperDiscovery;
 import org.jspecify.annotations.Nullable;
@@ -95,10 +93,7 @@ public final class DatastoreOperator {
         }
         out.accept("placement epoch " + epoch.number() + "\n");
         out.accept(Columns.of(rows).stripTrailing());
-        List<Member> caches = discovery.members(Role.CACHE);
-        if (!caches.isEmpty()) {
-            out.accept("\n" + CacheTable.of(cluster, caches));
-        }
+        CacheTable.of(cluster, discovery).ifPresent(caches -> out.accept("\n" + caches));
     }
 
     private static String state(Node node, @Nullable NodeStatistics said) {

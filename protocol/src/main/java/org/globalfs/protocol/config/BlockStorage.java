@@ -95,10 +95,6 @@ public record BlockStorage(
             throw yaml.error(
                     "roles.storage", "is for 'blocks.store: dht': remove it, or the key 'blocks'");
         }
-        if (roles.cache().isPresent()) {
-            throw yaml.error(
-                    "roles.cache", "is for 'blocks.store: dht': remove it, or the key 'blocks'");
-        }
         for (Topology.Region region : topology.regions()) {
             if (bucket(region.name()) == null) {
                 throw yaml.error(
