@@ -2,11 +2,12 @@ package org.globalfs.replica.state.operations;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.FileLock;
 import org.globalfs.protocol.wire.LockKind;
@@ -76,8 +77,9 @@ final class FileLocks {
             if (isLimitReached(session, ino) && splits(ino, wanted)) {
                 return Replies.failed(Errno.ENOLCK);
             }
-            set(ino, wanted);
-            settle(ino);
+            List<LockRecord> dropped = new ArrayList<>();
+            set(ino, wanted, dropped);
+            settle(ino, dropped);
             return answer(LockState.GRANTED);
         }
         if (tree.inode(ino) == null) {
@@ -96,9 +98,8 @@ final class FileLocks {
 
     /** Whether unlocking the range makes two locks of one. */
     private boolean splits(long ino, LockRecord unlocked) {
-        for (LockRecord lock : table.locks(ino)) {
-            if (lock.is(State.HELD)
-                    && lock.sameOwner(unlocked)
+        for (LockRecord lock : table.held(ino)) {
+            if (lock.sameOwner(unlocked)
                     && lock.start() < unlocked.start()
                     && lock.end() > unlocked.end()) {
                 return true;
@@ -119,6 +120,7 @@ final class FileLocks {
     }
 
     private UpdateReply acquire(long ino, LockRecord wanted, boolean wait) {
+        List<LockRecord> dropped = new ArrayList<>();
         if (wanted.kind() == LockKind.FLOCK) {
             Row own = ownFlock(ino, wanted);
             if (own != null && own.lock().type() == wanted.type()) {
@@ -126,16 +128,18 @@ final class FileLocks {
             }
             if (own != null) {
                 table.remove(own);
+                dropped.add(own.lock());
             }
         }
-        UpdateReply reply = tryAcquire(ino, wanted, wait);
-        settle(ino);
+        UpdateReply reply = tryAcquire(ino, wanted, wait, dropped);
+        settle(ino, dropped);
         return reply;
     }
 
-    private UpdateReply tryAcquire(long ino, LockRecord wanted, boolean wait) {
+    private UpdateReply tryAcquire(
+            long ino, LockRecord wanted, boolean wait, List<LockRecord> dropped) {
         if (isFree(ino, wanted)) {
-            set(ino, wanted);
+            set(ino, wanted, dropped);
             return answer(LockState.GRANTED);
         }
         if (!wait) {
@@ -149,8 +153,8 @@ final class FileLocks {
     }
 
     private @Nullable Row ownFlock(long ino, LockRecord wanted) {
-        for (Row row : table.of(ino)) {
-            if (row.lock().is(State.HELD) && row.lock().sameOwner(wanted)) {
+        for (Row row : table.heldOf(ino)) {
+            if (row.lock().sameOwner(wanted)) {
                 return row;
             }
         }
@@ -158,12 +162,7 @@ final class FileLocks {
     }
 
     private boolean isFree(long ino, LockRecord wanted) {
-        for (LockRecord lock : table.locks(ino)) {
-            if (lock.is(State.HELD) && lock.conflicts(wanted)) {
-                return false;
-            }
-        }
-        return true;
+        return !hinders(table.held(ino), wanted);
     }
 
     /**
@@ -190,21 +189,25 @@ final class FileLocks {
 
     private List<Owner> holdersAgainst(long ino, LockRecord wanted) {
         List<Owner> holders = new ArrayList<>();
-        for (LockRecord lock : table.locks(ino)) {
-            if (lock.is(State.HELD) && lock.conflicts(wanted)) {
+        for (LockRecord lock : table.held(ino)) {
+            if (lock.conflicts(wanted)) {
                 holders.add(Owner.of(lock));
             }
         }
         return holders;
     }
 
-    /** Makes the range what is wanted for its owner: held as this type, or not at all. */
-    private void set(long ino, LockRecord wanted) {
+    /**
+     * Makes the range what is wanted for its owner: held as this type, or not at all.
+     *
+     * @param dropped gets the owner's former locks that are no more, or not as they were
+     */
+    private void set(long ino, LockRecord wanted, List<LockRecord> dropped) {
         long start = wanted.start();
         long end = wanted.end();
-        for (Row row : table.of(ino)) {
+        for (Row row : table.heldOf(ino)) {
             LockRecord lock = row.lock();
-            if (!lock.is(State.HELD) || !lock.sameOwner(wanted)) {
+            if (!lock.sameOwner(wanted)) {
                 continue;
             }
             boolean joins =
@@ -220,6 +223,7 @@ final class FileLocks {
                 table.remove(row);
             } else if (lock.overlaps(wanted)) {
                 table.remove(row);
+                dropped.add(lock);
                 if (lock.start() < wanted.start()) {
                     table.add(ino, lock.within(lock.start(), wanted.start() - 1));
                 }
@@ -233,21 +237,35 @@ final class FileLocks {
         }
     }
 
-    /** Grants what has become free, the first that came first. */
-    private void settle(long ino) {
-        boolean granted = true;
-        while (granted) {
-            granted = false;
+    /**
+     * Grants what has become free, the first that came first. Between commands nobody waits for
+     * what is free, so that only who was hindered by a lock that was dropped can get one.
+     *
+     * @param dropped locks that were held until now; what the grants themselves drop is added
+     */
+    private void settle(long ino, List<LockRecord> dropped) {
+        int regarded = 0;
+        while (regarded < dropped.size()) {
+            regarded = dropped.size();
             for (Row row : table.of(ino)) {
-                if (row.lock().is(State.WAITING) && isFree(ino, row.lock())) {
+                LockRecord lock = row.lock();
+                if (lock.is(State.WAITING) && hinders(dropped, lock) && isFree(ino, lock)) {
                     table.remove(row);
-                    set(ino, row.lock().with(State.HELD));
-                    table.add(ino, row.lock().with(State.GRANTED));
-                    outcomes.decided(row.lock().session(), row.lock().request(), LockState.GRANTED);
-                    granted = true;
+                    set(ino, lock.with(State.HELD), dropped);
+                    table.add(ino, lock.with(State.GRANTED));
+                    outcomes.decided(lock.session(), lock.request(), LockState.GRANTED);
                 }
             }
         }
+    }
+
+    private static boolean hinders(Collection<LockRecord> locks, LockRecord wanted) {
+        for (LockRecord lock : locks) {
+            if (lock.conflicts(wanted)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private LockState cancel(long session, long ino, long request) {
@@ -282,28 +300,28 @@ final class FileLocks {
 
     /** The session ended, or (fenced) its lease: nothing of it stays. */
     void drop(long session, boolean fenced) {
-        TreeSet<Long> touched = new TreeSet<>();
-        TreeSet<Long> locked = new TreeSet<>();
+        TreeMap<Long, List<LockRecord>> dropped = new TreeMap<>();
         for (Row row : table.ofSession(session)) {
             if (fenced && row.lock().is(State.FENCE)) {
                 continue;
             }
             table.remove(row);
-            touched.add(row.ino());
             switch (row.lock().state()) {
-                case HELD -> locked.add(row.ino());
+                case HELD ->
+                        dropped.computeIfAbsent(row.ino(), key -> new ArrayList<>())
+                                .add(row.lock());
                 case WAITING -> outcomes.decided(session, row.lock().request(), LockState.GONE);
                 case GRANTED, FENCE -> {}
             }
         }
         if (fenced) {
-            for (long ino : locked) {
+            for (long ino : dropped.keySet()) {
                 if (!isFenced(session, ino)) {
                     table.add(ino, LockRecord.fence(session));
                 }
             }
         }
-        touched.forEach(this::settle);
+        dropped.forEach(this::settle);
     }
 
     /** Whether the session lost locks of the inode with its lease and has not settled that yet. */

@@ -29,6 +29,9 @@ final class LockTable {
     private final MutableRecords records;
     private final Map<Long, NavigableMap<Long, LockRecord>> inodes = new HashMap<>();
 
+    /** What is held of an inode, again, so that a long queue need not be walked to find it. */
+    private final Map<Long, NavigableMap<Long, LockRecord>> held = new HashMap<>();
+
     /** An inode's fences, by session. */
     private final Map<Long, NavigableMap<Long, Row>> fences = new HashMap<>();
 
@@ -73,6 +76,9 @@ final class LockTable {
         } else {
             inodes.computeIfAbsent(row.ino, key -> new TreeMap<>()).put(row.number, row.lock);
         }
+        if (row.lock.is(State.HELD)) {
+            held.computeIfAbsent(row.ino, key -> new TreeMap<>()).put(row.number, row.lock);
+        }
         sessions.computeIfAbsent(session, key -> new TreeMap<>()).put(row.number, row);
         if (waits(row.lock)) {
             waiting.computeIfAbsent(Owner.of(row.lock), key -> new TreeMap<>())
@@ -97,6 +103,9 @@ final class LockTable {
         } else {
             drop(inodes, row.ino, row.number);
         }
+        if (row.lock.is(State.HELD)) {
+            drop(held, row.ino, row.number);
+        }
         drop(sessions, row.lock.session(), row.number);
         if (waits(row.lock)) {
             drop(waiting, Owner.of(row.lock), row.number);
@@ -114,17 +123,25 @@ final class LockTable {
 
     /** Rows of an inode but fences, in the order of their numbers; the list is the caller's. */
     List<Row> of(long ino) {
-        NavigableMap<Long, LockRecord> rows = inodes.get(ino);
-        List<Row> result = new ArrayList<>(rows == null ? 0 : rows.size());
-        if (rows != null) {
-            rows.forEach((number, lock) -> result.add(new Row(ino, number, lock)));
+        return rows(ino, inodes.get(ino));
+    }
+
+    /** An inode's locks that are held, in the order of their numbers; the list is the caller's. */
+    List<Row> heldOf(long ino) {
+        return rows(ino, held.get(ino));
+    }
+
+    private static List<Row> rows(long ino, @Nullable NavigableMap<Long, LockRecord> index) {
+        List<Row> result = new ArrayList<>(index == null ? 0 : index.size());
+        if (index != null) {
+            index.forEach((number, lock) -> result.add(new Row(ino, number, lock)));
         }
         return result;
     }
 
-    /** An inode's rows but fences, without a copy. */
-    Collection<LockRecord> locks(long ino) {
-        NavigableMap<Long, LockRecord> rows = inodes.get(ino);
+    /** An inode's locks that are held, without a copy. */
+    Collection<LockRecord> held(long ino) {
+        NavigableMap<Long, LockRecord> rows = held.get(ino);
         return rows == null ? List.of() : rows.values();
     }
 

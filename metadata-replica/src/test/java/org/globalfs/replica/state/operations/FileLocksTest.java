@@ -28,6 +28,7 @@ import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Table;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -137,6 +138,26 @@ final class FileLocksTest {
         locks.drop(2, false);
         assertThat(outcomes).hasSize(3);
         assertThat(held()).containsExactly("3 READ 0-9", "4 READ 5-5");
+    }
+
+    /** Every lock command of a partition goes through one thread. */
+    @Test
+    @Timeout(30)
+    void aLongQueueIsHandedOnWithoutWalkingItForEachThatWaits() {
+        int waiters = 4_000;
+        for (int session = 1; session <= waiters; session++) {
+            posix(session, LockType.WRITE, 0, 9, true);
+        }
+        for (int session = 1; session <= waiters; session++) {
+            assertThat(outcomes).hasSize(session - 1);
+            posix(session, LockType.UNLOCK, 0, 9, false);
+            locks.known(session, List.of((long) session));
+        }
+        assertThat(outcomes)
+                .extracting(LockModel.Outcome::session)
+                .isSorted()
+                .doesNotHaveDuplicates();
+        assertThat(rows(FILE)).isEmpty();
     }
 
     @Test
