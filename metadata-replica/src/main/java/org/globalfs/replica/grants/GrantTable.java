@@ -46,7 +46,6 @@ import org.jspecify.annotations.Nullable;
 public final class GrantTable {
 
     private static final long NS_PER_MS = 1_000_000;
-    private static final int MAX_INODES = 1 << 20;
 
     /** A session that leaves more of its updates unsettled gets no extension of its lease. */
     private static final int MAX_UNSETTLED = 50_000;
@@ -102,11 +101,17 @@ public final class GrantTable {
     /**
      * @param firstNumber recalls are numbered above it; far from those of any earlier table of this
      *     replica
+     * @param heapBytes of which grants may take a quarter
      */
-    public GrantTable(LongSupplier time, long firstNumber) {
+    public GrantTable(LongSupplier time, long firstNumber, long heapBytes) {
         this.time = time;
         this.holdings =
-                new Holdings(firstNumber, recalled::signalAll, given::signalAll, unsettled::forget);
+                new Holdings(
+                        firstNumber,
+                        Holdings.mostHeld(heapBytes),
+                        recalled::signalAll,
+                        given::signalAll,
+                        unsettled::forget);
     }
 
     /** To be run, on any thread, whenever grants have been given back; must not wait. */
@@ -143,14 +148,12 @@ public final class GrantTable {
         lock.lock();
         try {
             long nowNs = time.getAsLong();
-            if (maxLeaseMs <= 0
-                    || inodes.isEmpty()
-                    || holdings.inodes() + inodes.size() > MAX_INODES
-                    || holdings.isSilent(sessionId, nowNs)) {
+            if (maxLeaseMs <= 0 || inodes.isEmpty() || holdings.isSilent(sessionId, nowNs)) {
                 return Lease.NONE;
             }
             Session session = holdings.current(sessionId, nowNs);
-            if (session != null && !mayExtend(session, nowNs)) {
+            if (session != null && !mayExtend(session, nowNs)
+                    || !holdings.hasRoom(session, inodes, nowNs)) {
                 return Lease.NONE;
             }
             Set<Update> missed = new HashSet<>();
@@ -671,7 +674,7 @@ public final class GrantTable {
     public boolean isEmpty() {
         lock.lock();
         try {
-            return holdings.inodes() == 0;
+            return holdings.isEmpty();
         } finally {
             lock.unlock();
         }

@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 import org.globalfs.replica.grants.Update.Demand;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Who holds grants of what, until when, and what of that is asked back. A session whose lease has
@@ -17,10 +19,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Holdings {
 
+    private static final Logger log = LoggerFactory.getLogger(Holdings.class);
+
     /** A session that holds more is asked to give its oldest grants back. */
     private static final int MAX_INODES_OF_SESSION = 100_000;
 
     private static final int SHED_AT_ONCE = 1_000;
+    private static final int MAX_INODES = 1 << 20;
+
+    /** What a session's grant of an inode that nobody else holds takes, rounded up. */
+    private static final int BYTES_OF_GRANT = 250;
+
+    private static final int PART_OF_HEAP = 4;
+
+    /** From this part of what there may be on, some is asked back. */
+    private static final int SPARE_PART = 16;
+
+    private static final long WARN_EVERY_NS = 600_000_000_000L;
     private static final int MAX_SILENT = 1024;
     private static final long SILENCE_NS = 30_000_000_000L;
 
@@ -37,28 +52,112 @@ final class Holdings {
             };
 
     private final long firstNumber;
+    private final long mostHeld;
     private final Runnable onRecall;
     private final Runnable onGiven;
     private final LongConsumer onEnd;
     private long lastNumber;
 
+    /** How many grants there are, of each session and inode one. */
+    private long held;
+
+    /** The last recall of those that were to make room; null: there was none. */
+    private @Nullable Demand shed;
+
+    private long warnedNs;
+    private boolean warned;
+
     /**
      * @param firstNumber recalls and leases are numbered above it
+     * @param mostHeld how many grants there may be, of each session and inode one
      * @param onRecall a session has something to give back
      * @param onGiven grants were given back, or have run out
      * @param onEnd a session's lease has ended
      */
-    Holdings(long firstNumber, Runnable onRecall, Runnable onGiven, LongConsumer onEnd) {
+    Holdings(
+            long firstNumber,
+            long mostHeld,
+            Runnable onRecall,
+            Runnable onGiven,
+            LongConsumer onEnd) {
         this.firstNumber = firstNumber;
+        this.mostHeld = mostHeld;
         this.lastNumber = firstNumber;
         this.onRecall = onRecall;
         this.onGiven = onGiven;
         this.onEnd = onEnd;
     }
 
-    /** How many inodes somebody holds. */
-    int inodes() {
-        return holders.size();
+    /** How many grants a heap of this size has room for. */
+    static long mostHeld(long heapBytes) {
+        return heapBytes / PART_OF_HEAP / BYTES_OF_GRANT;
+    }
+
+    boolean isEmpty() {
+        return holders.isEmpty();
+    }
+
+    /**
+     * Whether these can be granted too. When they cannot, or there is little room left, the session
+     * that holds most is asked to give its oldest grants back.
+     *
+     * @param session null: it holds nothing yet
+     */
+    boolean hasRoom(@Nullable Session session, Collection<Long> inodes, long nowNs) {
+        int more = 0;
+        int newInodes = 0;
+        for (long ino : inodes) {
+            if (session == null || !session.granted.contains(ino)) {
+                more++;
+                newInodes += holders.containsKey(ino) ? 0 : 1;
+            }
+        }
+        if (more == 0) {
+            return true;
+        }
+        long heldThen = held + more;
+        long inodesThen = holders.size() + (long) newInodes;
+        if (heldThen > mostHeld - mostHeld / SPARE_PART
+                || inodesThen > MAX_INODES - MAX_INODES / SPARE_PART) {
+            makeRoom(nowNs);
+        }
+        boolean room = heldThen <= mostHeld && inodesThen <= MAX_INODES;
+        if (!room) {
+            warn(nowNs);
+        }
+        return room;
+    }
+
+    /** One session at a time: each grant that finds no room would ask another one else. */
+    private void makeRoom(long nowNs) {
+        if (shed != null && isOpen(shed, nowNs)) {
+            return;
+        }
+        shed = null;
+        Session most = null;
+        for (Session session : List.copyOf(sessions.values())) {
+            if (session.unacknowledged.isEmpty()
+                    && !session.granted.isEmpty()
+                    && (most == null || session.granted.size() > most.granted.size())
+                    && !isOver(session, nowNs)) {
+                most = session;
+            }
+        }
+        if (most != null) {
+            shed = new Demand(most, shed(most, nowNs));
+        }
+    }
+
+    private void warn(long nowNs) {
+        if (!warned || nowNs - warnedNs >= WARN_EVERY_NS) {
+            warned = true;
+            warnedNs = nowNs;
+            log.warn(
+                    "mounts hold {} grants, of {} inodes, and as many as there may be: they ask for"
+                            + " more of what they read. A larger heap has room for more",
+                    held,
+                    holders.size());
+        }
     }
 
     /** A session that holds something, or whose end nobody has noticed. */
@@ -100,14 +199,24 @@ final class Holdings {
         for (long ino : inodes) {
             if (session.granted.add(ino)) {
                 holders.computeIfAbsent(ino, key -> new HashSet<>(2)).add(session);
+                held++;
             }
         }
         if (session.granted.size() > MAX_INODES_OF_SESSION && session.unacknowledged.isEmpty()) {
-            for (long ino : session.granted.stream().limit(SHED_AT_ONCE).toList()) {
-                recallNumber(session, ino, nowNs);
-            }
-            onRecall.run();
+            var _ = shed(session, nowNs);
         }
+    }
+
+    /**
+     * Asks for a session's oldest grants, of which there are some; the number of the last recall.
+     */
+    private long shed(Session session, long nowNs) {
+        long number = 0;
+        for (long ino : session.granted.stream().limit(SHED_AT_ONCE).toList()) {
+            number = recallNumber(session, ino, nowNs);
+        }
+        onRecall.run();
+        return number;
     }
 
     /** Asks all but one session for their grants of these inodes; 0: all. */
@@ -207,8 +316,11 @@ final class Holdings {
 
     private void drop(Session session, long ino) {
         Set<Session> holding = holders.get(ino);
-        if (holding != null && holding.remove(session) && holding.isEmpty()) {
-            holders.remove(ino);
+        if (holding != null && holding.remove(session)) {
+            held--;
+            if (holding.isEmpty()) {
+                holders.remove(ino);
+            }
         }
     }
 }

@@ -141,7 +141,11 @@ final class Grants {
         this.global = global;
         this.multicast = multicast;
         // Not from the clock: it may be behind where it was before a restart.
-        this.table = new GrantTable(System::nanoTime, new SecureRandom().nextLong(1L << 62));
+        this.table =
+                new GrantTable(
+                        System::nanoTime,
+                        new SecureRandom().nextLong(1L << 62),
+                        Runtime.getRuntime().maxMemory());
     }
 
     private long leaseMs() {

@@ -37,9 +37,10 @@ class GrantTableTest {
     private static final long DIRECTORY = 10;
     private static final long FILE = 11;
     private static final long LEASE_MS = 5_000;
+    private static final long HEAP_BYTES = 4L << 30;
 
     private final AtomicLong now = new AtomicLong(1_000_000_000);
-    private final GrantTable table = new GrantTable(now::get, 0);
+    private final GrantTable table = new GrantTable(now::get, 0, HEAP_BYTES);
     private long sequence;
 
     private static Footprint change(long ino) {
@@ -227,7 +228,7 @@ class GrantTableTest {
     @Test
     void whatWasAcknowledgedToAFormerTableGivesNothingBack() throws Exception {
         for (long former : List.of(0L, 4_999L, 6_000L, Long.MAX_VALUE)) {
-            GrantTable restarted = new GrantTable(now::get, 5_000);
+            GrantTable restarted = new GrantTable(now::get, 5_000, HEAP_BYTES);
             restarted.grant(B, List.of(FILE), restarted.stamp(), LEASE_MS);
             Update update = restarted.begin(A, ++sequence, change(FILE), name -> FILE, now.get());
             assertThat(restarted.poll(B, former, () -> LEASE_MS, now.get()).recalled())
@@ -248,6 +249,36 @@ class GrantTableTest {
             table.expire();
             assertThat(table.isEmpty()).isTrue();
         }
+    }
+
+    /** Of what 100 mounts of one tree hold, each counts. */
+    @Test
+    void thereAreNoMoreGrantsThanTheHeapHasRoomForAndWhoHoldsMostGivesSomeBack() throws Exception {
+        int most = 16_000;
+        GrantTable small = new GrantTable(now::get, 0, most * 1_000L);
+        int sessions = 11;
+        int granted = 0;
+        for (long ino = 0; ino < 2_000; ino++) {
+            for (long session = 1; session <= sessions; session++) {
+                granted += small.grant(session, List.of(ino), 0, LEASE_MS).ms() > 0 ? 1 : 0;
+            }
+        }
+        assertThat(granted).isEqualTo(most);
+        long newcomer = sessions + 1;
+        assertThat(small.grant(newcomer, List.of(FILE), 0, LEASE_MS).ms()).isZero();
+        assertThat(small.grant(1, List.of(1_200L), 0, LEASE_MS).ms()).as("held").isPositive();
+        int shed = 0;
+        for (long session = 1; session <= sessions; session++) {
+            GrantTable.Recalls recalls = small.poll(session, 0, () -> LEASE_MS, now.get());
+            assertThat(recalls.lease().ms()).isPositive();
+            if (!recalls.recalled().isEmpty()) {
+                shed++;
+                assertThat(recalls.recalled()).hasSize(1_000).startsWith(0L, 1L);
+                small.poll(session, recalls.number(), () -> LEASE_MS, now.get());
+            }
+        }
+        assertThat(shed).as("asked at a time").isEqualTo(1);
+        assertThat(small.grant(newcomer, List.of(FILE), 0, LEASE_MS).ms()).isPositive();
     }
 
     @Test
@@ -430,7 +461,7 @@ class GrantTableTest {
         World world = new World(6);
         AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger hits = new AtomicInteger();
-        GrantTable real = new GrantTable(System::nanoTime, 0);
+        GrantTable real = new GrantTable(System::nanoTime, 0, HEAP_BYTES);
         List<Future<?>> all = new ArrayList<>();
         try (ExecutorService threads = Executors.newCachedThreadPool()) {
             for (int s = 1; s <= 4; s++) {
