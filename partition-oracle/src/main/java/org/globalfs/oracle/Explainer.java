@@ -3,6 +3,7 @@ package org.globalfs.oracle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.globalfs.oracle.policy.Chooser;
 import org.globalfs.oracle.policy.Use;
 import org.globalfs.protocol.Errno;
@@ -21,16 +22,25 @@ final class Explainer {
     private final Locator locator;
     private final PolicyWatch policy;
     private final UseMonitor monitor;
+    private final BooleanSupplier rulesFound;
 
     /**
      * @param own the partition of the oracle's region
+     * @param rulesFound whether the monitor knows the directories of all rules of the policy
      */
-    Explainer(Topology topology, int own, Locator locator, PolicyWatch policy, UseMonitor monitor) {
+    Explainer(
+            Topology topology,
+            int own,
+            Locator locator,
+            PolicyWatch policy,
+            UseMonitor monitor,
+            BooleanSupplier rulesFound) {
         this.topology = topology;
         this.own = own;
         this.locator = locator;
         this.policy = policy;
         this.monitor = monitor;
+        this.rulesFound = rulesFound;
     }
 
     ExplainReply explain(ExplainRequest request) {
@@ -51,16 +61,24 @@ final class Explainer {
                     .ifPresent(use ->
                             regions.add(new RegionUse(region.name(), use.reads(), use.writes())));
         }
-        String verdict = explanation.verdict();
         return new ExplainReply(0)
                 .setPartition(where.getPartition())
                 .setRule(explanation.rule().text())
                 .setRegions(regions)
-                .setVerdict(
-                        policy.problem()
-                                .map(problem ->
-                                        verdict + "\nan older policy is in force: " + problem)
-                                .orElse(verdict));
+                .setVerdict(explanation.verdict() + reservations());
+    }
+
+    /** What the verdict does not take into account, a line each. */
+    private String reservations() {
+        String older =
+                policy.problem()
+                        .map(problem -> "\nan older policy is in force: " + problem)
+                        .orElse("");
+        return rulesFound.getAsBoolean()
+                ? older
+                : older
+                        + "\nthe rules' directories were not all found, as replicas do not answer:"
+                        + " nothing moves until they are";
     }
 
     /** Seen from the region that has it move, or else from the one that would come first. */

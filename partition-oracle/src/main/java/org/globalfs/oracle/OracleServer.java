@@ -55,6 +55,13 @@ public final class OracleServer implements AutoCloseable {
                     Thread.ofPlatform().daemon().name("oracle-pull").factory());
     private long rulesDueMs;
 
+    /**
+     * Whether the monitor has the rules of the policy in force, and where their directories are.
+     */
+    private volatile boolean rulesFound;
+
+    private boolean complained;
+
     private OracleServer(OracleConfig config, Discovery discovery, PolicyWatch policy)
             throws IOException {
         this.config = config;
@@ -85,7 +92,8 @@ public final class OracleServer implements AutoCloseable {
                         own,
                         config.region(),
                         clock);
-        Explainer explainer = new Explainer(config.topology(), own, locator, policy, monitor);
+        Explainer explainer =
+                new Explainer(config.topology(), own, locator, policy, monitor, () -> rulesFound);
         server =
                 RpcServer.start(
                         "oracle of " + config.region(),
@@ -150,7 +158,17 @@ public final class OracleServer implements AutoCloseable {
     private synchronized boolean findRules() {
         Optional<RuleFinder.Found> found = finder.find(policy.policy());
         found.ifPresent(monitor::rules);
-        return found.isPresent();
+        rulesFound = found.isPresent();
+        if (!rulesFound && !complained) {
+            LOG.warn(
+                    "not all rules' directories are found, as replicas do not answer: nothing"
+                            + " moves to {} until they are",
+                    config.region());
+        } else if (rulesFound && complained) {
+            LOG.info("all rules' directories are found again");
+        }
+        complained = !rulesFound;
+        return rulesFound;
     }
 
     private UseReply reported(UseReport report) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.globalfs.oracle.policy.Budget;
 import org.globalfs.oracle.policy.Choice;
@@ -35,7 +36,7 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     private static final long FAILURE_REST_MS = 10_000;
 
     private final UseMonitor monitor;
-    private final Runnable rules;
+    private final BooleanSupplier rules;
     private final TreeReader tree;
     private final MoveCommands commands;
     private final int own;
@@ -58,11 +59,12 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
 
     /**
      * @param own the partition of {@code region}
-     * @param rules lets the monitor know which directories the rules are about now
+     * @param rules lets the monitor know which directories the rules are about now; false: it could
+     *     not find them all
      */
     Puller(
             UseMonitor monitor,
-            Runnable rules,
+            BooleanSupplier rules,
             TreeReader tree,
             MoveCommands commands,
             int own,
@@ -82,9 +84,13 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
         long nowMs = clockMs.getAsLong();
         resting.values().removeIf(untilMs -> untilMs <= nowMs);
         budgets.values().removeIf(budget -> budget.isFull(nowMs));
-        if (!closed && !monitor.choices(resting::containsKey).isEmpty()) {
-            // What has come to be at a rule's path since they were looked for must not move along.
-            rules.run();
+        if (closed || monitor.choices(resting::containsKey).isEmpty()) {
+            return;
+        }
+        // What has come to be at a rule's path since they were looked for must not move along, nor
+        // anything by rules that the policy does not have any more.
+        if (!rules.getAsBoolean()) {
+            return;
         }
         for (Choice choice : monitor.choices(resting::containsKey)) {
             if (closed || clockMs.getAsLong() < pausedUntilMs) {

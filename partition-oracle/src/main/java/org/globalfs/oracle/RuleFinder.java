@@ -37,8 +37,7 @@ final class RuleFinder {
     /**
      * Follows every rule's path.
      *
-     * @return nothing when a replica did not answer: what was found before is still the best that
-     *     is known
+     * @return nothing when a replica did not answer is known
      */
     Optional<Found> find(MovePolicy policy) {
         Map<Long, MoveRule> byDirectory = new HashMap<>();

@@ -1,11 +1,14 @@
 package org.globalfs.oracle;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +26,8 @@ import org.globalfs.protocol.rpc.OracleCalls;
 import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.protocol.wire.Attributes;
+import org.globalfs.protocol.wire.DirectoryUse;
+import org.globalfs.protocol.wire.ExplainRequest;
 import org.globalfs.protocol.wire.LocateReply;
 import org.globalfs.protocol.wire.LocateRequest;
 import org.globalfs.protocol.wire.Position;
@@ -32,6 +37,7 @@ import org.globalfs.protocol.wire.Status;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The oracle before two replicas that answer from a small tree: /west (partition 1) /west/src/a,
@@ -90,6 +96,10 @@ class OracleServerTest {
                             Map.of()));
         }
         topology = new Topology("test", regions);
+        start(Optional.empty());
+    }
+
+    private void start(Optional<Path> policy) throws Exception {
         oracle =
                 OracleServer.start(
                         new OracleConfig(
@@ -100,7 +110,7 @@ class OracleServerTest {
                                 "127.0.0.1",
                                 0,
                                 PlacementPolicy.standard(),
-                                Optional.empty(),
+                                policy,
                                 1_000),
                         discovery);
         client = new RpcClient("127.0.0.1", oracle.port());
@@ -202,6 +212,27 @@ class OracleServerTest {
                 .isEqualTo(Errno.EINVAL.number());
         replicas.get(0).close();
         assertThat(locate("/west/src").getErrno()).isEqualTo(Errno.EAGAIN.number());
+    }
+
+    private String verdict() throws Exception {
+        ExplainRequest request = new ExplainRequest(1, List.of(new DirectoryUse(1, 1, 0, 0, 0)));
+        return client.call(OracleCalls.EXPLAIN, request, 10_000).getVerdict();
+    }
+
+    @Test
+    void theVerdictSaysThatTheRulesAreNotAllFound(@TempDir Path folder) throws Exception {
+        client.close();
+        oracle.close();
+        Path policy = folder.resolve("policy.yaml");
+        Files.writeString(policy, "rules: [{path: /, move: eager}, {path: /west, move: eager}]");
+        start(Optional.of(policy));
+        await().untilAsserted(() -> assertThat(verdict()).isEqualTo("it is every region's"));
+        replicas.getFirst().close();
+        Files.writeString(policy, "rules: [{path: /, move: off}, {path: /west, move: off}]");
+        await().untilAsserted(() ->
+                assertThat(verdict())
+                        .startsWith("it is every region's\n")
+                        .contains("rules' directories were not all found"));
     }
 
     @Test

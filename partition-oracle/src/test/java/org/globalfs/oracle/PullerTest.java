@@ -63,6 +63,7 @@ class PullerTest {
     /** So many more updates are sent on. */
     private final AtomicInteger escalations = new AtomicInteger();
 
+    private volatile boolean rulesFound = true;
     private volatile ReadReply ofOther = new ReadReply();
     private RpcServer server;
     private Replicas replicas;
@@ -93,7 +94,7 @@ class PullerTest {
         puller =
                 new Puller(
                         monitor,
-                        () -> {},
+                        () -> rulesFound,
                         new TreeReader(replicas),
                         new MoveCommands(replicas, HERE, pauses::incrementAndGet),
                         HERE,
@@ -145,6 +146,18 @@ class PullerTest {
     @Test
     void whatIsGoneHoldsNothingElseUp() {
         ofOther = new ReadReply().setStatus(Status.DONE).setErrno(Errno.ENOENT.number());
+        puller.pull();
+        assertThat(moved).containsExactly(WELL);
+    }
+
+    /** Those that are known may be of another policy, or only some of them. */
+    @Test
+    void nothingMovesUntilTheDirectoriesOfAllRulesAreFound() {
+        ofOther = new ReadReply().setStatus(Status.DONE).setErrno(Errno.ENOENT.number());
+        rulesFound = false;
+        puller.pull();
+        assertThat(moved).isEmpty();
+        rulesFound = true;
         puller.pull();
         assertThat(moved).containsExactly(WELL);
     }
