@@ -3,7 +3,6 @@ package org.globalfs.oracle;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.globalfs.oracle.policy.Budget;
@@ -140,8 +139,16 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
                     Math.round(choice.own()),
                     Math.round(choice.others()),
                     choice.rule().text());
-            Set<Long> stayed =
+            TreeMove.Stayed stayed =
                     new TreeMove<>(this, choice.to(), charge, monitor.scope(ino, home)).pass(ino);
+            if (stayed.some().contains(ino)) {
+                LOG.info(
+                        "directory {} has to stay for now: it is in a quota that stays, too large"
+                                + " or in use by another operation",
+                        ino);
+                rest(ino, REST_MS);
+                return;
+            }
             LOG.info(
                     "{} inodes below directory {} live in {} now{}",
                     charge.inodes,
@@ -153,12 +160,12 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
                 return;
             }
             monitor.moved(ino, choice.to());
-            if (!stayed.isEmpty()) {
+            if (stayed.count() > 0) {
                 LOG.info(
                         "{} had to stay: locked, in a quota that stays, too large or on the way",
-                        stayed.size());
+                        stayed.count());
                 rest(ino, REST_MS);
-                stayed.forEach(left -> rest(left, REST_MS));
+                stayed.some().forEach(left -> rest(left, REST_MS));
             }
         } catch (IOException e) {
             LOG.warn(
@@ -178,7 +185,7 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
         int to = choice.to();
         TreeMove<IOException> move =
                 new TreeMove<>(this, to, charge, monitor.scope(ino, TreeMove.Scope.ANY));
-        int stayed = move.files(ino).size();
+        long stayed = move.files(ino).count();
         LOG.info(
                 "{} files of directory {} live in {} now, too; {} had to stay",
                 charge.inodes,

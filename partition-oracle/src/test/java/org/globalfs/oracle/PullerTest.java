@@ -63,6 +63,7 @@ class PullerTest {
     /** So many more updates are sent on. */
     private final AtomicInteger escalations = new AtomicInteger();
 
+    private volatile boolean stays;
     private volatile boolean rulesFound = true;
     private volatile ReadReply ofOther = new ReadReply();
     private RpcServer server;
@@ -139,8 +140,12 @@ class PullerTest {
         if (escalations.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             return new UpdateReply(Status.ESCALATE, 0).setParticipants(List.of(THERE, HERE));
         }
-        moved.addAll(request.getCommand().getOp().getMove().getInodes());
-        return new UpdateReply(Status.DONE, 0).setDone(1).setRest(List.of()).setStayed(List.of());
+        List<Long> inodes = request.getCommand().getOp().getMove().getInodes();
+        moved.addAll(inodes);
+        return new UpdateReply(Status.DONE, 0)
+                .setDone(stays ? 0 : 1)
+                .setRest(List.of())
+                .setStayed(stays ? inodes : List.of());
     }
 
     @Test
@@ -160,6 +165,20 @@ class PullerTest {
         rulesFound = true;
         puller.pull();
         assertThat(moved).containsExactly(WELL);
+    }
+
+    /** It lives where it did, whatever was asked for, and is not said to have moved. */
+    @Test
+    void aTreeThatHasToStayIsAskedForAgainAfterAMinute() {
+        ofOther = new ReadReply().setStatus(Status.DONE).setErrno(Errno.ENOENT.number());
+        stays = true;
+        puller.pull();
+        puller.pull();
+        assertThat(moved).containsExactly(WELL);
+        clockMs.addAndGet(60_001);
+        monitor.report(HERE, List.of(new DirectoryUse(WELL, 1, THERE, 1_000, 1_000)));
+        puller.pull();
+        assertThat(moved).containsExactly(WELL, WELL);
     }
 
     /** Others may be in the same case, so they are not asked for at once, but before it. */

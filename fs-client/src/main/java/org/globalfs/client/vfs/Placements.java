@@ -122,18 +122,18 @@ final class Placements {
     long move(Caller caller, long ino, int to, LongConsumer moved) throws FsException {
         TreeMove<FsException> move =
                 new TreeMove<>(tree(caller), to, moved::accept, TreeMove.Scope.ALL);
-        Set<Long> stayed = Set.of();
+        long stayed = 0;
         for (int round = 0; round < ROUNDS; round++) {
             if (round > 0) {
                 // Locks are let go, and content follows what was moved before.
                 LockSupport.parkNanos(PAUSE_NS);
             }
-            stayed = move.pass(ino);
-            if (stayed.isEmpty()) {
+            stayed = move.pass(ino).count();
+            if (stayed == 0) {
                 break;
             }
         }
-        return stayed.size();
+        return stayed;
     }
 
     private TreeMove.Access<FsException> tree(Caller caller) {

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.globalfs.protocol.Errno;
@@ -32,6 +33,9 @@ public final class TreeMove<E extends Exception> {
     private static final int HAS_POLICY = 8;
     private static final int PAGE_ENTRIES = 1000;
     private static final int INODES_A_COMMAND = 1024;
+
+    /** Of what stays: a tree may have many millions of inodes that do. */
+    private static final int MOST_KEPT = 1000;
 
     /** Of records in a command, for trials in which small directories move as large ones do. */
     private static final int BYTES_A_COMMAND = Integer.getInteger("globalfs.move.bytes", 0);
@@ -95,11 +99,35 @@ public final class TreeMove<E extends Exception> {
         }
     }
 
+    /**
+     * What could not be moved now: it is locked, counted by a quota whose directory does not move,
+     * too large, or has content on its way.
+     *
+     * @param count how many inodes, as far as the walk met them; of more than a thousand, those
+     *     with several names may be counted at each
+     * @param some of them, the root first: a thousand at most
+     */
+    public record Stayed(long count, Set<Long> some) {
+        public Stayed {
+            some = Set.copyOf(some);
+        }
+    }
+
     private final Access<E> access;
     private final int to;
     private final Progress progress;
     private final Scope scope;
+
+    /** The first that stayed, which are not asked for again. */
     private final Set<Long> stayed = new HashSet<>();
+
+    /** Of those that were asked for last, the ones that stayed, whether they are kept or not. */
+    private final Set<Long> stayedOfAsked = new HashSet<>();
+
+    /** The first of those that are counted: one may have several names, and is met at each. */
+    private final Set<Long> counted = new HashSet<>();
+
+    private long stayedCount;
 
     /** Of what was met in this pass: directories, and what has more names than one. */
     private final Set<Long> met = new HashSet<>();
@@ -117,18 +145,20 @@ public final class TreeMove<E extends Exception> {
     }
 
     /**
-     * Moves what it meets on its way through the tree; most of it goes along with the root.
-     *
-     * @return inodes that could not be moved now: they are locked, counted by a quota whose
-     *     directory does not move, too large, or have content on its way
+     * Moves what it meets on its way through the tree; most of it goes along with the root. Where
+     * policies count, a root that stays ends the pass: what keeps it, as a quota around it, mostly
+     * keeps all below it, too, and a policy's tree has its turn again.
      */
-    public Set<Long> pass(long root) throws E {
-        this.root = root;
-        stayed.clear();
+    public Stayed pass(long root) throws E {
+        begin(root);
         met.clear();
         met.add(root);
         if (root != ROOT_INO) {
             move(List.of(root));
+            stayedOfAsked.forEach(this::count);
+            if (stayedCount > 0 && scope.policies) {
+                return stayed();
+            }
         }
         Deque<Long> directories = new ArrayDeque<>();
         ReadOp op = ReadOp.getAttributes(new GetAttributesOp(root));
@@ -138,12 +168,29 @@ public final class TreeMove<E extends Exception> {
         while (!directories.isEmpty() && progress.goesOn()) {
             directory(directories.poll(), directories);
         }
-        return Set.copyOf(stayed);
+        return stayed();
+    }
+
+    private void begin(long root) {
+        this.root = root;
+        stayed.clear();
+        stayedOfAsked.clear();
+        counted.clear();
+        stayedCount = 0;
+    }
+
+    private void count(long ino) {
+        boolean news = counted.size() < MOST_KEPT ? counted.add(ino) : !counted.contains(ino);
+        stayedCount += news ? 1 : 0;
+    }
+
+    private Stayed stayed() {
+        return new Stayed(stayedCount, counted);
     }
 
     /** How much is kept of what was met. */
     int remembered() {
-        return met.size();
+        return met.size() + stayed.size() + stayedOfAsked.size() + counted.size();
     }
 
     /** Moves what a directory names, a page at a time, and looks at it at its new home. */
@@ -153,6 +200,7 @@ public final class TreeMove<E extends Exception> {
         while (!last && progress.goesOn()) {
             Answer page = page(access, directory, cookie);
             List<Long> astray = astray(page);
+            stayedOfAsked.clear();
             if (!astray.isEmpty()) {
                 move(astray);
                 page = page(access, directory, cookie);
@@ -202,6 +250,10 @@ public final class TreeMove<E extends Exception> {
         if (isDirectory || attributes != null && attributes.getNlink() > 1) {
             met.add(ino);
         }
+        boolean here = entry.isSetAttributes() && partition == to;
+        if (!here && (stayed.contains(ino) || stayedOfAsked.contains(ino))) {
+            count(ino);
+        }
         if (isDirectory) {
             boolean inScope = home == to || scope.takesFrom(home);
             if (inScope && !hasOwnPolicy(attributes)) {
@@ -212,15 +264,10 @@ public final class TreeMove<E extends Exception> {
         }
     }
 
-    /**
-     * Moves what a directory names that is no directory, wherever it is.
-     *
-     * @return as {@link #pass}
-     */
-    public Set<Long> files(long directory) throws E {
-        root = directory;
-        stayed.clear();
-        List<Long> astray = new ArrayList<>();
+    /** Moves what a directory names that is no directory, wherever it is. */
+    public Stayed files(long directory) throws E {
+        begin(directory);
+        Set<Long> astray = new LinkedHashSet<>();
         list(
                 access,
                 directory,
@@ -228,19 +275,30 @@ public final class TreeMove<E extends Exception> {
                     if (entry.getType() != DIRECTORY && home != to) {
                         astray.add(entry.getIno());
                     }
+                    if (astray.size() == PAGE_ENTRIES) {
+                        moveFiles(astray);
+                    }
                 });
-        move(astray);
-        return Set.copyOf(stayed);
+        moveFiles(astray);
+        return stayed();
+    }
+
+    private void moveFiles(Set<Long> astray) throws E {
+        move(List.copyOf(astray));
+        stayedOfAsked.forEach(this::count);
+        astray.clear();
     }
 
     /** Those above an exception go alone, the others with all below them. */
     private void move(List<Long> inodes) throws E {
+        stayedOfAsked.clear();
+        Set<Long> asked = new HashSet<>(inodes);
         Deque<Long> left = new ArrayDeque<>();
         for (long ino : inodes) {
             if (!scope.above.contains(ino)) {
                 left.add(ino);
             } else if (progress.goesOn()) {
-                command(new MoveOp(List.of(ino), to).setLimit(1));
+                command(new MoveOp(List.of(ino), to).setLimit(1), asked);
             }
         }
         while (!left.isEmpty() && progress.goesOn()) {
@@ -249,7 +307,7 @@ public final class TreeMove<E extends Exception> {
                 some.add(left.poll());
             }
             int limit = Math.clamp(progress.room(), 1, INODES_A_COMMAND);
-            UpdateReply reply = command(new MoveOp(some, to).setLimit(limit));
+            UpdateReply reply = command(new MoveOp(some, to).setLimit(limit), asked);
             List<Long> rest = new ArrayList<>(reply.getRest());
             rest.removeAll(stayed);
             for (int i = rest.size() - 1; i >= 0; i--) {
@@ -269,7 +327,7 @@ public final class TreeMove<E extends Exception> {
                 && (attributes.getExtended() & HAS_POLICY) != 0;
     }
 
-    private UpdateReply command(MoveOp op) throws E {
+    private UpdateReply command(MoveOp op, Set<Long> asked) throws E {
         if (scope.policies) {
             op.setTree(root);
         }
@@ -281,7 +339,14 @@ public final class TreeMove<E extends Exception> {
         }
         UpdateReply reply = access.move(op);
         progress.moved(reply.getDone());
-        stayed.addAll(reply.getStayed());
+        for (long ino : reply.getStayed()) {
+            if (stayed.size() < MOST_KEPT) {
+                stayed.add(ino);
+            }
+            if (asked.contains(ino)) {
+                stayedOfAsked.add(ino);
+            }
+        }
         return reply;
     }
 

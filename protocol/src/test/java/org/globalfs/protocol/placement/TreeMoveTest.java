@@ -135,7 +135,9 @@ final class TreeMoveTest {
     }
 
     private Set<Long> pass(Scope scope) {
-        return new TreeMove<>(partitions, 2, more -> {}, scope).pass(TOP);
+        TreeMove.Stayed stayed = new TreeMove<>(partitions, 2, more -> {}, scope).pass(TOP);
+        assertThat(stayed.some()).hasSize((int) stayed.count());
+        return stayed.some();
     }
 
     private List<Integer> homes(List<Long> inodes) {
@@ -179,6 +181,33 @@ final class TreeMoveTest {
         assertThat(partitions.home(deep)).as("below one that stays").isEqualTo(2);
     }
 
+    /** An oracle tries again every minute. */
+    @Test
+    void aTreeThatAQuotaKeepsIsNotWalked() {
+        partitions.made(0, 1, true);
+        for (int i = 0; i < 5000; i++) {
+            partitions.locked.add(partitions.made(TOP, 1, false));
+        }
+        partitions.locked.add(TOP);
+        assertThat(pass(new Scope(1, Set.of(), Set.of(), true))).containsExactly(TOP);
+        assertThat(partitions.commands).isEqualTo(1);
+    }
+
+    @Test
+    void ofWhatStaysOnlySomeIsKept() {
+        partitions.made(0, 1, true);
+        for (int i = 0; i < 5000; i++) {
+            partitions.locked.add(partitions.made(TOP, 1, false));
+        }
+        TreeMove<RuntimeException> move = new TreeMove<>(partitions, 2, more -> {}, Scope.ALL);
+        TreeMove.Stayed stayed = move.pass(TOP);
+        assertThat(stayed.count()).isEqualTo(5000);
+        assertThat(stayed.some()).hasSize(1000);
+        assertThat(move.remembered()).isLessThanOrEqualTo(1 + 3 * 1000);
+        assertThat(move.files(TOP).count()).isEqualTo(5000);
+        assertThat(move.remembered()).isLessThanOrEqualTo(1 + 3 * 1000);
+    }
+
     @Test
     void onlyWhatIsInScopeMoves() {
         partitions.made(0, 1, true);
@@ -219,7 +248,7 @@ final class TreeMoveTest {
                     }
                 };
         TreeMove<RuntimeException> move = new TreeMove<>(partitions, 2, progress, Scope.ALL);
-        assertThat(move.pass(top)).isEmpty();
+        assertThat(move.pass(top).count()).isZero();
         assertThat(bytes[0]).as("of each file once").isEqualTo(101);
         assertThat(move.remembered()).isEqualTo(3);
     }
