@@ -146,12 +146,12 @@ final class Elections {
         electionNs = lease.untilNs() + jitter.nextNs();
     }
 
-    /** Whether nothing came from a coordinator for long; true once a lease. */
-    boolean silentTooLong(long nowNs) {
+    /** Whether nothing came from a coordinator for a lease; then true again after this time. */
+    boolean silentTooLong(long nowNs, long againNs) {
         if (nowNs < electionNs) {
             return false;
         }
-        electionNs = nowNs + config.leaseNs();
+        electionNs = nowNs + againNs;
         return true;
     }
 

@@ -60,6 +60,7 @@ public class RingCore {
     private long checkpointed;
     private long trimmable;
     private boolean isShort;
+    private int askedForNews;
 
     RingCore(RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
         this.config = config;
@@ -232,11 +233,17 @@ public class RingCore {
 
     /**
      * Who is no acceptor, and hears from no coordinator, may have missed that it became one: the
-     * acceptors of the membership before may know, and have nothing more to say by themselves.
+     * acceptors of the membership before may know, and have nothing more to say by themselves. One
+     * after the other, because all would send the same; all within a lease, because some may be
+     * silent.
      */
     private void askForNews(long nowNs, Effects effects) {
-        if (members.rank(config.self()) < 0 && elections.silentTooLong(nowNs)) {
-            effects.send(Outbound.ALL, new Message.CatchUpRequest(prefix.decided() + 1));
+        List<Integer> others = members.others(config.self());
+        if (members.rank(config.self()) < 0
+                && !others.isEmpty()
+                && elections.silentTooLong(nowNs, config.leaseNs() / others.size())) {
+            int to = others.get(Math.floorMod(askedForNews++, others.size()));
+            effects.send(to, new Message.CatchUpRequest(prefix.decided() + 1));
         }
     }
 
@@ -622,10 +629,11 @@ public class RingCore {
 
     /**
      * Through where this member's log may go: its own state has it for good, and as the coordinator
-     * said, so has that of a majority, and all who are alive have executed it.
+     * said, so has that of a majority, and all who are alive have executed it. To one that is no
+     * member no coordinator says anything, and nobody relies on its log.
      */
     public long trimmable() {
-        return Math.min(trimmable, checkpointed);
+        return members.contains(config.self()) ? Math.min(trimmable, checkpointed) : checkpointed;
     }
 
     /**

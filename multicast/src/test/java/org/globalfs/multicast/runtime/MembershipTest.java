@@ -144,22 +144,47 @@ class MembershipTest {
         }
     }
 
+    /** With 24 MB, which those that run checkpoint. */
+    private static void fillLogs(Cluster cluster) {
+        byte[] large = new byte[600_000];
+        for (int i = 0; i < 40; i++) {
+            int coordinator = cluster.awaitCoordinator(RING);
+            long before = cluster.learner(coordinator, RING).applied();
+            cluster.running.get(coordinator).propose(RING, large, new int[0]);
+            await().atMost(Cluster.LONG)
+                    .until(() -> cluster.learner(coordinator, RING).applied() > before);
+            checkpoint(cluster);
+        }
+    }
+
+    private static void checkpoint(Cluster cluster) {
+        cluster.running.forEach((node, running) ->
+                running.checkpointed(RING, cluster.learner(node, RING).applied()));
+    }
+
+    @Test
+    void aRemovedMemberThatRunsOnKeepsItsLogShort() throws Exception {
+        try (Cluster cluster = cluster()) {
+            cluster.retainedBytes = 0;
+            cluster.startAll();
+            propose(cluster, "a", 1, 2, 3);
+            change(cluster, new Remove(3));
+            fillLogs(cluster);
+            await().atMost(Cluster.LONG)
+                    .until(() -> {
+                        checkpoint(cluster);
+                        return cluster.running.get(3).status(RING).firstAvailable() > 10;
+                    });
+        }
+    }
+
     @Test
     void aNewcomerThatIsTooFarBehindTakesACheckpointWithTheMembership() throws Exception {
         try (Cluster cluster = cluster()) {
             cluster.retainedBytes = 0;
             cluster.startAll();
             change(cluster, new AddLearner(9, "127.0.0.1:1"));
-            byte[] large = new byte[600_000];
-            for (int i = 0; i < 40; i++) {
-                int coordinator = cluster.awaitCoordinator(RING);
-                long before = cluster.learner(coordinator, RING).applied();
-                cluster.running.get(coordinator).propose(RING, large, new int[0]);
-                await().atMost(Cluster.LONG)
-                        .until(() -> cluster.learner(coordinator, RING).applied() > before);
-                cluster.running.forEach((node, running) ->
-                        running.checkpointed(RING, cluster.learner(node, RING).applied()));
-            }
+            fillLogs(cluster);
             await().atMost(Cluster.LONG)
                     .until(() ->
                             cluster.running.values().stream()
