@@ -20,15 +20,33 @@ import org.slf4j.LoggerFactory;
 final class LogRecovery {
     private static final Logger log = LoggerFactory.getLogger(LogRecovery.class);
 
+    private static final int COPIED_BYTES = 1 << 20;
+
+    /** Opens a segment's file for reading and writing; tests look on. */
+    interface Opener {
+        FileChannel open(Path file) throws IOException;
+    }
+
     private final LogOptions options;
+    private final Opener opener;
     private final RingMetas metas = new RingMetas();
     private final List<Segment> used = new ArrayList<>();
     private final List<Segment> opened = new ArrayList<>();
     private @Nullable Segment unused;
     private boolean lastIsOpen;
 
+    /** Up to where the last one used is surely on disk. */
+    private int lastDurable;
+
     LogRecovery(LogOptions options) {
+        this(
+                options,
+                file -> FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
+    }
+
+    LogRecovery(LogOptions options, Opener opener) {
         this.options = options;
+        this.opener = opener;
     }
 
     MulticastLog open(Consumer<StoredRecord> recovered) {
@@ -121,15 +139,18 @@ final class LogRecovery {
         }
         used.add(segment);
         lastIsOpen = end == SegmentScanner.End.OPEN;
+        lastDurable = scanner.durable();
     }
 
     /**
      * What was read is relied on from now on, so it must be on disk first, the page cache is not
-     * enough. A restart never writes behind a cut: bytes of the torn tail must not come to look
-     * like records later.
+     * enough. Nor is a sync: of what an earlier one failed to write, the kernel keeps the pages as
+     * if it had, and writes them no more; so they are written anew. A restart never writes behind a
+     * cut: bytes of the torn tail must not come to look like records later.
      */
     private void finishNewest(Segment segment) throws IOException {
         if (options.durable()) {
+            writeAgain(segment, lastDurable);
             segment.channel.force(false);
         }
         if (!lastIsOpen) {
@@ -154,9 +175,19 @@ final class LogRecovery {
         }
     }
 
+    /** From there to the end, the same bytes at the same place. */
+    private static void writeAgain(Segment segment, int from) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(COPIED_BYTES);
+        for (int at = from; at < segment.end; ) {
+            int length = Math.min(COPIED_BYTES, segment.end - at);
+            segment.read(bytes, at, length);
+            segment.writeFully(bytes.limit(length), at);
+            at += length;
+        }
+    }
+
     private Segment openSegment(Path file) throws IOException {
-        FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel channel = opener.open(file);
         ByteBuffer block = ByteBuffer.allocate(SegmentHeader.BYTES);
         int read = 0;
         while (block.hasRemaining() && read >= 0) {

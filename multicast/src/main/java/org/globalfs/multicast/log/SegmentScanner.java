@@ -17,6 +17,7 @@ final class SegmentScanner {
     private ByteBuffer window =
             ByteBuffer.allocateDirect(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
     private int windowAt;
+    private int durable;
 
     enum End {
         /** The last record is the seal. */
@@ -33,6 +34,7 @@ final class SegmentScanner {
      */
     End scan(Segment segment, Consumer<StoredRecord> consumer) throws IOException {
         window.limit(0);
+        durable = SegmentHeader.BYTES;
         int at = SegmentHeader.BYTES;
         while (true) {
             int length = recordAt(segment, at);
@@ -42,6 +44,7 @@ final class SegmentScanner {
                 return at == SegmentHeader.BYTES ? End.UNUSED : End.OPEN;
             }
             int inWindow = at - windowAt;
+            durable = Math.max(durable, RecordFormat.durable(window, inWindow));
             int kind = RecordFormat.kind(window, inWindow);
             if (kind == StoredRecord.SEAL) {
                 segment.end = at + RecordFormat.SEAL_BYTES;
@@ -55,6 +58,11 @@ final class SegmentScanner {
             consumer.accept(record);
             at += bytes;
         }
+    }
+
+    /** Up to where the segment scanned last is on disk, by what its records say. */
+    int durable() {
+        return durable;
     }
 
     /**

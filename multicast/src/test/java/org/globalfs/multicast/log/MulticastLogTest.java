@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -140,6 +141,42 @@ class MulticastLogTest {
                 .containsExactly("whole", "second life");
     }
 
+    /**
+     * Of what a sync failed to write the kernel keeps the pages, and writes nothing at the next.
+     */
+    @Test
+    void whatMayNotBeOnDiskIsWrittenAgainBeforeItIsReliedOn() throws IOException {
+        MulticastLog log = open(new ArrayList<>());
+        accept(log, 1, 1, "on disk");
+        log.sync();
+        accept(log, 1, 2, "its sync failed");
+        log.write();
+        log.abandon();
+        int durable = SegmentHeader.BYTES + RecordFormat.sizeOf(7);
+        int end = durable + RecordFormat.sizeOf(15);
+        byte[] before = Files.readAllBytes(segment(1));
+
+        List<RecordingChannel> opened = new ArrayList<>();
+        LogRecovery recovery =
+                new LogRecovery(
+                        options(),
+                        file -> {
+                            opened.add(
+                                    new RecordingChannel(
+                                            FileChannel.open(
+                                                    file,
+                                                    StandardOpenOption.READ,
+                                                    StandardOpenOption.WRITE)));
+                            return opened.getLast();
+                        });
+        recovery.open(record -> {}).close();
+
+        assertThat(opened.getFirst().synced(durable, end + RecordFormat.SEAL_BYTES)).isTrue();
+        assertThat(opened.getFirst().synced(durable - 1, durable)).as("what is on disk").isFalse();
+        byte[] after = Files.readAllBytes(segment(1));
+        assertThat(Arrays.mismatch(before, after)).isGreaterThanOrEqualTo(end);
+    }
+
     @Test
     void everyCutOfTheTailLeavesAPrefix() throws IOException {
         MulticastLog log = open(new ArrayList<>());
@@ -152,7 +189,7 @@ class MulticastLogTest {
         int end = SegmentHeader.BYTES + 5 * RecordFormat.sizeOf(7);
         for (int cut = SegmentHeader.BYTES; cut <= end; cut += 3) {
             byte[] torn = whole.clone();
-            java.util.Arrays.fill(torn, cut, torn.length, (byte) 0);
+            Arrays.fill(torn, cut, torn.length, (byte) 0);
             wipe();
             Files.write(segment(1), torn);
             List<StoredRecord> recovered = new ArrayList<>();
