@@ -39,6 +39,10 @@ final class SegmentPreparer {
 
     private long wanted = -1;
     private @Nullable Segment ready;
+
+    /** Background only: those whose files are still there, oldest first. */
+    private final ArrayDeque<Segment> trimmed = new ArrayDeque<>();
+
     private final ArrayDeque<Path> spares = new ArrayDeque<>();
     private long spareNumber;
     private boolean keepsSpares = true;
@@ -129,27 +133,46 @@ final class SegmentPreparer {
     /** Takes over the file of a trimmed segment. */
     synchronized void recycle(Segment segment) {
         background.execute(() -> {
+            trimmed.add(segment);
             try {
-                segment.channel.close();
                 deleteUnwantedSpares();
-                if (wantsSpare(segment)) {
-                    Path target = options.folder().resolve("spare-" + spareNumber++ + ".tmp");
-                    Files.move(segment.file, target, StandardCopyOption.ATOMIC_MOVE);
-                    synchronized (this) {
-                        spares.add(target);
-                    }
-                } else {
-                    Files.deleteIfExists(segment.file);
-                }
             } catch (IOException e) {
-                log.warn("cannot recycle {}: {}", segment.file, e.toString());
+                log.warn("cannot delete trimmed segments: {}", e.toString());
             }
+            recycleTrimmed();
         });
+    }
+
+    /** Nothing newer goes before what cannot: the next start would miss it between the others. */
+    private void recycleTrimmed() {
+        for (Segment oldest = trimmed.peek(); oldest != null; oldest = trimmed.peek()) {
+            try {
+                recycleNow(oldest);
+            } catch (IOException e) {
+                log.warn("cannot recycle {}, will try again: {}", oldest.file, e.toString());
+                return;
+            }
+            trimmed.remove();
+        }
+    }
+
+    private void recycleNow(Segment segment) throws IOException {
+        segment.channel.close();
+        if (wantsSpare(segment)) {
+            Path target = options.folder().resolve("spare-" + spareNumber++ + ".tmp");
+            Files.move(segment.file, target, StandardCopyOption.ATOMIC_MOVE);
+            synchronized (this) {
+                spares.add(target);
+            }
+        } else {
+            Files.deleteIfExists(segment.file);
+        }
     }
 
     private synchronized void deleteUnwantedSpares() throws IOException {
         while (!keepsSpares && !spares.isEmpty()) {
-            Files.deleteIfExists(spares.remove());
+            Files.deleteIfExists(spares.element());
+            spares.remove();
         }
     }
 

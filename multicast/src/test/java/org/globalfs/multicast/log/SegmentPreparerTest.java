@@ -64,6 +64,32 @@ class SegmentPreparerTest {
         preparer.close();
     }
 
+    /** Or the next start would miss one between others, and call the log damaged. */
+    @Test
+    void noTrimmedSegmentGoesBeforeAnOlderOneThatCannot() throws IOException {
+        SegmentPreparer preparer =
+                new SegmentPreparer(new LogOptions(folder, "test", 7, true, CAPACITY, 0));
+        preparer.keepSpares(false);
+        Segment first = preparer.take(1, CAPACITY, CAPACITY);
+        Segment second = preparer.take(2, CAPACITY, CAPACITY);
+        Segment third = preparer.take(3, CAPACITY, CAPACITY);
+        Files.delete(first.file);
+        Path inTheWay = Files.createFile(Files.createDirectory(first.file).resolve("file"));
+        preparer.recycle(first);
+        preparer.recycle(second);
+        preparer.want(4, CAPACITY);
+        Path afterwards = SegmentPreparer.fileOf(folder, 4);
+        await().until(() -> Files.exists(afterwards));
+        assertThat(second.file).exists();
+
+        Files.delete(inTheWay);
+        preparer.recycle(third);
+        preparer.close();
+        assertThat(first.file).doesNotExist();
+        assertThat(second.file).doesNotExist();
+        assertThat(third.file).doesNotExist();
+    }
+
     private String segments() throws IOException {
         StringBuilder all = new StringBuilder();
         try (Stream<Path> files = Files.list(folder)) {
