@@ -51,6 +51,9 @@ final class Elections {
 
     private int coordinator = -1;
 
+    /** When something came from it last. */
+    private long heardNs;
+
     /** Who said last that it cannot vote for this member: it may hear a coordinator. */
     private int relay = -1;
 
@@ -155,6 +158,22 @@ final class Elections {
         return true;
     }
 
+    /**
+     * Who does not stand itself must notice as well that its coordinator is gone: proposals to that
+     * one would be lost.
+     */
+    void forgetSilent(long nowNs) {
+        if (coordinator >= 0 && nowNs - heardNs > config.leaseNs()) {
+            follow(-1);
+        }
+    }
+
+    /** What came meanwhile may be unread yet. */
+    void stoodStill(long nowNs) {
+        notBefore(nowNs + config.heartbeatNs());
+        heardNs = Math.max(heardNs, nowNs - config.leaseNs() + config.heartbeatNs());
+    }
+
     void checkMajority(long nowNs) {
         if (leadership != null && leadership.lostMajority(nowNs)) {
             stepDown(nowNs);
@@ -171,7 +190,9 @@ final class Elections {
         follow(coordinator == config.self() ? -1 : coordinator);
     }
 
-    void follow(int newCoordinator, Ballot ballot) {
+    /** The coordinator was heard just now. */
+    void follow(int newCoordinator, Ballot ballot, long nowNs) {
+        heardNs = nowNs;
         highestRound = Math.max(highestRound, ballot.round());
         follow(newCoordinator);
     }

@@ -207,7 +207,7 @@ public class RingCore {
         if (nowNs - lastTickNs > config.leaseNs() / 2) {
             // This process stood still: heartbeats may be waiting unread, so an election must not
             // be the first thing.
-            elections.notBefore(nowNs + config.heartbeatNs());
+            elections.stoodStill(nowNs);
         }
         lastTickNs = nowNs;
         elections.checkMajority(nowNs);
@@ -224,6 +224,7 @@ public class RingCore {
         } else if (elections.takesPart()) {
             elections.tick(nowNs, effects);
         } else {
+            elections.forgetSilent(nowNs);
             lostVotes.ask(config, prefix.decided(), nowNs, effects);
             askForNews(nowNs, effects);
         }
@@ -374,7 +375,7 @@ public class RingCore {
     // ---- phase 2
 
     /** Takes a coordinator's word as its follower; false when its ballot is an old one. */
-    private boolean heed(int from, Ballot ballot, long decided, Effects effects) {
+    private boolean heed(int from, Ballot ballot, long decided, long nowNs, Effects effects) {
         if (ballot.node() != from || ballot.generation() > members.generation()) {
             catchUp.heard(from, decided);
             return false;
@@ -383,7 +384,7 @@ public class RingCore {
             effects.send(from, new Message.Nack(ballot, acceptor.promised()));
             return false;
         }
-        elections.follow(from, ballot);
+        elections.follow(from, ballot, nowNs);
         acceptor.promise(ballot, effects);
         acceptor.coordinatorDecided(ballot, decided);
         votes.decidedInBallot(ballot, decided);
@@ -392,7 +393,7 @@ public class RingCore {
     }
 
     private void onOpen(int from, Message.Open m, long nowNs, Effects effects) {
-        if (heed(from, m.ballot(), m.base() - 1, effects)) {
+        if (heed(from, m.ballot(), m.base() - 1, nowNs, effects)) {
             if (m.ballot().above(acceptor.voting())) {
                 acceptor.open(m.ballot(), m.base(), m.batches(), effects);
             }
@@ -413,7 +414,7 @@ public class RingCore {
         if (proposer == config.self()) {
             return;
         }
-        if (heed(proposer, m.ballot(), m.decided(), effects)) {
+        if (heed(proposer, m.ballot(), m.decided(), nowNs, effects)) {
             passOn(m, effects);
             if (m.ballot().equals(acceptor.voting()) && hasRoom(m.instance())) {
                 acceptor.accept(m.instance(), m.batch(), effects);
@@ -454,7 +455,7 @@ public class RingCore {
     }
 
     private void onHeartbeat(int from, Message.Heartbeat m, long nowNs, Effects effects) {
-        if (!heed(from, m.ballot(), m.decided(), effects)) {
+        if (!heed(from, m.ballot(), m.decided(), nowNs, effects)) {
             return;
         }
         trimmable = Math.max(trimmable, m.trimmable());

@@ -10,10 +10,11 @@ import org.junit.jupiter.api.Test;
 class NonVoterTest {
     private static final int[] MEMBERS = {1, 2, 3};
 
-    private static List<Outbound> ticks(RingCore core, RingConfig config, int leases) {
+    /** Between these times, in leases. */
+    private static List<Outbound> ticks(RingCore core, RingConfig config, int from, int to) {
         List<Outbound> sent = new ArrayList<>();
-        long endNs = leases * config.leaseNs();
-        for (long nowNs = 0; nowNs <= endNs; nowNs += config.heartbeatNs()) {
+        long endNs = to * config.leaseNs();
+        for (long nowNs = from * config.leaseNs(); nowNs <= endNs; nowNs += config.heartbeatNs()) {
             Effects effects = new Effects();
             core.onTick(nowNs, effects);
             core.flush(nowNs, 1, effects);
@@ -22,13 +23,15 @@ class NonVoterTest {
         return sent;
     }
 
-    /** All would send the same instances, and one that is silent holds it up no longer than that. */
+    /**
+     * All would send the same instances, and one that is silent holds it up no longer than that.
+     */
     @Test
     void whoIsNoMemberAsksOneMemberAfterTheOtherAndAllWithinALease() {
         RingConfig config = RingConfig.defaults(1, 9, MEMBERS, 1);
         RingCore core = RingCore.recover(config, PersistedState.FRESH, null, 0);
         List<Integer> asked =
-                ticks(core, config, 6).stream()
+                ticks(core, config, 0, 6).stream()
                         .filter(sent -> sent.message() instanceof Message.CatchUpRequest)
                         .map(Outbound::to)
                         .toList();
@@ -43,5 +46,21 @@ class NonVoterTest {
                         RingConfig.defaults(1, 9, MEMBERS, 1), PersistedState.FRESH, null, 0);
         core.onProgress(8, 5);
         assertThat(core.trimmable()).isEqualTo(5);
+    }
+
+    /** Nobody would wait for another one, and proposals would go there for ever. */
+    @Test
+    void aMemberWithoutItsVotesForgetsACoordinatorThatIsSilent() {
+        RingConfig config = RingConfig.defaults(0, 3, MEMBERS, 1);
+        PersistedState.Replay replay = new PersistedState.Replay();
+        replay.add(new LogRecord.VotesLost(77));
+        RingCore core = RingCore.recover(config, replay.state(), null, 0);
+        assertThat(core.rejoining()).isTrue();
+        core.onMessage(1, new Message.Heartbeat(new Ballot(1, 1), 0, 0, 0, 0), 0, new Effects());
+        assertThat(core.coordinator()).isEqualTo(1);
+        ticks(core, config, 0, 1);
+        assertThat(core.coordinator()).isEqualTo(1);
+        ticks(core, config, 1, 5);
+        assertThat(core.coordinator()).isEqualTo(-1);
     }
 }
