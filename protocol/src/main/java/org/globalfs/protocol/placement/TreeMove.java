@@ -394,7 +394,10 @@ public final class TreeMove<E extends Exception> {
         if (answer.reply.getErrno() == 0) {
             return answer;
         }
-        return answer.reply.getErrno() == Errno.ENOENT.number()
+        int errno = answer.reply.getErrno();
+        // Of an inode that is nowhere any more replicas say ESTALE.
+        boolean gone = errno == Errno.ENOENT.number() || errno == Errno.ESTALE.number();
+        return gone
                 ? new Answer(answer.partition, new ReadReply().setEntries(List.of()).setLast(true))
                 : access.read(directory, op);
     }

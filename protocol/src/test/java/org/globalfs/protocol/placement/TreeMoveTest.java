@@ -76,7 +76,7 @@ final class TreeMoveTest {
         @Override
         public Answer read(long ino, ReadOp op) {
             if (gone.contains(ino)) {
-                throw new IllegalStateException("ENOENT");
+                throw new IllegalStateException("ESTALE");
             }
             ReadReply reply = new ReadReply().setStatus(Status.DONE);
             reply.setAttributes(attributesOf(ino));
@@ -108,7 +108,7 @@ final class TreeMoveTest {
         public Answer ask(long ino, ReadOp op) {
             questions += op.isSetGetAttributes() ? 1 : 0;
             return gone.contains(ino)
-                    ? new Answer(home(ino), new ReadReply().setErrno(Errno.ENOENT.number()))
+                    ? new Answer(home(ino), new ReadReply().setErrno(Errno.ESTALE.number()))
                     : read(ino, op);
         }
 
