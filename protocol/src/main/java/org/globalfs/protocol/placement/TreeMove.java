@@ -297,8 +297,8 @@ public final class TreeMove<E extends Exception> {
         for (long ino : inodes) {
             if (!scope.above.contains(ino)) {
                 left.add(ino);
-            } else if (progress.goesOn()) {
-                command(new MoveOp(List.of(ino), to).setLimit(1), asked);
+            } else {
+                moveAlone(ino);
             }
         }
         while (!left.isEmpty() && progress.goesOn()) {
@@ -313,6 +313,15 @@ public final class TreeMove<E extends Exception> {
             for (int i = rest.size() - 1; i >= 0; i--) {
                 left.addFirst(rest.get(i));
             }
+        }
+    }
+
+    /** A large directory goes in several commands, and is left over by all but the last. */
+    private void moveAlone(long ino) throws E {
+        boolean left = true;
+        while (left && progress.goesOn()) {
+            UpdateReply reply = command(new MoveOp(List.of(ino), to).setLimit(1), Set.of(ino));
+            left = reply.getRest().contains(ino);
         }
     }
 

@@ -42,6 +42,9 @@ final class TreeMoveTest {
         /** Removed after the directory that they are in was read. */
         final Set<Long> gone = new HashSet<>();
 
+        /** By inode: so many commands copy a part of it ahead. */
+        final Map<Long, Integer> parts = new HashMap<>();
+
         int commands;
         int questions;
         private long next = TOP;
@@ -117,6 +120,7 @@ final class TreeMoveTest {
             commands++;
             long done = 0;
             List<Long> stayed = new ArrayList<>();
+            List<Long> rest = new ArrayList<>();
             for (long ino : op.getInodes()) {
                 int home = home(ino);
                 boolean apart = op.isSetTree() && ino != op.getTree() && withPolicy.contains(ino);
@@ -125,12 +129,14 @@ final class TreeMoveTest {
                 }
                 if (locked.contains(ino)) {
                     stayed.add(ino);
+                } else if (parts.merge(ino, -1, Integer::sum) >= 0) {
+                    rest.add(ino);
                 } else {
                     homes.put(ino, op.getTo());
                     done++;
                 }
             }
-            return new UpdateReply().setDone(done).setRest(List.of()).setStayed(stayed);
+            return new UpdateReply().setDone(done).setRest(rest).setStayed(stayed);
         }
     }
 
@@ -179,6 +185,19 @@ final class TreeMoveTest {
         partitions.locked.add(below);
         assertThat(pass(Scope.ALL)).containsExactlyInAnyOrder(file, below);
         assertThat(partitions.home(deep)).as("below one that stays").isEqualTo(2);
+    }
+
+    /** Copied ahead in parts, it moves with the last of them. */
+    @Test
+    void aLargeDirectoryAboveAnExceptionMovesBeforeWhatItNames() {
+        partitions.made(0, 1, true);
+        long apart = partitions.made(TOP, 1, true);
+        long file = partitions.made(TOP, 1, false);
+        partitions.parts.put(TOP, 2);
+        assertThat(pass(new Scope(1, Set.of(apart), Set.of(TOP), true))).isEmpty();
+        assertThat(homes(List.of(TOP, file))).containsExactly(2);
+        assertThat(partitions.home(apart)).isEqualTo(1);
+        assertThat(partitions.commands).isEqualTo(3 + 1);
     }
 
     /** An oracle tries again every minute. */
