@@ -50,6 +50,23 @@ class MakersTest {
     }
 
     @Test
+    void what_there_is_no_thread_for_is_done_by_the_caller() {
+        AtomicInteger done = new AtomicInteger();
+        AtomicInteger threads = new AtomicInteger();
+        try (Makers few =
+                new Makers(task -> {
+                    if (threads.incrementAndGet() > 1) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    return new Thread(task);
+                })) {
+            few.run(Collections.nCopies(100, done::incrementAndGet));
+        }
+
+        assertThat(done).hasValue(100);
+    }
+
+    @Test
     void a_failure_reaches_the_caller_after_the_rest_is_done() {
         AtomicInteger done = new AtomicInteger();
         Runnable fails =

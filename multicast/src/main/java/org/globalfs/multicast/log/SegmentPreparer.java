@@ -8,7 +8,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.protocol.Folders;
@@ -40,8 +43,8 @@ final class SegmentPreparer {
     private long wanted = -1;
     private @Nullable Segment ready;
 
-    /** Background only: those whose files are still there, oldest first. */
-    private final ArrayDeque<Segment> trimmed = new ArrayDeque<>();
+    /** Those whose files are still there, oldest first; its monitor is held while they go. */
+    private final Queue<Segment> trimmed = new ConcurrentLinkedQueue<>();
 
     private final ArrayDeque<Path> spares = new ArrayDeque<>();
     private long spareNumber;
@@ -52,20 +55,22 @@ final class SegmentPreparer {
     }
 
     SegmentPreparer(LogOptions options, FolderSync names) {
+        this(
+                options,
+                names,
+                task -> {
+                    Thread thread = new Thread(task, "log-prepare-" + options.node());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+    }
+
+    SegmentPreparer(LogOptions options, FolderSync names, ThreadFactory threads) {
         this.options = options;
         this.names = names;
         this.background =
                 new ThreadPoolExecutor(
-                        1,
-                        1,
-                        5,
-                        TimeUnit.SECONDS,
-                        new LinkedBlockingQueue<>(),
-                        task -> {
-                            Thread thread = new Thread(task, "log-prepare-" + options.node());
-                            thread.setDaemon(true);
-                            return thread;
-                        });
+                        1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
         background.allowCoreThreadTimeOut(true);
     }
 
@@ -73,21 +78,35 @@ final class SegmentPreparer {
         return folder.resolve(String.format("segment-%012d.log", sequence));
     }
 
-    /** Starts preparing this segment in the background. */
+    /** Starts preparing this segment in the background, if the system has a thread for that. */
     synchronized void want(long sequence, int capacity) {
         wanted = sequence;
-        background.execute(() -> {
-            try {
-                prepare(sequence, capacity);
-            } catch (IOException e) {
-                // Not fatal yet: the writer makes its own segment when it needs one, and fails if
-                // it cannot.
-                log.warn(
-                        "cannot prepare the next log segment in {}: {}",
-                        options.folder(),
-                        e.toString());
-            }
-        });
+        boolean begun =
+                inBackground(() -> {
+                    try {
+                        prepare(sequence, capacity);
+                    } catch (IOException e) {
+                        // Not fatal yet: the writer makes its own segment when it needs one, and
+                        // fails if it cannot.
+                        log.warn(
+                                "cannot prepare the next log segment in {}: {}",
+                                options.folder(),
+                                e.toString());
+                    }
+                });
+        if (!begun) {
+            log.warn("no thread to prepare the next log segment in {}", options.folder());
+        }
+    }
+
+    /** False: the system gives no thread now. The task may be run later all the same. */
+    private boolean inBackground(Runnable task) {
+        try {
+            background.execute(task);
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
+        }
     }
 
     /** A found prepared segment of an earlier run. */
@@ -131,35 +150,39 @@ final class SegmentPreparer {
     }
 
     /** Takes over the file of a trimmed segment. */
-    synchronized void recycle(Segment segment) {
-        background.execute(() -> {
-            trimmed.add(segment);
+    void recycle(Segment segment) {
+        trimmed.add(segment);
+        if (!inBackground(this::recycleTrimmed)) {
+            // Their space counts for more than the time that this takes here.
+            recycleTrimmed();
+        }
+    }
+
+    /** Nothing newer goes before what cannot: the next start would miss it between the others. */
+    private void recycleTrimmed() {
+        // Not the preparer's own monitor: who takes a segment does not wait for files to go.
+        synchronized (trimmed) {
             try {
                 deleteUnwantedSpares();
             } catch (IOException e) {
                 log.warn("cannot delete trimmed segments: {}", e.toString());
             }
-            recycleTrimmed();
-        });
-    }
-
-    /** Nothing newer goes before what cannot: the next start would miss it between the others. */
-    private void recycleTrimmed() {
-        for (Segment oldest = trimmed.peek(); oldest != null; oldest = trimmed.peek()) {
-            try {
-                recycleNow(oldest);
-            } catch (IOException e) {
-                log.warn("cannot recycle {}, will try again: {}", oldest.file, e.toString());
-                return;
+            for (Segment oldest = trimmed.peek(); oldest != null; oldest = trimmed.peek()) {
+                try {
+                    recycleNow(oldest);
+                } catch (IOException e) {
+                    log.warn("cannot recycle {}, will try again: {}", oldest.file, e.toString());
+                    return;
+                }
+                trimmed.remove();
             }
-            trimmed.remove();
         }
     }
 
     private void recycleNow(Segment segment) throws IOException {
         segment.channel.close();
         if (wantsSpare(segment)) {
-            Path target = options.folder().resolve("spare-" + spareNumber++ + ".tmp");
+            Path target = nextSpare();
             Files.move(segment.file, target, StandardCopyOption.ATOMIC_MOVE);
             synchronized (this) {
                 spares.add(target);
@@ -167,6 +190,10 @@ final class SegmentPreparer {
         } else {
             Files.deleteIfExists(segment.file);
         }
+    }
+
+    private synchronized Path nextSpare() {
+        return options.folder().resolve("spare-" + spareNumber++ + ".tmp");
     }
 
     private synchronized void deleteUnwantedSpares() throws IOException {

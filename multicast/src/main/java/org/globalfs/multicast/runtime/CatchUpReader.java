@@ -3,6 +3,7 @@ package org.globalfs.multicast.runtime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.multicast.core.Batch;
@@ -33,6 +34,18 @@ final class CatchUpReader {
     private final ThreadPoolExecutor thread;
 
     CatchUpReader(int node, MulticastLog log, Reply reply, FatalStop stop) {
+        this(
+                log,
+                reply,
+                stop,
+                task -> {
+                    Thread reader = new Thread(task, "catch-up-" + node);
+                    reader.setDaemon(true);
+                    return reader;
+                });
+    }
+
+    CatchUpReader(MulticastLog log, Reply reply, FatalStop stop, ThreadFactory threads) {
         this.log = log;
         this.reply = reply;
         this.stop = stop;
@@ -44,23 +57,26 @@ final class CatchUpReader {
                         5,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(WAITING_READS),
-                        task -> {
-                            Thread reader = new Thread(task, "catch-up-" + node);
-                            reader.setDaemon(true);
-                            return reader;
-                        },
+                        threads,
                         new ThreadPoolExecutor.DiscardPolicy());
         thread.allowCoreThreadTimeOut(true);
     }
 
     void read(int ring, ReadDecided read) {
-        thread.execute(() -> {
-            try {
-                answer(ring, read);
-            } catch (Throwable e) {
-                stop.fatal("catch-up reads", e);
-            }
-        });
+        try {
+            thread.execute(() -> answerOrStop(ring, read));
+        } catch (OutOfMemoryError e) {
+            // No thread to be had, as where the queue is full: the peer asks again.
+            logger.debug("a peer that lags is not answered: {}", e.getMessage());
+        }
+    }
+
+    private void answerOrStop(int ring, ReadDecided read) {
+        try {
+            answer(ring, read);
+        } catch (Throwable e) {
+            stop.fatal("catch-up reads", e);
+        }
     }
 
     private void answer(int ring, ReadDecided read) {

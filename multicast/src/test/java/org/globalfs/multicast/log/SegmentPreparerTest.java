@@ -90,6 +90,27 @@ class SegmentPreparerTest {
         assertThat(third.file).doesNotExist();
     }
 
+    @Test
+    void withoutAThreadTheWriterMakesItsOwnSegmentAndTrimmedOnesGoAllTheSame() throws IOException {
+        SegmentPreparer preparer =
+                new SegmentPreparer(
+                        new LogOptions(folder, "test", 7, true, CAPACITY, 0),
+                        f -> {},
+                        task -> {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        });
+        preparer.want(1, CAPACITY);
+        Segment first = preparer.take(1, CAPACITY, CAPACITY);
+        preparer.want(2, CAPACITY);
+        Segment second = preparer.take(2, CAPACITY, CAPACITY);
+        preparer.recycle(first);
+        preparer.keepSpares(false);
+        preparer.recycle(second);
+        assertThat(first.channel.isOpen()).isFalse();
+        assertThat(folder).isEmptyDirectory();
+        preparer.close();
+    }
+
     private String segments() throws IOException {
         StringBuilder all = new StringBuilder();
         try (Stream<Path> files = Files.list(folder)) {
