@@ -20,6 +20,9 @@ public final class Counters {
     /** As with that, and what moves of inodes need. */
     private static final int WITH_MOVES = 4;
 
+    /** As with that, and {@link #sessionsNs}. */
+    private static final int WITH_SESSIONS_TIME = 5;
+
     public final int partition;
     public long applied;
     public long importedThrough;
@@ -44,6 +47,9 @@ public final class Counters {
 
     /** No block with an older id (ms) is referred to, unless it was when the fence came. */
     public long fenceMs;
+
+    /** Time that sessions' silence is measured by, which no clock makes jump; 0: none was yet. */
+    public long sessionsNs;
 
     /** Rows of {@link Table#FORWARD}. */
     public long forwards;
@@ -87,6 +93,7 @@ public final class Counters {
         copy.doomed = doomed;
         copy.globalBelow = globalBelow;
         copy.fenceMs = fenceMs;
+        copy.sessionsNs = sessionsNs;
         copy.forwards = forwards;
         copy.adopted = adopted;
         copy.foreign = foreign;
@@ -117,10 +124,16 @@ public final class Counters {
             out.varint(noticed).varint(noticesDelivered);
             pack(out, noticesOf);
         }
+        if (format >= WITH_SESSIONS_TIME) {
+            out.i64(sessionsNs);
+        }
         return out.done();
     }
 
     private int format() {
+        if (sessionsNs != 0) {
+            return WITH_SESSIONS_TIME;
+        }
         if (forwards != 0 || adopted != 0 || foreign != 0 || noticed != 0 || !noticesOf.isEmpty()) {
             return WITH_MOVES;
         }
@@ -134,7 +147,7 @@ public final class Counters {
 
     public static Counters decode(byte[] value) {
         Unpacker in = new Unpacker(value);
-        int format = in.version(PLAIN, WITH_MOVES, "partition state");
+        int format = in.version(PLAIN, WITH_SESSIONS_TIME, "partition state");
         Counters counters = new Counters(in.varint32());
         counters.applied = in.varint();
         counters.importedThrough = in.varint();
@@ -160,6 +173,9 @@ public final class Counters {
             counters.noticed = in.varint();
             counters.noticesDelivered = in.varint();
             unpack(in, counters.noticesOf);
+        }
+        if (format >= WITH_SESSIONS_TIME) {
+            counters.sessionsNs = in.i64();
         }
         return counters;
     }

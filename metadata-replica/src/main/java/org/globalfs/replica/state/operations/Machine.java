@@ -113,7 +113,8 @@ public final class Machine {
                     });
         }
         fileLocks = new FileLocks(records, tree, this::decidedLock);
-        orphans = new Orphans(records, tree, content, intents.locks(), sessions, fileLocks);
+        orphans =
+                new Orphans(counters, records, tree, content, intents.locks(), sessions, fileLocks);
     }
 
     /** Makes the records of a new partition; partition 0 begins with the root directory. */
@@ -316,7 +317,10 @@ public final class Machine {
                 if (collect.isSetBefore()) {
                     long first = collect.isSetFirst() ? collect.getFirst() : 0;
                     long last = collect.isSetLast() ? collect.getLast() : Long.MAX_VALUE;
-                    orphans.collect(collect.getLimit(), first, last, collect.getBefore(), nowNs);
+                    if (collect.getLimit() == 0) {
+                        orphans.forgetSessions(nowNs);
+                    }
+                    orphans.collect(collect.getLimit(), first, last, collect.getBefore());
                 } else {
                     orphans.collectByTime(collect.getLimit(), nowNs);
                 }

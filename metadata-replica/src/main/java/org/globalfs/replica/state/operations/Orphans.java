@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.globalfs.replica.state.model.Counters;
 import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
 import org.globalfs.replica.state.model.MutableRecords;
@@ -21,6 +22,7 @@ final class Orphans {
     /** Extents freed in one command, so that no huge file stalls the partition. */
     private static final int EXTENTS_PER_COMMAND = 8192;
 
+    private final Counters counters;
     private final MutableRecords records;
     private final Tree tree;
     private final Content content;
@@ -29,12 +31,14 @@ final class Orphans {
     private final FileLocks fileLocks;
 
     Orphans(
+            Counters counters,
             MutableRecords records,
             Tree tree,
             Content content,
             Locks locks,
             Sessions sessions,
             FileLocks fileLocks) {
+        this.counters = counters;
         this.records = records;
         this.tree = tree;
         this.content = content;
@@ -57,16 +61,20 @@ final class Orphans {
                 });
     }
 
+    /** Forgets sessions that were silent for too long; to be done every hour. */
+    void forgetSessions(long nowNs) {
+        counters.sessionsNs = sessions.silenceTime(counters.sessionsNs, nowNs);
+        drop(sessions.expire(counters.sessionsNs, true));
+    }
+
     /**
-     * Forgets sessions that were silent for too long, and collects orphans that no leased session
-     * claims. That takes no lease's time from {@code nowNs}, which jumps as wall clocks do.
+     * Collects orphans that no leased session claims.
      *
      * @param first inode of the first one that is looked at
      * @param last inode of the last one
      * @param beforeNs only those that have been orphans since before this time
      */
-    void collect(int limit, long first, long last, long beforeNs, long nowNs) {
-        drop(sessions.expire(nowNs, true));
+    void collect(int limit, long first, long last, long beforeNs) {
         if (beforeNs > Long.MIN_VALUE) {
             collect(limit, sessions.claims(), first, last, beforeNs);
         }

@@ -281,8 +281,24 @@ public final class Sessions {
     }
 
     /**
+     * The time to measure silence by, asked every hour or so. Commands' times jump with a
+     * coordinator's clock: this one comes after them by no more than two hours at a time, so that a
+     * clock that was wrong once makes nobody old. Before the oldest session it need not be.
+     *
+     * @param beforeNs what it was the last time; 0: there was none
+     */
+    long silenceTime(long beforeNs, long nowNs) {
+        long oldestNs = nowNs;
+        for (Session session : sessions.values()) {
+            oldestNs = Math.min(oldestNs, session.seenNs);
+        }
+        return Math.min(nowNs, Math.max(beforeNs, oldestNs) + 2 * HOUR_NS);
+    }
+
+    /**
      * Forgets sessions that were silent for too long; returns which.
      *
+     * @param nowNs what their silence is measured by
      * @param sparing those with a lease, however long the time seems; and those that had one are
      *     kept for longer
      */

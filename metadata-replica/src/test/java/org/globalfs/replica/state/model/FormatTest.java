@@ -68,6 +68,12 @@ final class FormatTest {
         return counters;
     }
 
+    private static Counters countersWithSessionsTime() {
+        Counters counters = counters();
+        counters.sessionsNs = 1_700_000_000_000_000_000L;
+        return counters;
+    }
+
     private static List<Verdict> verdicts() {
         byte[] name = "n".getBytes(UTF_8);
         return List.of(
@@ -183,6 +189,7 @@ final class FormatTest {
         values.put("verdict-acls", VerdictCodec.encode(verdictWithAcls()));
         values.put("lock", lock().encode());
         values.put("state-below", countersWithGlobalBelow().encode());
+        values.put("state-sessions", countersWithSessionsTime().encode());
         values.put("verdict-move", VerdictCodec.encode(verdictsOfMove()));
         values.put("inode-quota", inQuota().encode());
         values.put("quota", quota().encode());
@@ -238,7 +245,7 @@ final class FormatTest {
         byte[] block = Objects.requireNonNull(golden.get("block"));
         assertThat(Blocks.decode(block)).isEqualTo(BLOCK);
         assertThat(Blocks.references(block)).isEqualTo(2);
-        for (String kind : List.of("state", "state-below")) {
+        for (String kind : List.of("state", "state-below", "state-sessions")) {
             byte[] state = Objects.requireNonNull(golden.get(kind));
             assertThat(Counters.decode(state).encode()).isEqualTo(state);
             assertThat(Counters.decode(state).copy().encode()).isEqualTo(state);

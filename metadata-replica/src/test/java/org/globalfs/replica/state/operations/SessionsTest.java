@@ -4,11 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import org.globalfs.protocol.wire.FileLock;
+import org.globalfs.protocol.wire.LockKind;
+import org.globalfs.protocol.wire.LockOp;
+import org.globalfs.protocol.wire.LockType;
 import org.globalfs.protocol.wire.RenewSessionOp;
 import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateReply;
+import org.globalfs.replica.state.model.Counters;
+import org.globalfs.replica.state.model.Inode;
 import org.globalfs.replica.state.model.Keys;
+import org.globalfs.replica.state.model.Mode;
+import org.globalfs.replica.state.model.Partitions;
 import org.globalfs.replica.state.model.Table;
 import org.junit.jupiter.api.Test;
 
@@ -80,6 +89,51 @@ final class SessionsTest {
         assertThat(sessions.standing(7, 3)).isEqualTo(Sessions.Standing.RECORDED);
         assertThat(sessions.standing(7, 2)).isEqualTo(Sessions.Standing.FORGOTTEN);
         assertThat(sessions.renew(7, new RenewSessionOp(List.of()), SECOND_NS)).isEqualTo(1);
+    }
+
+    /** Its retry must not take effect twice, nor what it wrote under a lost lock overwrite. */
+    @Test
+    void aClockThatWasWrongOnceHasNoSessionForgotten() {
+        long day = 24 * 3_600 * SECOND_NS;
+        Counters counters = new Counters(1);
+        Tree tree = new Tree(records, counters);
+        Inode file = new Inode(Partitions.ino(1, 1));
+        file.mode = Mode.REGULAR | 0644;
+        file.nlink = 1;
+        tree.add(file);
+        Sessions sessions = new Sessions(records);
+        FileLocks fileLocks = new FileLocks(records, tree, (session, request, state) -> {});
+        Content content = new Content(records, counters);
+        Orphans orphans =
+                new Orphans(counters, records, tree, content, new Locks(), sessions, fileLocks);
+        sessions.record(7, 3, 3, SECOND_NS, new UpdateReply(Status.DONE, 0));
+        sessions.renew(7, new RenewSessionOp(List.of()), SECOND_NS);
+        FileLock lock = new FileLock(1, 1, LockKind.POSIX, LockType.WRITE, 0, 9);
+        fileLocks.execute(7, true, new LockOp(file.ino).setLock(lock));
+        orphans.lapse(Map.of(7L, SECOND_NS));
+
+        orphans.forgetSessions(SECOND_NS + 31 * day);
+        assertThat(sessions.standing(7, 3)).isEqualTo(Sessions.Standing.RECORDED);
+        assertThat(fileLocks.isFenced(7, file.ino)).isTrue();
+
+        int hours = 1;
+        while (sessions.count() > 0) {
+            hours++;
+            orphans.forgetSessions(SECOND_NS + 31 * day + hours * 3_600 * SECOND_NS);
+        }
+        assertThat(hours).isEqualTo(15 * 24 + 1);
+        assertThat(fileLocks.isFenced(7, file.ino)).isFalse();
+    }
+
+    @Test
+    void silenceIsMeasuredByTheTimeWhereThatPassesAsEver() {
+        Sessions sessions = new Sessions(records);
+        long hour = 3_600 * SECOND_NS;
+        assertThat(sessions.silenceTime(0, hour)).as("nobody").isEqualTo(hour);
+        sessions.record(7, 1, 1, 50 * hour, new UpdateReply(Status.DONE, 0));
+        assertThat(sessions.silenceTime(hour, 51 * hour)).isEqualTo(51 * hour);
+        assertThat(sessions.silenceTime(51 * hour, 52 * hour)).isEqualTo(52 * hour);
+        assertThat(sessions.silenceTime(52 * hour, 90 * hour)).isEqualTo(54 * hour);
     }
 
     @Test
