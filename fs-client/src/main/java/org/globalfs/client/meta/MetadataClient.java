@@ -6,12 +6,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Command;
 import org.globalfs.protocol.wire.Consistency;
 import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.Position;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.ReadReply;
@@ -139,13 +141,20 @@ public final class MetadataClient {
         into.put("failovers", failovers.sum());
     }
 
-    /** Executes one update. The reply's status is DONE. */
+    /**
+     * Executes one update. The reply's status is DONE. When nobody answers, where the inodes are
+     * that it names is found out for the next one, in a second more. That one itself goes nowhere
+     * else: whoever is silent may have executed it before its inodes left.
+     */
     public Answer<UpdateReply> update(
             int partition, Credentials credentials, UpdateOp op, Patience patience) {
         Retry retry = new Retry(patience);
         int target = partition;
         while (true) {
             Answer<UpdateReply> answer = numbered(target, credentials, op, retry);
+            if (!answer.answered()) {
+                findFrom(answer.partition(), op, patience);
+            }
             if (!answer.answered() || answer.reply().getStatus() == Status.DONE) {
                 return answer;
             }
@@ -153,6 +162,33 @@ public final class MetadataClient {
             retry.pause();
             target = answer.reply().getParticipants().getFirst();
         }
+    }
+
+    private void findFrom(int silent, UpdateOp op, Patience patience) {
+        for (long ino : Named.inodes(op)) {
+            if (silent != 0 && homes.of(ino) == silent && !find(ino, patience::cancelled)) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Learns where an inode is whose partition does not answer. The global partition, which is in
+     * every region and orders all moves, is asked, for a second at most.
+     *
+     * @return false: it did not answer
+     */
+    boolean find(long ino, BooleanSupplier cancelled) {
+        Patience patience = Patience.until(System.nanoTime() + SILENCE_NS, cancelled);
+        ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
+        ReadRequest request = request(0, new Credentials(0, 0), usual(0), op);
+        Answer<ReadReply> answer = new ReadAttempts(0, request).run(new Retry(patience));
+        if (answer.answered()) {
+            ReadReply reply = answer.reply();
+            see(reply.getPosition(), reply.isSetGlobalSeen() ? reply.getGlobalSeen() : 0);
+            learn(reply, answer.partition());
+        }
+        return answer.answered();
     }
 
     /** Under one number, until it comes to a partition that has declined it before. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,6 +47,9 @@ public final class SessionLease {
     private static final long CANCELLED_POLL_NS = 50_000_000;
     private static final int NOBODY_ANSWERS = -1;
 
+    /** Others wait for their turn, and a mount may have very many files open. */
+    private static final long FINDING_NS = 2_000_000_000;
+
     private final MetadataClient client;
     private final Duration length;
     private final Duration interval;
@@ -70,6 +74,9 @@ public final class SessionLease {
 
         /** Guarded by {@link #renewing}. */
         private long lapses = -1;
+
+        /** The last inode that was looked for elsewhere; guarded by {@link #renewing}. */
+        private long sought;
 
         Term(int partition) {
             this.partition = partition;
@@ -242,12 +249,7 @@ public final class SessionLease {
     private int tryRenew(Term term, Collection<Long> unfenced, Patience patience) {
         expire(term);
         term.due = false;
-        List<Long> open = new ArrayList<>();
-        for (long ino : openInodes.get()) {
-            if (client.homes().of(ino) == term.partition) {
-                open.add(ino);
-            }
-        }
+        List<Long> open = openIn(term.partition);
         List<Long> known = takeKnown(term.partition);
         RenewSessionOp op =
                 new RenewSessionOp(open)
@@ -268,7 +270,42 @@ public final class SessionLease {
         } else {
             giveBackKnown(term.partition, known);
         }
+        if (errno == NOBODY_ANSWERS && term.partition != 0) {
+            findOpen(term, patience);
+        }
         return errno;
+    }
+
+    private List<Long> openIn(int partition) {
+        List<Long> open = new ArrayList<>();
+        for (long ino : openInodes.get()) {
+            if (client.homes().of(ino) == partition) {
+                open.add(ino);
+            }
+        }
+        return open;
+    }
+
+    /**
+     * What has left a partition that is silent must be claimed where it is, or it is collected
+     * there once nothing names it. Goes on where it ended the last time.
+     */
+    private void findOpen(Term term, Patience patience) {
+        NavigableSet<Long> open = new TreeSet<>(openIn(term.partition));
+        List<Long> inTurn = new ArrayList<>(open.tailSet(term.sought, false));
+        inTurn.addAll(open.headSet(term.sought, true));
+        long untilNs = System.nanoTime() + FINDING_NS;
+        for (long ino : inTurn) {
+            boolean over = patience.cancelled() || System.nanoTime() - untilNs >= 0;
+            if (over || !client.find(ino, patience::cancelled)) {
+                return;
+            }
+            term.sought = ino;
+            int home = client.homes().of(ino);
+            if (home != term.partition) {
+                term(home).due = true;
+            }
+        }
     }
 
     private void renewed(Term term, long sentNs, UpdateReply reply) {

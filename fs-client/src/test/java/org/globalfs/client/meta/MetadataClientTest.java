@@ -329,6 +329,27 @@ class MetadataClientTest {
         assertThat(update(client.homes().of(home), create(home, "file", FILE)).getErrno()).isZero();
     }
 
+    /** The first one may have been executed before the directory left. */
+    @Test
+    void updatesAfterOneThatNobodyAnsweredGoWhereTheInodeIs() {
+        long home = homeDirectory();
+        moveEast(home);
+        assertThat(client.homes().of(home)).as("an old hint").isEqualTo(1);
+        IntStream.rangeClosed(1, 3).forEach(cluster.dead::add);
+
+        Patience brief = Patience.of(Duration.ofMillis(300));
+        assertThat(client.update(1, ROOT, create(home, "a", FILE), brief).answered()).isFalse();
+        assertThat(cluster.executed).noneMatch(command -> isOf(command, "a"));
+
+        assertThat(client.homes().of(home)).isEqualTo(2);
+        assertThat(update(client.homes().of(home), create(home, "b", FILE)).getErrno()).isZero();
+    }
+
+    private static boolean isOf(Command command, String name) {
+        return command.getOp().isSetCreate()
+                && command.getOp().getCreate().bufferForName().equals(bytes(name));
+    }
+
     @Test
     void whatIsStillInARegionThatIsOutOfReachIsWaitedFor() {
         long home = homeDirectory();

@@ -3,6 +3,7 @@ package org.globalfs.client.meta;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +15,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.protocol.wire.Command;
+import org.globalfs.protocol.wire.CreateOp;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.MoveOp;
+import org.globalfs.protocol.wire.UpdateOp;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -119,6 +124,28 @@ final class SessionLeaseTest {
         }
         assertThat(cluster.executed.stream().filter(command -> command.getOp().isSetRenewSession()))
                 .hasSize(1);
+    }
+
+    /** What it is unlinked in would collect it otherwise. */
+    @Test
+    void whatHasLeftASilentPartitionIsClaimedWhereItIs() {
+        UpdateOp create =
+                UpdateOp.create(new CreateOp(1, ByteBuffer.wrap(new byte[] {'d'}), 0040755));
+        Credentials root = new Credentials(0, 0);
+        long ino = client.update(0, root, create, seconds(20)).reply().getAttributes().getIno();
+        MetadataClient other =
+                new MetadataClient(Session.begin(), cluster.calls(), cluster, 2, "region2", "dc1");
+        UpdateOp move = UpdateOp.move(new MoveOp(List.of(ino), 2).setLimit(10));
+        assertThat(other.update(0, root, move, seconds(20)).reply().getErrno()).isZero();
+        SessionLease lease = new SessionLease(client, Duration.ofMillis(600));
+        lease.claims(() -> Set.of(ino));
+        assertThat(client.homes().of(ino)).as("an old hint").isEqualTo(1);
+        cluster.dead.addAll(List.of(1, 2, 3));
+        assertThat(lease.renew(1, List.of(), Patience.of(Duration.ofMillis(200)))).isFalse();
+        assertThat(lease.due()).containsExactly(2);
+        assertThat(lease.renew(2, List.of(), seconds(20))).isTrue();
+        assertThat(cluster.executed.getLast().getOp().getRenewSession().getOpenInodes())
+                .containsExactly(ino);
     }
 
     /** A replica collects what it has not heard to be open for a minute after the unlink. */
