@@ -1,18 +1,14 @@
 package org.globalfs.client.vfs;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import org.globalfs.client.use.RegionOracle;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.placement.TreeCount;
 import org.globalfs.protocol.placement.TreeMove;
 import org.globalfs.protocol.rpc.OracleCalls;
 import org.globalfs.protocol.rpc.RpcClient;
@@ -20,7 +16,6 @@ import org.globalfs.protocol.rpc.RpcException;
 import org.globalfs.protocol.wire.DirectoryUse;
 import org.globalfs.protocol.wire.ExplainReply;
 import org.globalfs.protocol.wire.ExplainRequest;
-import org.globalfs.protocol.wire.GetAttributesOp;
 import org.globalfs.protocol.wire.MoveOp;
 import org.globalfs.protocol.wire.ReadOp;
 import org.globalfs.protocol.wire.RegionUse;
@@ -45,30 +40,7 @@ final class Placements {
 
     /** Inodes of the tree by the partition that they live in. */
     Map<Integer, Long> count(Caller caller, long ino) throws FsException {
-        TreeMove.Access<FsException> tree = tree(caller);
-        Map<Integer, Long> counts = new TreeMap<>();
-        Set<Long> seen = new HashSet<>();
-        Deque<Long> directories = new ArrayDeque<>();
-        TreeMove.Answer root = tree.read(ino, ReadOp.getAttributes(new GetAttributesOp(ino)));
-        counts.merge(root.partition(), 1L, Long::sum);
-        seen.add(ino);
-        if (Permissions.isDirectory(root.reply().getAttributes())) {
-            directories.add(ino);
-        }
-        while (!directories.isEmpty()) {
-            TreeMove.list(
-                    tree,
-                    directories.poll(),
-                    (entry, home, attributes) -> {
-                        if (seen.add(entry.getIno())) {
-                            counts.merge(home, 1L, Long::sum);
-                            if (entry.getType() == Stat.DIRECTORY) {
-                                directories.add(entry.getIno());
-                            }
-                        }
-                    });
-        }
-        return counts;
+        return new TreeCount<>(tree(caller)).of(ino);
     }
 
     /**

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class TreeMove<E extends Exception> {
 
     private static final int TYPE_MASK = 0170000;
-    private static final int DIRECTORY = 0040000;
+    static final int DIRECTORY = 0040000;
     private static final long ROOT_INO = 1;
     private static final int HAS_POLICY = 8;
     private static final int PAGE_ENTRIES = 1000;
@@ -325,7 +325,7 @@ public final class TreeMove<E extends Exception> {
         }
     }
 
-    private static boolean isDirectory(Attributes attributes) {
+    static boolean isDirectory(Attributes attributes) {
         return (attributes.getMode() & TYPE_MASK) == DIRECTORY;
     }
 

@@ -271,4 +271,18 @@ final class TreeMoveTest {
         assertThat(bytes[0]).as("of each file once").isEqualTo(101);
         assertThat(move.remembered()).isEqualTo(3);
     }
+
+    @Test
+    void aCountRemembersNoMoreThanThat() {
+        long top = partitions.made(0, 1, true);
+        long below = partitions.made(top, 2, true);
+        for (int i = 0; i < 100; i++) {
+            partitions.made(i % 2 == 0 ? top : below, 1, false);
+        }
+        long linked = partitions.made(top, 1, false);
+        Objects.requireNonNull(partitions.names.get(below)).add(linked);
+        TreeCount<RuntimeException> count = new TreeCount<>(partitions);
+        assertThat(count.of(top)).isEqualTo(Map.of(1, 102L, 2, 1L));
+        assertThat(count.remembered()).isEqualTo(3);
+    }
 }
