@@ -10,6 +10,8 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.globalfs.datastore.s3.S3Server;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,11 +21,16 @@ import org.junit.jupiter.api.Test;
 final class S3IT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
+    private static final String CACHE = "us-west-a";
+    private static final String WITH_CACHE = CACHE + ".yaml";
+    private static final Pattern CACHED =
+            Pattern.compile("(?m)^" + CACHE + " +us-west +a +up +([0-9]+) .* ([0-9]+) % .*$");
+
     private Path data;
     private S3Server s3;
 
     @BeforeEach
-    void start() throws IOException {
+    void configure() throws IOException {
         data = Files.createTempDirectory("globalfs-s3-");
         Path buckets = Files.createDirectory(data.resolve("s3"));
         s3 = new S3Server(buckets, LocalCluster.REGIONS.toArray(String[]::new));
@@ -31,11 +38,11 @@ final class S3IT {
         try (var files = Files.newDirectoryStream(cluster().resolve("config"))) {
             for (Path file : files) {
                 if (!file.endsWith("zookeeper.yaml") && !file.endsWith("policy.yaml")) {
-                    Files.writeString(file, inS3(Files.readString(file)));
+                    Files.writeString(
+                            file, inS3(Files.readString(file), file.endsWith(WITH_CACHE)));
                 }
             }
         }
-        globalfs("up", "--background").orFail();
     }
 
     @AfterEach
@@ -53,10 +60,15 @@ final class S3IT {
                         + "'");
     }
 
-    /** Without storage nodes, and with a bucket a region. */
-    private String inS3(String yaml) {
+    /** Without storage nodes, and with a bucket a region; one server's cache keeps what is read. */
+    private String inS3(String yaml, boolean withCache) {
+        String cache = withCache ? "(?=  cache:)" : "(?=topology:)";
         StringBuilder changed =
-                new StringBuilder(yaml.replaceFirst("(?s)  storage:.*topology:", "topology:"));
+                new StringBuilder(
+                        yaml.replaceFirst("(?s)  storage:.*?" + cache, "")
+                                .replace(
+                                        "  cache:\n",
+                                        "  cache:\n    policy: lru\n    chunks: 32\n"));
         changed.append("blocks:\n  store: s3\n  s3:\n");
         for (String region : LocalCluster.REGIONS) {
             changed.append("    - region: ").append(region).append('\n');
@@ -83,6 +95,7 @@ final class S3IT {
 
     @Test
     void keepsContentOfARegionInItsBucketAndOfAllRegionsInAllBuckets() throws IOException {
+        globalfs("up", "--background").orFail();
         bash("mkdir us-west/d && head -c 20000000 /dev/urandom > us-west/d/big");
         bash("head -c 1000000 /dev/urandom > eu-west/everywhere");
         String big = bash("sha256sum < us-west/d/big");
@@ -113,6 +126,7 @@ final class S3IT {
 
     @Test
     void whatABucketLostIsMadeAnewAndCarriesReadsThen() throws IOException {
+        globalfs("up", "--background").orFail();
         bash("for i in 1 2 3; do head -c 700000 /dev/urandom > us-west/everywhere$i; done");
         String sums = bash("cat us-west/everywhere? | sha256sum");
         List<Path> lost = s3.objects("us-west");
@@ -153,6 +167,51 @@ final class S3IT {
                 .contains("global has 4 damaged chunks left")
                 .containsPattern("global: block [0-9a-f]{32} is lost, only 5 of its 9 objects");
         assertThat(s3.objects("us-east")).hasSize(9);
+    }
+
+    /** Another region's files, of which the cache has all in the end. */
+    @Test
+    void farFilesAreReadThroughTheCacheAndWithoutIt() throws IOException {
+        globalfs("up", "--processes", "--background").orFail();
+        String files = "cat large small* | md5sum";
+        String written =
+                bash(
+                        "mkdir eu-west/d; cd eu-west/d; head -c 9000000 /dev/urandom > large;"
+                                + " for i in $(seq 5); do head -c 20000 /dev/urandom > small$i;"
+                                + " done; sync; "
+                                + files);
+        String read = "cd us-west/d; " + files;
+        long[] had = new long[1];
+        LocalCluster.await(
+                LIMIT,
+                () -> {
+                    restart("mount-us-west"); // it has a memory of its own
+                    assertThat(bash(read)).isEqualTo(written);
+                    long before = had[0];
+                    had[0] = cached();
+                    return before > 0 && had[0] == before;
+                },
+                () -> globalfs("datastore", "status").output());
+        Files.move(s3.bucket("eu-west"), s3.bucket("away"), StandardCopyOption.ATOMIC_MOVE);
+        restart("mount-us-west");
+        assertThat(bash(read)).isEqualTo(written);
+        Files.move(s3.bucket("away"), s3.bucket("eu-west"), StandardCopyOption.ATOMIC_MOVE);
+        globalfs("kill", CACHE).orFail();
+        restart("mount-us-west");
+        assertThat(bash(read)).isEqualTo(written);
+    }
+
+    private void restart(String mount) {
+        globalfs("kill", mount).orFail();
+        globalfs("start", mount).orFail();
+    }
+
+    /** How many chunks the cache has of what it served already; 0: it served nothing yet. */
+    private long cached() {
+        String status = globalfs("datastore", "status").orFail();
+        Matcher row = CACHED.matcher(status);
+        assertThat(row.find()).as(status).isTrue();
+        return row.group(2).equals("0") ? 0 : Long.parseLong(row.group(1));
     }
 
     private static void flip(Path object) throws IOException {

@@ -100,11 +100,6 @@ public final class CacheReader implements AutoCloseable {
         return columns;
     }
 
-    /** Whether a cache is not asked for now, as it did not answer. */
-    public boolean isSuspect(String id) {
-        return detector.isSuspect(CacheNodes.name(id));
-    }
-
     @Override
     public void close() {
         detector.close();

@@ -20,6 +20,8 @@ class CachedRequestTest {
         assertThat(isNonsense(200_000, 4, 0, 1, 0, 100)).isTrue();
         assertThat(isNonsense(200_000, 33, 7, 1, 0, 100)).isTrue();
         assertThat(isNonsense(200_000, 4, 2, 1 << 6, 0, 100)).isTrue();
+        assertThat(isNonsense(200_000, 1, 0, 1, 0, 100)).as("an uncoded block").isFalse();
+        assertThat(isNonsense(200_000, 1, 0, 2, 0, 100)).isTrue();
         assertThat(isNonsense(200_000, 4, 2, 1, Integer.MAX_VALUE, Integer.MIN_VALUE)).isTrue();
     }
 
