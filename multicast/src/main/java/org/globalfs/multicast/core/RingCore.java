@@ -62,6 +62,9 @@ public class RingCore {
     private boolean isShort;
     private int askedForNews;
 
+    /** Position of the record that ended the loss of votes. */
+    private long rejoinedAt;
+
     RingCore(RingConfig config, PersistedState state, @Nullable ImportSource imports, long nowNs) {
         this.config = config;
         this.prefix = new Prefix(state.decided(), state.lastTimestamp());
@@ -480,7 +483,11 @@ public class RingCore {
                         prefix.decided(),
                         applied,
                         checkpointed);
-        if (acceptor.promiseIsDurable()) {
+        // After a crash before that it would be outside again, and need the opening once more,
+        // which
+        // the coordinator does not send to whom it counts a vote of.
+        boolean takesPartForGood = rejoinedAt <= journal.durable();
+        if (acceptor.promiseIsDurable() && takesPartForGood) {
             effects.send(from, ack);
         } else {
             effects.sendAfterPersist(from, ack);
@@ -515,7 +522,7 @@ public class RingCore {
             decided(value.instance(), value.batch(), nowNs, effects);
         }
         if (lostVotes.over(prefix.decided())) {
-            journal.append(lostVotes.end(), effects);
+            rejoinedAt = journal.append(lostVotes.end(), effects);
             voteDue = true;
             elections.notBefore(nowNs + config.leaseNs());
         }

@@ -38,7 +38,7 @@ class MutantsTest {
         SKIP_COUNTER_RESET_AT_TAKE_OVER,
         TURN_BROKEN_AT_RESUME,
         QUORUMS_THAT_DO_NOT_MEET_AFTER_A_CHANGE(312),
-        READ_INDEX_UNCONFIRMED(101);
+        READ_INDEX_UNCONFIRMED(2266);
 
         private final long provenSeed;
 
