@@ -153,7 +153,7 @@ public final class MulticastNode implements Multicast {
                                 self,
                                 options.bind(),
                                 options.peers(),
-                                TransportOptions.DEFAULT_MAX_QUEUED_BYTES),
+                                TransportOptions.maxQueuedBytes(Runtime.getRuntime().maxMemory())),
                         loop);
         if (feed != null) {
             feed.executed();

@@ -49,15 +49,18 @@ final class BufferPool {
             Stream.generate(() -> new ArrayDeque<ByteBuffer>()).limit(SIZES).toList();
     private long keptBytes;
 
+    /** What {@link #take} gives for so many bytes. */
+    static int capacity(int bytes) {
+        int size = sizeOf(bytes);
+        return size >= SIZES ? bytes : LEAST_BYTES << size;
+    }
+
     /** An empty little-endian buffer of at least this capacity. */
     Lease take(int bytes) {
         int size = sizeOf(bytes);
-        if (size >= SIZES) {
-            return new Lease(direct(bytes), size);
-        }
-        ByteBuffer kept = free.get(size).pollLast();
+        ByteBuffer kept = size >= SIZES ? null : free.get(size).pollLast();
         if (kept == null) {
-            return new Lease(direct(LEAST_BYTES << size), size);
+            return new Lease(direct(capacity(bytes)), size);
         }
         keptBytes -= kept.capacity();
         return new Lease(kept.clear(), size);

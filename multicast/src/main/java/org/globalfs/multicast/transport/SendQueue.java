@@ -26,6 +26,13 @@ final class SendQueue {
     private final ByteBuffer[] gathered = new ByteBuffer[MOST_GATHERED];
     private long bytes;
 
+    /** What the buffers of all pieces take, sent or not. */
+    private long held;
+
+    /**
+     * @param maxBytes of memory that what waits may take; one message may take more when no other
+     *     but small ones waits
+     */
     SendQueue(BufferPool pool, int maxBytes) {
         this.pool = pool;
         this.maxBytes = maxBytes;
@@ -42,16 +49,16 @@ final class SendQueue {
     /** Adds a copy of these bytes. False: there is no room. */
     boolean copy(ByteBuffer frame) {
         int length = frame.remaining();
-        if (bytes + length > maxBytes) {
-            return false;
-        }
         Piece last = pieces.peekLast();
         if (last == null
                 || !last.open
                 || last.lease.buffer.capacity() - last.unsent.limit() < length) {
+            if (!hasRoom(BufferPool.capacity(length))) {
+                return false;
+            }
             Lease fresh = pool.take(length);
             last = new Piece(fresh, fresh.buffer.duplicate().limit(0), true);
-            pieces.add(last);
+            add(last);
         }
         int at = last.unsent.limit();
         last.lease.buffer.put(at, frame, frame.position(), length);
@@ -62,14 +69,27 @@ final class SendQueue {
 
     /** Adds the buffer's bytes up to its position without copying them. False: there is no room. */
     boolean share(Lease frame) {
-        int length = frame.buffer.position();
-        if (bytes + length > maxBytes) {
+        if (!hasRoom(frame.buffer.capacity())) {
             return false;
         }
         frame.retain();
-        pieces.add(new Piece(frame, frame.buffer.duplicate().flip(), false));
-        bytes += length;
+        add(new Piece(frame, frame.buffer.duplicate().flip(), false));
+        bytes += frame.buffer.position();
         return true;
+    }
+
+    private boolean hasRoom(int capacity) {
+        return held + capacity <= maxBytes || held <= BufferPool.LEAST_BYTES;
+    }
+
+    private void add(Piece piece) {
+        pieces.add(piece);
+        held += piece.lease.buffer.capacity();
+    }
+
+    private void release(Piece piece) {
+        held -= piece.lease.buffer.capacity();
+        piece.lease.release();
     }
 
     /** Hands over what the socket takes. */
@@ -89,7 +109,7 @@ final class SendQueue {
             for (int i = 0; i < count && all; i++) {
                 all = !pieces.getFirst().unsent.hasRemaining();
                 if (all) {
-                    pieces.removeFirst().lease.release();
+                    release(pieces.removeFirst());
                 }
             }
             if (!all) {
@@ -101,7 +121,7 @@ final class SendQueue {
     /** Gives everything up. */
     void clear() {
         for (Piece piece = pieces.poll(); piece != null; piece = pieces.poll()) {
-            piece.lease.release();
+            release(piece);
         }
         bytes = 0;
     }

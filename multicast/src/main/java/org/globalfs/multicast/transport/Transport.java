@@ -278,9 +278,9 @@ public final class Transport {
             overflows.incrementAndGet();
             drop(
                     connection,
-                    "it takes too little: more than "
+                    "it takes too little: what waits for it takes more than "
                             + options.maxQueuedBytes()
-                            + " bytes wait for it");
+                            + " bytes");
         }
     }
 

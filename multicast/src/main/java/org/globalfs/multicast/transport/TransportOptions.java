@@ -6,8 +6,8 @@ import java.util.Map;
 /**
  * Where and with whom to talk.
  *
- * @param maxQueuedBytes unsent bytes for one peer at which its connection is given up; the peer
- *     then catches up
+ * @param maxQueuedBytes memory that what waits for one peer may take; beyond it the connection is
+ *     given up, and the peer then catches up
  */
 public record TransportOptions(
         String cluster,
@@ -15,5 +15,18 @@ public record TransportOptions(
         InetSocketAddress bind,
         Map<Integer, InetSocketAddress> peers,
         int maxQueuedBytes) {
-    public static final int DEFAULT_MAX_QUEUED_BYTES = 64 << 20;
+    private static final int LEAST_QUEUED_BYTES = 4 << 20;
+    private static final int MOST_QUEUED_BYTES = 64 << 20;
+
+    /** Several peers may hang at once. */
+    private static final int PART_OF_MEMORY = 8;
+
+    /**
+     * The default of {@code maxQueuedBytes}.
+     *
+     * @param memoryBytes limit of the process's direct memory: as large as its heap may be
+     */
+    public static int maxQueuedBytes(long memoryBytes) {
+        return Math.clamp(memoryBytes / PART_OF_MEMORY, LEAST_QUEUED_BYTES, MOST_QUEUED_BYTES);
+    }
 }
