@@ -33,7 +33,7 @@ final class LogReader implements AutoCloseable {
         List<StoredRecord> records = new ArrayList<>();
         int bytes = 0;
         for (long instance = from; instance <= through && bytes < maxBytes; instance++) {
-            StoredRecord record = find(segments.get(), instance);
+            StoredRecord record = find(segments, instance);
             if (record == null) {
                 break;
             }
@@ -50,7 +50,7 @@ final class LogReader implements AutoCloseable {
         List<StoredRecord> records = new ArrayList<>();
         int bytes = 0;
         for (int i = 0; i < instances.length && bytes < maxBytes; i++) {
-            StoredRecord record = find(segments, instances[i]);
+            StoredRecord record = find(() -> segments, instances[i]);
             Invariant.check(record != null, "instance %s of ring %s is gone", instances[i], ring);
             records.add(record);
             bytes += RecordFormat.sizeOf(record.payload().length);
@@ -58,11 +58,30 @@ final class LogReader implements AutoCloseable {
         return records;
     }
 
-    private @Nullable StoredRecord find(Segment[] segments, long instance) throws IOException {
+    private @Nullable StoredRecord find(Supplier<Segment[]> segments, long instance)
+            throws IOException {
+        Segment[] looked = segments.get();
+        while (true) {
+            Segment holder = holder(looked, instance);
+            if (holder == null) {
+                return null;
+            }
+            if (use(holder)) {
+                return readAt(holder, holder.index.find(ring, instance), instance);
+            }
+            // It was dropped meanwhile, but the record may have been carried on before.
+            Segment[] now = segments.get();
+            if (now[0].sequence() == looked[0].sequence()) {
+                return null;
+            }
+            looked = now;
+        }
+    }
+
+    private @Nullable Segment holder(Segment[] segments, long instance) {
         for (int i = segments.length - 1; i >= 0; i--) {
-            int place = segments[i].index.find(ring, instance);
-            if (place != SegmentIndex.ABSENT) {
-                return use(segments[i]) ? readAt(segments[i], place, instance) : null;
+            if (segments[i].index.find(ring, instance) != SegmentIndex.ABSENT) {
+                return segments[i];
             }
         }
         return null;
@@ -82,17 +101,13 @@ final class LogReader implements AutoCloseable {
     }
 
     private StoredRecord readAt(Segment segment, int at, long instance) throws IOException {
-        load(segment, at, RecordFormat.HEADER_BYTES);
-        int length =
-                RecordFormat.plausibleLength(window, at - windowAt, segment.header.capacity() - at);
-        if (length >= 0) {
-            load(segment, at, RecordFormat.HEADER_BYTES + length);
+        int length = intactLength(segment, at, instance);
+        if (length < 0) {
+            // The window may be older than the record.
+            window.limit(0);
+            length = intactLength(segment, at, instance);
         }
-        int inWindow = at - windowAt;
-        if (length < 0
-                || !format.intact(window, inWindow, length, segment.sequence())
-                || RecordFormat.instance(window, inWindow) != instance
-                || RecordFormat.ring(window, inWindow) != ring) {
+        if (length < 0) {
             throw new LogException(
                     Reason.CORRUPT,
                     segment.file
@@ -104,7 +119,24 @@ final class LogReader implements AutoCloseable {
                             + ring
                             + " cannot be read back");
         }
-        return RecordFormat.decode(window, inWindow, length);
+        return RecordFormat.decode(window, at - windowAt, length);
+    }
+
+    /** Payload length of the instance's record there, which is in the window then; or -1. */
+    private int intactLength(Segment segment, int at, long instance) throws IOException {
+        load(segment, at, RecordFormat.HEADER_BYTES);
+        int most = segment.header.capacity() - at - RecordFormat.HEADER_BYTES;
+        int length = RecordFormat.plausibleLength(window, at - windowAt, most);
+        if (length < 0) {
+            return -1;
+        }
+        load(segment, at, RecordFormat.HEADER_BYTES + length);
+        int inWindow = at - windowAt;
+        boolean intact =
+                format.intact(window, inWindow, length, segment.sequence())
+                        && RecordFormat.instance(window, inWindow) == instance
+                        && RecordFormat.ring(window, inWindow) == ring;
+        return intact ? length : -1;
     }
 
     private void load(Segment segment, int at, int bytes) throws IOException {

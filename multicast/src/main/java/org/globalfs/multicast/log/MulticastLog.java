@@ -366,6 +366,11 @@ public final class MulticastLog implements AutoCloseable {
         return segments.length;
     }
 
+    /** For tests: as readers get them. */
+    Segment[] segments() {
+        return segments;
+    }
+
     @Override
     public void close() {
         @Nullable IOException first = null;

@@ -17,6 +17,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -419,6 +421,77 @@ class MulticastLogTest {
         assertThat(log.read(2, 2, 9, 1 << 20))
                 .extracting(MulticastLogTest::text)
                 .containsExactly("newer", "needed");
+    }
+
+    /** Fills segments with what no ring needs until then. */
+    private static void fillUntil(MulticastLog log, BooleanSupplier enough) {
+        log.checkpointed(3, Long.MAX_VALUE);
+        for (int i = 1; !enough.getAsBoolean(); i++) {
+            accept(log, 3, i, "v".repeat(1000));
+        }
+        log.sync();
+    }
+
+    /**
+     * The oldest two segments each have one record that a ring needs: of ring 2, then of ring 1.
+     */
+    private static void twoHeldBack(MulticastLog log) {
+        accept(log, 2, 2, "of the first");
+        fillUntil(log, () -> log.segmentCount() == 2);
+        accept(log, 1, 1, "of the second");
+        fillUntil(log, () -> log.segmentCount() == 6);
+        assertThat(log.heldBackBy()).containsExactly(Map.entry(2, 2L));
+    }
+
+    /** Runs the action when the segments are asked for the second time, and gives those before. */
+    private static List<StoredRecord> readWhile(MulticastLog log, Runnable action)
+            throws IOException {
+        AtomicInteger asked = new AtomicInteger();
+        try (LogReader reader = new LogReader(2)) {
+            return reader.read(
+                    () -> {
+                        Segment[] segments = log.segments();
+                        if (asked.incrementAndGet() == 2) {
+                            action.run();
+                        }
+                        return segments;
+                    },
+                    1,
+                    2,
+                    1 << 20);
+        }
+    }
+
+    @Test
+    void aReaderSeesWhatIsCarriedBehindWhatItHasReadJustNow() throws IOException {
+        MulticastLog log = open(new ArrayList<>());
+        twoHeldBack(log);
+        accept(log, 2, 1, "of the newest");
+        log.sync();
+        assertThat(readWhile(log, () -> log.carry(2, 9, 1 << 20)))
+                .extracting(MulticastLogTest::text)
+                .containsExactly("of the newest", "of the first");
+        log.close();
+    }
+
+    @Test
+    void aReaderFindsWhatWasCarriedFromASegmentThatIsGone() throws IOException {
+        MulticastLog log = open(new ArrayList<>());
+        twoHeldBack(log);
+        accept(log, 2, 1, "of the newest");
+        log.sync();
+        Runnable carry =
+                () -> {
+                    int before = log.segmentCount();
+                    fillUntil(log, () -> log.segmentCount() > before);
+                    assertThat(log.heldBackBy()).isNotEmpty();
+                    assertThat(log.carry(2, 9, 1 << 20)).isTrue();
+                    log.dropCarried();
+                };
+        assertThat(readWhile(log, carry))
+                .extracting(MulticastLogTest::text)
+                .containsExactly("of the newest", "of the first");
+        log.close();
     }
 
     @Test
