@@ -61,6 +61,10 @@ public final class MulticastLog implements AutoCloseable {
     private final SegmentWriter writer;
     private boolean nextWanted;
     private Map<Integer, Long> heldBackBy = Map.of();
+
+    /** The oldest one when {@link #heldBackBy} was asked last. */
+    private @Nullable Segment spokenOf;
+
     private final ArrayDeque<Unindexed> unindexed = new ArrayDeque<>();
 
     private record Unindexed(int ring, long instance, int place, int bytes) {}
@@ -271,6 +275,7 @@ public final class MulticastLog implements AutoCloseable {
      * be {@linkplain #dropCarried dropped}. Mostly none.
      */
     public Map<Integer, Long> heldBackBy() {
+        spokenOf = segments[0];
         return heldBackBy;
     }
 
@@ -306,9 +311,15 @@ public final class MulticastLog implements AutoCloseable {
         }
     }
 
-    /** Drops the oldest segment: what was needed of it has been appended again. */
+    /**
+     * Drops the segment that {@link #heldBackBy} spoke of last: what was needed of it has been
+     * appended again. Nothing if appending began a segment, and dropped it by itself.
+     */
     public void dropCarried() {
         Segment oldest = segments[0];
+        if (oldest != spokenOf) {
+            return;
+        }
         oldest.index
                 .highest()
                 .forEach((ring, highest) -> {

@@ -443,6 +443,20 @@ class MulticastLogTest {
         assertThat(log.heldBackBy()).containsExactly(Map.entry(2, 2L));
     }
 
+    @Test
+    void onlyTheSegmentIsDroppedFromWhichSomethingWasCarried() {
+        MulticastLog log = open(new ArrayList<>());
+        twoHeldBack(log);
+        Segment first = log.segments()[0];
+        log.checkpointed(2, Long.MAX_VALUE);
+        fillUntil(log, () -> log.segments()[0] != first);
+        log.dropCarried();
+        assertThat(log.read(1, 1, 1, 1 << 20))
+                .extracting(MulticastLogTest::text)
+                .containsExactly("of the second");
+        log.close();
+    }
+
     /** Runs the action when the segments are asked for the second time, and gives those before. */
     private static List<StoredRecord> readWhile(MulticastLog log, Runnable action)
             throws IOException {
