@@ -2,7 +2,6 @@ package org.globalfs.datastore.node;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -65,7 +63,7 @@ final class RepairPass implements AutoCloseable {
 
     private final RepairTally tally;
     private final Map<Integer, Placement> placements = new HashMap<>();
-    private final Queue<Map.Entry<ChunkKey, ChunkShape>> later = new ArrayDeque<>();
+    private final LaterBlocks later = new LaterBlocks();
     private final Pace pace;
 
     /** Nodes that took no chunk, and why: others are asked instead. */
@@ -157,16 +155,9 @@ final class RepairPass implements AutoCloseable {
 
     /** Those that lack one chunk, once those that lack more are mended; and young ones. */
     private void makeLater() {
-        while (!later.isEmpty() && !isOver()) {
-            Map<ChunkKey, ChunkShape> blocks = new LinkedHashMap<>();
-            while (blocks.size() < BATCH && !later.isEmpty()) {
-                Map.Entry<ChunkKey, ChunkShape> entry = later.remove();
-                blocks.put(entry.getKey(), entry.getValue());
-            }
-            blocks.keySet().stream()
-                    .mapToLong(this::youngForMs)
-                    .max()
-                    .ifPresent(ms -> shutdown.await(ms, TimeUnit.MILLISECONDS));
+        while (later.size() > 0 && !isOver()) {
+            var _ = shutdown.await(later.waitNs(BATCH, System.nanoTime()), TimeUnit.NANOSECONDS);
+            Map<ChunkKey, ChunkShape> blocks = later.take(BATCH);
             look(blocks, Aim.MAKE_LATER);
             tally.add(Count.LOOKED, blocks.size());
         }
@@ -520,7 +511,7 @@ final class RepairPass implements AutoCloseable {
             } else if (!last
                     && (missing.size() == 1 || youngForMs(block) > 0)
                     && later.size() < MOST_LATER) {
-                later.add(Map.entry(block, shape));
+                later.add(block, shape, youngForMs(block), System.nanoTime());
                 tally.add(Count.TOTAL);
             } else {
                 return Optional.of(() -> own.forEach(this::rebuild));
