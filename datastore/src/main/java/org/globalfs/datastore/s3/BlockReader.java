@@ -121,7 +121,7 @@ final class BlockReader {
                         transfers.start(
                                 chunk, bucket, () -> buckets.read(bucket, piece, from, bytes));
                     };
-            read.start(fetch);
+            read.start(fetch, buckets.waysNs(ref));
             long late = System.nanoTime() + (suspect[0] ? 0 : S3BlockStore.LATE_NS);
             read.run(fetch, transfers, late, deadline);
         }

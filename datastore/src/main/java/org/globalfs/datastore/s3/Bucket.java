@@ -73,6 +73,7 @@ final class Bucket implements AutoCloseable {
     private boolean closed;
     private volatile long suspectUntilNs = System.nanoTime();
     private volatile boolean read;
+    private final RequestTime way = new RequestTime();
 
     Bucket(S3Bucket place, S3BlockStore.Options options) {
         this.place = place;
@@ -115,15 +116,19 @@ final class Bucket implements AutoCloseable {
 
     /** Bytes of an object, fewer if it is shorter; null: there is no such object. */
     byte @Nullable [] get(String key, ObjectFormat.Span span) throws BlockStoreException {
+        long start = System.nanoTime();
         ResponseTransformer<GetObjectResponse, byte[]> bytes =
                 (response, stream) -> {
+                    if (read) { // else it was loading the client and connecting that took so long
+                        long now = System.nanoTime();
+                        way.record(now - start, now);
+                    }
                     try {
                         return stream.readNBytes(span.bytes());
                     } catch (IOException e) {
                         throw RetryableException.create("the answer broke off", e);
                     }
                 };
-        long start = System.nanoTime();
         try {
             byte[] answer =
                     client().getObject(
@@ -160,6 +165,11 @@ final class Bucket implements AutoCloseable {
     /** Whether this process has read something of it: it is connected then. */
     boolean wasRead() {
         return read;
+    }
+
+    /** How long it takes to begin an answer; {@link RequestTime#UNKNOWN}. */
+    long wayNs() {
+        return way.ns(System.nanoTime());
     }
 
     private void suspect() {

@@ -99,6 +99,15 @@ final class Buckets implements AutoCloseable {
                 : partitions.get(Spread.bucket(ref.getIdLow(), chunk, ref.getEpoch()));
     }
 
+    /** How far away each chunk of a block is whose buckets are known here, by index. */
+    long[] waysNs(BlockRef ref) {
+        long[] ways = new long[ref.getDataChunks() + ref.getParityChunks()];
+        for (int chunk = 0; chunk < ways.length; chunk++) {
+            ways[chunk] = of(ref, chunk).wayNs();
+        }
+        return ways;
+    }
+
     String prefix(int region) {
         return Piece.prefix(cluster, region);
     }

@@ -40,8 +40,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What is read of another region's blocks, and of those of all regions, is asked of the caches
  * of the own region first, if it was opened so ({@link #throughCaches}); what they do not have, or
- * not soon, comes from the buckets. Whether a block can be read at all, and what is made anew, only
- * the buckets say. For a cache it is itself where chunks come from: a whole block is one chunk.
+ * not soon, comes from the buckets, the nearest ones if they have enough. Whether a block can be
+ * read at all, and what is made anew, only the buckets say. For a cache it is itself where chunks
+ * come from: a whole block is one chunk.
  *
  * <p>No request is larger than a block, less than the smallest part of an upload in parts.
  */

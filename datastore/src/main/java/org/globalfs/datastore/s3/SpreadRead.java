@@ -10,10 +10,10 @@ import org.globalfs.datastore.erasure.ReedSolomon;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a range of a coded block: from the data chunks that it lies in, or, as soon as one of them
- * fails or is late, from any k chunks. Of a range within one chunk the same bytes of the others are
- * enough. Chunks that the reader has already, from a cache, are not asked for, and spare others.
- * Not thread-safe: the reader's.
+ * Reads a range of a coded block: from the data chunks that it lies in, or the k nearest where
+ * those are farther; as soon as one of them fails or is late, from any k chunks. Of a range within
+ * one chunk the same bytes of the others are enough. Chunks that the reader has already, from a
+ * cache, are not asked for, and spare others. Not thread-safe: the reader's.
  */
 final class SpreadRead {
     private final ReedSolomon code;
@@ -85,23 +85,29 @@ final class SpreadRead {
         asked[chunk] = true;
     }
 
-    /** Asks for what lacks of the range, or for less if that is enough to decode the rest. */
-    void start(Fetch fetch) throws IOException {
+    /**
+     * Asks for what lacks of the range, or for what it can be decoded from sooner ({@link
+     * ChunkChoice}).
+     *
+     * @param waysNs how far away each chunk is, by index
+     */
+    void start(Fetch fetch, long[] waysNs) throws IOException {
+        long others = 0;
+        for (int c = 0; c < code.chunks(); c++) {
+            others |= asked[c] ? 0 : 1L << c;
+        }
+        long lacking = wanted() & others;
         int enough = code.dataChunks() - whole;
-        for (int c = first(); c <= last() && enough > 0; c++) {
-            if (ask(fetch, c)) {
-                enough--;
-            }
+        for (int c : ChunkChoice.of(lacking, others & ~lacking, enough, waysNs, width)) {
+            ask(fetch, c);
         }
     }
 
-    private boolean ask(Fetch fetch, int chunk) throws IOException {
-        if (asked[chunk]) {
-            return false;
+    private void ask(Fetch fetch, int chunk) throws IOException {
+        if (!asked[chunk]) {
+            asked[chunk] = true;
+            fetch.start(chunk, from, width);
         }
-        asked[chunk] = true;
-        fetch.start(chunk, from, width);
-        return true;
     }
 
     /**
@@ -129,7 +135,7 @@ final class SpreadRead {
                 failures.add(outcome.failure());
             }
             for (int c = 0; c < code.chunks() && !others; c++) {
-                var _ = ask(fetch, c);
+                ask(fetch, c);
             }
             others = true;
         }

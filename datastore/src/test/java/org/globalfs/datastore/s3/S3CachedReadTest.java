@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -201,6 +202,39 @@ class S3CachedReadTest {
                     return reads.get() - before <= 3;
                 });
         assertThat(statistics().partHits()).isPositive();
+    }
+
+    /** The other two have as many chunks as are needed. */
+    @Test
+    void aBucketThatIsFartherIsNotRead() throws IOException {
+        AtomicInteger far = new AtomicInteger();
+        try (FaultyLink slow = new FaultyLink(s3.endpoint());
+                S3BlockStore reader =
+                        s3.openThroughCaches(CLUSTER, "region1", discovery, slow.endpoint())) {
+            slow.delay(head -> {
+                if (head.startsWith("GET /care-b3/")) {
+                    far.incrementAndGet();
+                    takeLong();
+                }
+            });
+            byte[] content = S3Cluster.bytes(600_000, 7);
+            BlockRef ref = store.put(GLOBAL, ByteBuffer.wrap(content));
+            await().atMost(60, TimeUnit.SECONDS)
+                    .until(() -> {
+                        int before = far.get();
+                        assertThat(reader.get(ref, 0, content.length).array()).isEqualTo(content);
+                        assertThat(far.get()).isPositive();
+                        return far.get() == before;
+                    });
+        }
+    }
+
+    private static void takeLong() {
+        try {
+            assertThat(new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS)).isFalse();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test
