@@ -264,7 +264,7 @@ class GrantTableTest {
             }
         }
         assertThat(granted).isEqualTo(most);
-        long newcomer = sessions + 1;
+        long newcomer = sessions + 1L;
         assertThat(small.grant(newcomer, List.of(FILE), 0, LEASE_MS).ms()).isZero();
         assertThat(small.grant(1, List.of(1_200L), 0, LEASE_MS).ms()).as("held").isPositive();
         int shed = 0;
