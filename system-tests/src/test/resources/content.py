@@ -281,6 +281,45 @@ def fragments():
     assert elsewhere("fragments") == expected
 
 
-for check in [allocation, holes, copies, temporary, mappings, direct, limits, writers, fragments]:
+def follow(path, records):
+    """Reads what is there of a file that grows by numbered records of 100 bytes, until it has all."""
+    fd = os.open(path, os.O_RDONLY)
+    at = 0
+    while at < records * 100:
+        got = os.pread(fd, 65536, at)
+        expected = b"".join(b"%099d\n" % n for n in range(at // 100, (at + len(got)) // 100 + 1))
+        assert got == expected[at % 100 :][: len(got)], (at, len(got), got[-100:])
+        at += len(got)
+
+
+def followed():
+    """Two processes read a file all the while as a third appends to it, synced or not."""
+    for sync, records in [(False, 600), (True, 200)]:
+        name = "followed-%d" % sync
+        fd = os.open(os.path.join(A, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        readers = []
+        for _ in range(2):
+            child = os.fork()
+            if child == 0:
+                try:
+                    follow(os.path.join(A, name), records)
+                    os._exit(0)
+                except BaseException as e:
+                    print("followed:", repr(e), flush=True)
+                    os._exit(1)
+            readers.append(child)
+        for n in range(records):
+            os.write(fd, b"%099d\n" % n)
+            if sync:
+                os.fsync(fd)
+            assert os.fstat(fd).st_size == 100 * (n + 1)
+        for child in readers:
+            assert os.waitpid(child, 0)[1] == 0
+        os.close(fd)
+        assert len(elsewhere(name)) == 100 * records
+
+
+CHECKS = [allocation, holes, copies, temporary, mappings, direct, limits, writers, fragments, followed]
+for check in CHECKS:
     check()
     print(check.__name__, "ok", flush=True)

@@ -90,6 +90,9 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
     /** Runs before a read is answered. */
     public volatile Runnable beforeRead = () -> {};
 
+    /** Runs when a read has been answered, before who asked gets to know. */
+    public volatile Runnable afterRead = () -> {};
+
     public final AtomicInteger updates = new AtomicInteger();
     public final List<Integer> asked = new ArrayList<>();
     public volatile int leaseMs;
@@ -162,7 +165,9 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
             public ReadReply read(Replica replica, ReadRequest request, long timeoutMs)
                     throws NoReplyException {
                 reach(replica);
-                return FakeCluster.this.read(replica, request);
+                ReadReply reply = FakeCluster.this.read(replica, request);
+                afterRead.run();
+                return reply;
             }
 
             @Override

@@ -60,6 +60,12 @@ public final class FileContent {
     private @Nullable Pending current;
     private @Nullable Pending committing;
 
+    /** How many appends were taken. */
+    private long appended;
+
+    /** Of the inode, by a commit of this client. */
+    private long newestMade;
+
     /** Where an appending {@code current} or {@code committing} is believed to begin. */
     private long appendAt;
 
@@ -130,6 +136,18 @@ public final class FileContent {
         }
     }
 
+    /**
+     * So many writes to the end of the file were taken; each shows in what is read from then on.
+     */
+    public long appended() {
+        lock.lock();
+        try {
+            return appended;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     long pendingForNs(long nowNs) {
         lock.lock();
         try {
@@ -190,6 +208,7 @@ public final class FileContent {
             if (append && !target.hasData()) {
                 appendAt = offset;
             }
+            appended += append ? 1 : 0;
             target.reserved(home, memory);
             target.hasPages |= pages;
             target.write(
@@ -304,6 +323,9 @@ public final class FileContent {
         } finally {
             lock.lock();
             committing = null;
+            if (pending.madeVersion() != Long.MAX_VALUE) {
+                newestMade = Math.max(newestMade, pending.madeVersion());
+            }
             // First of all, as finishing may fail: they go on when the lock is free.
             committed.signalAll();
             finish(pending, result);
@@ -478,10 +500,30 @@ public final class FileContent {
      */
     public record Outcome(int errno, @Nullable Answer<UpdateReply> answer) {}
 
-    /** The attributes with what is pending on top, as this client sees them; null: nothing is. */
+    /**
+     * Whether a commit of this client has made a later version: what was pending is in that one.
+     */
+    public boolean isNewerThan(long version) {
+        lock.lock();
+        try {
+            return newestMade > version;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The attributes with what is pending on top, as this client sees them; null: nothing is.
+     * Returns once it is certain whether they have what is being appended.
+     */
     public @Nullable Attributes overlay(Attributes base) {
         lock.lock();
         try {
+            while (committing != null
+                    && committing.append()
+                    && committing.madeVersion() == Long.MAX_VALUE) {
+                committed.awaitUninterruptibly();
+            }
             if (committing == null && current == null) {
                 return null;
             }

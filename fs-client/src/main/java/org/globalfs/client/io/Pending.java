@@ -108,6 +108,11 @@ final class Pending {
         madeVersion = version;
     }
 
+    /** Which version its command made; {@link Long#MAX_VALUE}: nobody knows yet. */
+    long madeVersion() {
+        return madeVersion;
+    }
+
     /** How the file looks once this is committed, as far as the client can tell. */
     void overlay(Attributes result) {
         if (append && result.getVersion() >= madeVersion) {

@@ -128,23 +128,20 @@ final class FileBacking implements Backing {
             if (answer.reply().isSetAttributes()) {
                 made.accept(answer.reply().getAttributes().getVersion());
             }
+            boolean append = op.isSetWrite() && op.getWrite().isAppend();
+            if (append && answer.reply().isSetAttributes()) {
+                // Before anybody finds the new size in the cache, and tells the kernel.
+                grants.outdated(ino, answer.reply().getAttributes().getVersion());
+            }
             requests.learn(answer, stamp, ino);
-            learnPages(ino, op, answer);
-            return answer;
-        }
-    }
-
-    private void learnPages(long ino, UpdateOp op, Answer<UpdateReply> answer) {
-        if (!answer.answered()) {
-            pages.forget(ino);
-        } else if (answer.reply().isSetAttributes()) {
-            long version = answer.reply().getAttributes().getVersion();
-            if (op.isSetWrite() && op.getWrite().isAppend()) {
-                grants.outdated(ino, version);
-            } else {
+            if (!answer.answered()) {
+                pages.forget(ino);
+            } else if (!append && answer.reply().isSetAttributes()) {
+                long version = answer.reply().getAttributes().getVersion();
                 pages.changed(ino, version, versionSteps(op));
                 grants.known(ino, version);
             }
+            return answer;
         }
     }
 

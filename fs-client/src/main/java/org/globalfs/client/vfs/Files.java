@@ -497,7 +497,7 @@ final class Files {
         Handle open = files.usable(handle);
         Patience patience = requests.patience(caller);
         int start = into.position();
-        long appendsBefore = open.inode.appends.get();
+        long appendedBefore = open.content().appended();
         boolean anew = false;
         boolean outgrown;
         try {
@@ -517,12 +517,12 @@ final class Files {
                 grants.read(ino, version);
                 // Who asked for attributes or appended meanwhile may tell the kernel of a greater
                 // size; it takes what is missing of this answer for zeros then.
-                // An append that looks for pages from here on has these dropped, see appended.
+                // An append that is taken from here on has these dropped, see appended.
                 long end = offset + into.position() - start;
                 boolean appending =
                         !anew
                                 && (open.content().appends()
-                                        || open.inode.appends.get() != appendsBefore);
+                                        || open.content().appended() != appendedBefore);
                 boolean outgrew = !(anew && pastPages(open)) && open.inode.outgrew(version, end);
                 outgrown = into.hasRemaining() && (appending || outgrew);
                 anew = true;
@@ -562,8 +562,6 @@ final class Files {
             throw failed(e);
         }
         if (append) {
-            // First: a read under way that does not see this has its pages seen by that.
-            open.inode.appends.incrementAndGet();
             appended(open);
         }
         if (appends(open.flags) && (flags & OpenFlags.O_DSYNC) != 0) {

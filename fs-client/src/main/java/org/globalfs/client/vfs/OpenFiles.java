@@ -41,8 +41,8 @@ final class OpenFiles {
         private int handles;
         private volatile Attributes attributes;
 
-        /** So many appends of this client were taken: the kernel may hear of a greater size. */
-        final AtomicLong appends = new AtomicLong();
+        /** So many appends were taken when pages of before were last given up for them. */
+        private volatile long appendsShown;
 
         OpenInode(FileContent content, Attributes attributes) {
             this.content = content;
@@ -178,10 +178,29 @@ final class OpenFiles {
         return handles.values().stream().anyMatch(h -> h.content().ino() == ino && h.writes());
     }
 
-    /** The attributes with this client's uncommitted changes on top; null: there are none. */
+    /**
+     * The attributes with this client's uncommitted changes on top; null: there are none. The
+     * kernel's pages of before an append are to be dropped from here on: it would take what they
+     * lack for zeros once it is told.
+     */
     @Nullable Attributes overlay(Attributes attributes) {
         OpenInode open = inodes.get(attributes.getIno());
-        return open == null ? null : open.content.overlay(attributes);
+        Attributes pending = open == null ? null : open.content.overlay(attributes);
+        if (open == null || pending == null) {
+            return null;
+        }
+        long appended = open.content.appended();
+        if (appended != open.appendsShown) {
+            grants.outdated(attributes.getIno(), attributes.getVersion());
+            open.appendsShown = appended; // not before: whoever finds it so may tell the kernel
+        }
+        return pending;
+    }
+
+    /** Whether the attributes are of before a change of this client that is committed. */
+    boolean isOld(Attributes attributes) {
+        OpenInode open = inodes.get(attributes.getIno());
+        return open != null && open.content.isNewerThan(attributes.getVersion());
     }
 
     void seen(Attributes attributes) {
