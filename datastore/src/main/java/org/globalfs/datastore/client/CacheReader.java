@@ -27,6 +27,9 @@ public final class CacheReader implements AutoCloseable {
     private final FailureDetector detector;
     private final RegionCaches caches;
 
+    /** For what nobody else has: as long as an operation may well take. */
+    private static final long ELSE_NOWHERE_NS = TimeUnit.SECONDS.toNanos(3);
+
     /**
      * @param region where this process is
      */
@@ -41,7 +44,8 @@ public final class CacheReader implements AutoCloseable {
 
     /**
      * What the region has of a block's chunks, and tells the cache that the block is read. A cache
-     * that fails, or takes longer than caches do, has nothing: this waits half a second at most.
+     * that fails, or takes longer than caches do, has nothing: this waits half a second at most,
+     * and as long again for a name to be looked up.
      *
      * @param wanted chunks that suffice, if all of them are there: a bit by chunk index
      * @param from the first byte of each chunk that is read
@@ -51,14 +55,33 @@ public final class CacheReader implements AutoCloseable {
      */
     public Map<Integer, byte[]> read(BlockRef ref, long wanted, int from, int to)
             throws InterruptedIOException {
-        if (caches.cacheOf(ref, false) == null) {
+        return read(ref, wanted, from, to, false);
+    }
+
+    /**
+     * As {@link #read}, of what is to be had nowhere else: asks a cache that is suspect too, and
+     * waits for it some seconds.
+     */
+    public Map<Integer, byte[]> readPatiently(BlockRef ref, long wanted, int from, int to)
+            throws InterruptedIOException {
+        return read(ref, wanted, from, to, true);
+    }
+
+    private Map<Integer, byte[]> read(
+            BlockRef ref, long wanted, int from, int to, boolean patiently)
+            throws InterruptedIOException {
+        if (caches.cacheOf(ref, patiently) == null) {
             return Map.of();
         }
         try {
             Lane lane = lanes.take(System.nanoTime() + LANE_WAIT_NS);
             try {
-                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, false);
-                return read != null && await(read, lane) ? columns(read) : Map.of();
+                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, patiently);
+                if (read == null) {
+                    return Map.of();
+                }
+                long untilNs = patiently ? System.nanoTime() + ELSE_NOWHERE_NS : read.untilNs();
+                return await(read, lane, untilNs) ? columns(read) : Map.of();
             } finally {
                 lanes.give(lane);
             }
@@ -71,7 +94,7 @@ public final class CacheReader implements AutoCloseable {
     }
 
     /** False: it is late. */
-    private static boolean await(CacheRead read, Lane lane) throws IOException {
+    private static boolean await(CacheRead read, Lane lane, long untilNs) throws IOException {
         while (true) {
             Exchange exchange;
             while ((exchange = lane.poll()) != null) {
@@ -79,11 +102,11 @@ public final class CacheReader implements AutoCloseable {
                     return true;
                 }
             }
-            if (System.nanoTime() - read.untilNs() >= 0) {
+            if (System.nanoTime() - untilNs >= 0) {
                 read.late();
                 return false;
             }
-            lane.await(read.untilNs());
+            lane.await(untilNs);
         }
     }
 

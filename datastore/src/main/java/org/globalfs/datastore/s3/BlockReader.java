@@ -3,7 +3,6 @@ package org.globalfs.datastore.s3;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.client.CacheReader;
@@ -19,14 +18,13 @@ import org.slf4j.LoggerFactory;
  */
 final class BlockReader {
     private static final Logger LOG = LoggerFactory.getLogger(BlockReader.class);
-    private static final long WARN_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final Buckets buckets;
     private final Transfers.Threads threads;
     private final long deadlineNs;
     private final int ownRegion;
     private final @Nullable CacheReader caches;
-    private final AtomicLong warnedNs = new AtomicLong(System.nanoTime() - WARN_NS);
+    private final RareWarning warning = new RareWarning();
 
     /**
      * @param deadlineMs a read takes at most this
@@ -77,19 +75,33 @@ final class BlockReader {
             return;
         }
         try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
+            boolean suspect = bucket.isSuspect();
             transfers.start(
                     0, bucket, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
-            var outcome = transfers.next(deadline);
-            if (outcome == null) {
-                throw new BlockStoreException(
-                        Reason.UNREACHABLE, "reading " + bucket + " took longer than its deadline");
+            long late = System.nanoTime() + (suspect ? 0 : S3BlockStore.LATE_NS);
+            var outcome = transfers.next(asked == null ? deadline : Math.min(late, deadline));
+            byte[] value = outcome == null ? null : outcome.value();
+            if (value == null && asked != null && !(outcome != null && isLost(outcome.why()))) {
+                // It may have been the cache's bad moment only.
+                value = asked.readPatiently(ref, 1, offset, offset + length).get(0);
             }
-            byte[] value = outcome.value();
+            if (value == null && outcome == null) {
+                outcome = transfers.next(deadline);
+                value = outcome == null ? null : outcome.value();
+            }
             if (value == null) {
-                throw outcome.why();
+                throw outcome != null
+                        ? outcome.why()
+                        : new BlockStoreException(
+                                Reason.UNREACHABLE,
+                                "reading " + bucket + " took longer than its deadline");
             }
             System.arraycopy(value, 0, into, at, length);
         }
+    }
+
+    private static boolean isLost(BlockStoreException why) {
+        return why.reason() == Reason.LOST;
     }
 
     private void readSpread(
@@ -124,19 +136,24 @@ final class BlockReader {
             read.start(fetch, buckets.waysNs(ref));
             long late = System.nanoTime() + (suspect[0] ? 0 : S3BlockStore.LATE_NS);
             read.run(fetch, transfers, late, deadline);
+        } catch (BlockStoreException e) {
+            if (asked == null || isLost(e) || !completed(read, ref, asked)) {
+                throw e;
+            }
         }
         read.copy(into, at);
-        if (!read.failures().isEmpty()) {
-            warn(ref, read.failures().getFirst());
+        if (!read.failures().isEmpty() && warning.isDue()) {
+            // While a region is away every read has something to say.
+            LOG.warn(
+                    "reading {} without a chunk: {}", ref, read.failures().getFirst().getMessage());
         }
     }
 
-    /** While a region is away every read has something to say. */
-    private void warn(BlockRef ref, BlockStoreException failure) {
-        long now = System.nanoTime();
-        long before = warnedNs.get();
-        if (now - before >= WARN_NS && warnedNs.compareAndSet(before, now)) {
-            LOG.warn("reading {} without a chunk: {}", ref, failure.getMessage());
-        }
+    /** With what a cache has that had no, or not every, chosen chunk in time before. */
+    private static boolean completed(SpreadRead read, BlockRef ref, CacheReader asked)
+            throws IOException {
+        asked.readPatiently(ref, read.wanted(), read.from(), read.from() + read.width())
+                .forEach(read::have);
+        return read.complete();
     }
 }

@@ -116,10 +116,11 @@ final class Bucket implements AutoCloseable {
 
     /** Bytes of an object, fewer if it is shorter; null: there is no such object. */
     byte @Nullable [] get(String key, ObjectFormat.Span span) throws BlockStoreException {
+        boolean counts = read; // else it is loading the client and connecting that take so long
         long start = System.nanoTime();
         ResponseTransformer<GetObjectResponse, byte[]> bytes =
                 (response, stream) -> {
-                    if (read) { // else it was loading the client and connecting that took so long
+                    if (counts) {
                         long now = System.nanoTime();
                         way.record(now - start, now);
                     }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.protocol.config.BlockStorage;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 final class Buckets implements AutoCloseable {
+    private static final long FARTHEST_NS = TimeUnit.HOURS.toNanos(1);
+
     private final String cluster;
     private final List<Bucket> all = new ArrayList<>();
 
@@ -99,11 +102,15 @@ final class Buckets implements AutoCloseable {
                 : partitions.get(Spread.bucket(ref.getIdLow(), chunk, ref.getEpoch()));
     }
 
-    /** How far away each chunk of a block is whose buckets are known here, by index. */
+    /**
+     * How far away each chunk of a block is whose buckets are known here, by index; one whose
+     * bucket has just failed is farther than all others.
+     */
     long[] waysNs(BlockRef ref) {
         long[] ways = new long[ref.getDataChunks() + ref.getParityChunks()];
         for (int chunk = 0; chunk < ways.length; chunk++) {
-            ways[chunk] = of(ref, chunk).wayNs();
+            Bucket bucket = of(ref, chunk);
+            ways[chunk] = bucket.isSuspect() ? FARTHEST_NS : bucket.wayNs();
         }
         return ways;
     }

@@ -9,12 +9,17 @@ import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.client.FetchedChunk;
 import org.globalfs.protocol.wire.BlockRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Gets whole chunks of a block, verified, from their buckets; makes do with those that come. */
 final class ChunkFetch {
+    private static final Logger LOG = LoggerFactory.getLogger(ChunkFetch.class);
+
     private final Buckets buckets;
     private final Transfers.Threads threads;
     private final long patienceNs;
+    private final RareWarning warning = new RareWarning();
 
     /**
      * @param patienceMs what has not come by then is left out
@@ -53,6 +58,9 @@ final class ChunkFetch {
                 }
                 if (failure == null || failure.reason() == Reason.LOST) {
                     unanswered &= ~(1L << outcome.tag());
+                } else if (warning.isDue()) {
+                    // Nobody else would say why a cache stays empty.
+                    LOG.warn("a chunk of {} does not come: {}", ref, failure.getMessage());
                 }
             }
         }

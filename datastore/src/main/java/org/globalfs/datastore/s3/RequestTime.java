@@ -12,6 +12,10 @@ final class RequestTime {
     static final long UNKNOWN = -1;
 
     private static final double WEIGHT_OF_NEW = 0.2;
+
+    /** Of what it was: one request that was tried twice says little. */
+    private static final int MOST_TIMES = 3;
+
     private static final long KNOWN_FOR_NS = TimeUnit.SECONDS.toNanos(60);
 
     private volatile long averageNs = UNKNOWN;
@@ -20,7 +24,12 @@ final class RequestTime {
     void record(long tookNs, long nowNs) {
         long before = ns(nowNs);
         averageNs =
-                before == UNKNOWN ? tookNs : before + (long) (WEIGHT_OF_NEW * (tookNs - before));
+                before == UNKNOWN
+                        ? tookNs
+                        : before
+                                + (long)
+                                        (WEIGHT_OF_NEW
+                                                * (Math.min(tookNs, MOST_TIMES * before) - before));
         measuredNs = nowNs;
     }
 

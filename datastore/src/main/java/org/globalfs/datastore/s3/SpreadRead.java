@@ -142,6 +142,15 @@ final class SpreadRead {
         rebuild();
     }
 
+    /** Whether the range can be had from what is there; then it is. */
+    boolean complete() {
+        boolean enough = hasRange() || whole >= code.dataChunks();
+        if (enough) {
+            rebuild();
+        }
+        return enough;
+    }
+
     /** What was found out on the way although the range could be read. */
     List<BlockStoreException> failures() {
         return failures;
