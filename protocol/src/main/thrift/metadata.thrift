@@ -178,11 +178,12 @@ struct RenewSessionOp {
 
 /** Removes orphans that no session with a lease claims and that have been ones for the grace period; their blocks join the doomed list. Proposed by the coordinator only. */
 struct CollectOrphansOp {
-  1: required i32 limit;             // 0: none, but sessions that were silent for too long are forgotten
+  1: required i32 limit;             // 0: none
   2: optional map<i64, i64> lapsed;  // session -> time of its last renewal: its lease ends, unless it has renewed since
   3: optional i64 before;            // what became an orphan before this time has been one for the grace period. Without it, as in logs of old, the command's time tells that, and which leases run
   4: optional i64 first;             // inodes of lower numbers are left alone
   5: optional i64 last;              // so are those of higher ones
+  6: optional bool silence;          // whether sessions that were silent for too long are forgotten. Without it, as in logs of old, they are, by the command's time
 }
 
 /** Blocks of the doomed list that the datastore has deleted. Proposed by the coordinator only. */

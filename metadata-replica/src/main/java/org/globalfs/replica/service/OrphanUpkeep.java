@@ -37,7 +37,11 @@ final class OrphanUpkeep {
     private @Nullable Proposed proposed;
     private long from;
     private long passNs;
+
+    /** When sessions were looked at last, by whichever coordinator. */
     private long sessionsNs;
+
+    private long silenceTime;
 
     private record Proposed(Orphaned part, long atNs) {}
 
@@ -53,6 +57,11 @@ final class OrphanUpkeep {
         long nowNs = nanoTime.getAsLong();
         long timeNs = HybridClock.ns(partition.use(PartitionState::lastTimestamp));
         long beforeNs = grace.over(nowNs, timeNs);
+        long silence = partition.use(PartitionState::silenceTime);
+        if (silence != silenceTime) {
+            silenceTime = silence;
+            sessionsNs = nowNs;
+        }
         if (!multicast.isCoordinator(partition.partition())) {
             proposed = null;
             from = 0;
@@ -60,7 +69,7 @@ final class OrphanUpkeep {
         }
         if (nowNs - sessionsNs >= SESSIONS_NS && partition.use(PartitionState::sessions) > 0) {
             sessionsNs = nowNs;
-            var _ = propose(new CollectOrphansOp(0).setBefore(Long.MIN_VALUE));
+            var _ = propose(new CollectOrphansOp(0).setBefore(Long.MIN_VALUE).setSilence(true));
         }
         if (partition.use(PartitionState::orphans) > 0 && !isUnderWay(nowNs)) {
             goOn(beforeNs, nowNs);
@@ -100,6 +109,7 @@ final class OrphanUpkeep {
         } else if (propose(
                 new CollectOrphansOp(AT_ONCE)
                         .setBefore(beforeNs)
+                        .setSilence(false)
                         .setFirst(part.first())
                         .setLast(part.last()))) {
             proposed = new Proposed(part, nowNs);

@@ -56,7 +56,11 @@ final class SessionLeases {
         if (lapsed.isEmpty()) {
             return;
         }
-        CollectOrphansOp op = new CollectOrphansOp(1).setBefore(Long.MIN_VALUE).setLapsed(lapsed);
+        CollectOrphansOp op =
+                new CollectOrphansOp(1)
+                        .setBefore(Long.MIN_VALUE)
+                        .setLapsed(lapsed)
+                        .setSilence(false);
         UpdateOp update = UpdateOp.collectOrphans(op);
         if (multicast.propose(ring, CommandBytes.internal(ring, update), new int[] {ring})) {
             LOG.info(

@@ -166,6 +166,11 @@ public final class PartitionState implements VerdictSource, AutoCloseable {
         return visible.counters.timestamp;
     }
 
+    /** What sessions' silence was measured by the last time. */
+    public long silenceTime() {
+        return visible.counters.sessionsNs;
+    }
+
     /** Last instance of ring 0 imported; for partition 0 the same as {@link #applied}. */
     public long importedThrough() {
         return visible.counters.importedThrough;

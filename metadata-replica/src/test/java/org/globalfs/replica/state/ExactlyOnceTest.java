@@ -149,6 +149,22 @@ final class ExactlyOnceTest {
         assertThat(rings.state(0).sessions()).isZero();
     }
 
+    /** Replicas that were stopped at different places of a log must agree on the rest of it. */
+    @Test
+    void anOldLogsCommandsForgetSessionsAsTheyDidThen() {
+        CollectOrphansOp old = new CollectOrphansOp(1).setBefore(Long.MIN_VALUE);
+        submit(0, rings.command(4, 0, 1, create(1, "d", Mode.DIRECTORY | 0755).getOp()));
+        assertThat(rings.state(0).sessions()).isEqualTo(1);
+        rings.passMs(31 * 24 * 3_600_000L);
+        rings.internal(0, UpdateOp.collectOrphans(new CollectOrphansOp(old).setSilence(false)));
+        rings.internal(0, UpdateOp.collectOrphans(new CollectOrphansOp(old).setSilence(true)));
+        assertThat(rings.state(0).sessions()).as("a time that jumped").isEqualTo(1);
+        long measured = rings.state(0).silenceTime();
+        rings.internal(0, UpdateOp.collectOrphans(old));
+        assertThat(rings.state(0).sessions()).isZero();
+        assertThat(rings.state(0).silenceTime()).isEqualTo(measured);
+    }
+
     @Test
     void nonsenseIsSkipped() {
         rings.deliver(0, List.of(new Entry.Command(1, new byte[] {1, 2, 3}, new int[0])));

@@ -317,7 +317,9 @@ public final class Machine {
                 if (collect.isSetBefore()) {
                     long first = collect.isSetFirst() ? collect.getFirst() : 0;
                     long last = collect.isSetLast() ? collect.getLast() : Long.MAX_VALUE;
-                    if (collect.getLimit() == 0) {
+                    if (!collect.isSetSilence()) {
+                        orphans.forgetSessionsByTime(nowNs);
+                    } else if (collect.isSilence()) {
                         orphans.forgetSessions(nowNs);
                     }
                     orphans.collect(collect.getLimit(), first, last, collect.getBefore());

@@ -67,6 +67,11 @@ final class Orphans {
         drop(sessions.expire(counters.sessionsNs, true));
     }
 
+    /** The same as replicas did it once. */
+    void forgetSessionsByTime(long nowNs) {
+        drop(sessions.expire(nowNs, true));
+    }
+
     /**
      * Collects orphans that no leased session claims.
      *

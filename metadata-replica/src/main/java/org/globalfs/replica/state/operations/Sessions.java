@@ -290,7 +290,8 @@ public final class Sessions {
     long silenceTime(long beforeNs, long nowNs) {
         long oldestNs = nowNs;
         for (Session session : sessions.values()) {
-            oldestNs = Math.min(oldestNs, session.seenNs);
+            // One that has only begun something is in no record yet, nor in other replicas'.
+            oldestNs = session.seenNs == 0 ? oldestNs : Math.min(oldestNs, session.seenNs);
         }
         return Math.min(nowNs, Math.max(beforeNs, oldestNs) + 2 * HOUR_NS);
     }
