@@ -31,6 +31,14 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     /** What stayed, or failed, is tried again after this long. */
     private static final long REST_MS = 60_000;
 
+    /**
+     * What stays for long, as in a quota, keeps what is used below it, too, and each of that is
+     * asked for by itself.
+     */
+    private static final long LONGEST_REST_MS = 900_000;
+
+    private static final int MOST_STAYS = 100_000;
+
     /** Whatever it was, the next tree would probably meet it too. */
     private static final long FAILURE_REST_MS = 10_000;
 
@@ -42,6 +50,10 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
     private final String region;
     private final LongSupplier clockMs;
     private final Map<Long, Long> resting = new HashMap<>();
+
+    /** How long a tree rested last whose directory itself had to stay. */
+    private final Map<Long, Long> stays = new HashMap<>();
+
     private final Map<MoveRule, Budgets> budgets = new HashMap<>();
     private long pausedUntilMs = Long.MIN_VALUE;
     private volatile boolean closed;
@@ -146,9 +158,10 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
                         "directory {} has to stay for now: it is in a quota that stays, too large"
                                 + " or in use by another operation",
                         ino);
-                rest(ino, REST_MS);
+                restLonger(ino);
                 return;
             }
+            stays.remove(ino);
             LOG.info(
                     "{} inodes below directory {} live in {} now{}",
                     charge.inodes,
@@ -200,6 +213,14 @@ final class Puller implements TreeMove.Access<IOException>, AutoCloseable {
 
     private void rest(long ino, long durationMs) {
         resting.put(ino, clockMs.getAsLong() + durationMs);
+    }
+
+    private void restLonger(long ino) {
+        if (stays.size() >= MOST_STAYS) {
+            stays.clear();
+        }
+        long restMs = stays.merge(ino, REST_MS, (last, _) -> Math.min(2 * last, LONGEST_REST_MS));
+        rest(ino, restMs);
     }
 
     /** Charges a move to its rule's budget. */

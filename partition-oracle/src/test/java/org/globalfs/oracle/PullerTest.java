@@ -169,7 +169,7 @@ class PullerTest {
 
     /** It lives where it did, whatever was asked for, and is not said to have moved. */
     @Test
-    void aTreeThatHasToStayIsAskedForAgainAfterAMinute() {
+    void aTreeThatHasToStayIsAskedForAgainAfterAMinuteAndThenMoreSeldom() {
         ofOther = new ReadReply().setStatus(Status.DONE).setErrno(Errno.ENOENT.number());
         stays = true;
         puller.pull();
@@ -179,6 +179,12 @@ class PullerTest {
         monitor.report(HERE, List.of(new DirectoryUse(WELL, 1, THERE, 1_000, 1_000)));
         puller.pull();
         assertThat(moved).containsExactly(WELL, WELL);
+        for (int minute = 0; minute < 2; minute++) {
+            clockMs.addAndGet(60_001);
+            monitor.report(HERE, List.of(new DirectoryUse(WELL, 1, THERE, 1_000, 1_000)));
+            puller.pull();
+            assertThat(moved).hasSize(2 + minute);
+        }
     }
 
     /** Others may be in the same case, so they are not asked for at once, but before it. */
