@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -170,6 +171,8 @@ final class SegmentPreparer {
             for (Segment oldest = trimmed.peek(); oldest != null; oldest = trimmed.peek()) {
                 try {
                     recycleNow(oldest);
+                } catch (NoSuchFileException e) {
+                    log.warn("somebody else has removed {}", oldest.file);
                 } catch (IOException e) {
                     log.warn("cannot recycle {}, will try again: {}", oldest.file, e.toString());
                     return;

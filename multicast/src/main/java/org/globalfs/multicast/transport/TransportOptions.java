@@ -15,7 +15,9 @@ public record TransportOptions(
         InetSocketAddress bind,
         Map<Integer, InetSocketAddress> peers,
         int maxQueuedBytes) {
-    private static final int LEAST_QUEUED_BYTES = 4 << 20;
+    /** Twice what ring 0 has under way at most, as buffers may be half empty. */
+    private static final int LEAST_QUEUED_BYTES = 32 << 20;
+
     private static final int MOST_QUEUED_BYTES = 64 << 20;
 
     /** Several peers may hang at once. */
