@@ -302,6 +302,7 @@ def followed():
             child = os.fork()
             if child == 0:
                 try:
+                    signal.alarm(60)
                     follow(os.path.join(A, name), records)
                     os._exit(0)
                 except BaseException as e:

@@ -1,9 +1,10 @@
 package org.globalfs.client.io;
 
 import java.util.List;
-import java.util.function.LongConsumer;
+import java.util.function.Consumer;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.Extent;
 import org.globalfs.protocol.wire.UpdateOp;
@@ -30,16 +31,20 @@ public interface Backing {
 
     default Answer<UpdateReply> update(
             long ino, Credentials credentials, UpdateOp op, Patience patience) {
-        return update(ino, credentials, op, patience, version -> {});
+        return update(ino, credentials, op, patience, attributes -> {});
     }
 
     /**
      * Likewise.
      *
-     * @param made is told which version of the inode it made, before any cache learns of that
+     * @param made is told what it made of the inode, before any cache learns of that
      */
     Answer<UpdateReply> update(
-            long ino, Credentials credentials, UpdateOp op, Patience patience, LongConsumer made);
+            long ino,
+            Credentials credentials,
+            UpdateOp op,
+            Patience patience,
+            Consumer<Attributes> made);
 
     /**
      * This update, made through {@link #update}, wrote these extents (at their real offsets) or

@@ -43,6 +43,7 @@ public final class FileContent {
     private static final Credentials NOBODY = new Credentials(0, 0);
     private static final int READ_ATTEMPTS = 8;
     private static final int MAX_PIECES = 2_000;
+    private static final long CERTAINTY_NS = 1_000_000_000L;
 
     private static final int IDLE = 0;
     private static final int FLUSHING = 1;
@@ -63,8 +64,11 @@ public final class FileContent {
     /** How many appends were taken. */
     private long appended;
 
-    /** Of the inode, by a commit of this client. */
-    private long newestMade;
+    /** What this client's last commit of pending changes was answered; null: there was none. */
+    private @Nullable Attributes made;
+
+    /** The newest version of the inode that attributes were told of. */
+    private long seenVersion;
 
     /** Where an appending {@code current} or {@code committing} is believed to begin. */
     private long appendAt;
@@ -315,6 +319,7 @@ public final class FileContent {
         Pending pending = current;
         Invariant.check(pending != null, "nothing to commit");
         current = null;
+        pending.commits(seenVersion);
         committing = pending;
         WriteBack.Committed result = WriteBack.Committed.failed(Errno.EIO);
         lock.unlock();
@@ -323,8 +328,10 @@ public final class FileContent {
         } finally {
             lock.lock();
             committing = null;
-            if (pending.madeVersion() != Long.MAX_VALUE) {
-                newestMade = Math.max(newestMade, pending.madeVersion());
+            Attributes answered = pending.made();
+            if (answered != null && (made == null || made.getVersion() < answered.getVersion())) {
+                made = answered;
+                seenVersion = Math.max(seenVersion, answered.getVersion());
             }
             // First of all, as finishing may fail: they go on when the lock is free.
             committed.signalAll();
@@ -500,34 +507,35 @@ public final class FileContent {
      */
     public record Outcome(int errno, @Nullable Answer<UpdateReply> answer) {}
 
-    /**
-     * Whether a commit of this client has made a later version: what was pending is in that one.
-     */
-    public boolean isNewerThan(long version) {
+    /** What the inode was like once this client's last commit was made; null: there was none. */
+    public @Nullable Attributes made() {
         lock.lock();
         try {
-            return newestMade > version;
+            return made;
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * The attributes with what is pending on top, as this client sees them; null: nothing is.
-     * Returns once it is certain whether they have what is being appended.
+     * The attributes as this client sees them: of its last commit if they are older, and with what
+     * is pending on top; null: neither is so. Where they may have what is just being appended this
+     * waits for that, a second at most: replicas tell of it hardly before its commit is answered.
      */
     public @Nullable Attributes overlay(Attributes base) {
         lock.lock();
         try {
-            while (committing != null
-                    && committing.append()
-                    && committing.madeVersion() == Long.MAX_VALUE) {
-                committed.awaitUninterruptibly();
+            awaitCertainty(base.getVersion());
+            seenVersion = Math.max(seenVersion, base.getVersion());
+            // What was pending when they were asked for may be committed since: they lack it.
+            Attributes newest = made;
+            if (newest == null || newest.getVersion() <= base.getVersion()) {
+                if (committing == null && current == null) {
+                    return null;
+                }
+                newest = base;
             }
-            if (committing == null && current == null) {
-                return null;
-            }
-            Attributes result = new Attributes(base);
+            Attributes result = new Attributes(newest);
             for (Pending pending : new Pending[] {committing, current}) {
                 if (pending != null) {
                     pending.overlay(result);
@@ -536,6 +544,24 @@ public final class FileContent {
             return result;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** A commit that begins later is in no attributes that somebody has already. Lock held. */
+    private void awaitCertainty(long version) {
+        Pending first = committing;
+        long leftNs = CERTAINTY_NS;
+        while (first != null
+                && committing == first
+                && first.mayBeIn(version)
+                && (made == null || made.getVersion() < version)
+                && leftNs > 0) {
+            try {
+                leftNs = committed.awaitNanos(leftNs);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
         }
     }
 

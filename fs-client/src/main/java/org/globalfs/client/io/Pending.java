@@ -35,7 +35,10 @@ final class Pending {
     private long writtenAtMs;
 
     /** Set by who commits it, without the file's lock. */
-    private volatile long madeVersion = Long.MAX_VALUE;
+    private volatile @Nullable Attributes made;
+
+    /** A version of the inode that there was before it was committed. */
+    private long notIn = Long.MAX_VALUE;
 
     /** Whether pages were written back into it. */
     boolean hasPages;
@@ -103,19 +106,30 @@ final class Pending {
         attributes = JoinedAttributes.merged(attributes, op);
     }
 
-    /** Its command made this version of the inode. */
-    void made(long version) {
-        madeVersion = version;
+    /** It is about to be committed, and is in no version up to this one. */
+    void commits(long version) {
+        notIn = version;
     }
 
-    /** Which version its command made; {@link Long#MAX_VALUE}: nobody knows yet. */
-    long madeVersion() {
-        return madeVersion;
+    /** Its command made the inode so. */
+    void made(Attributes attributes) {
+        made = attributes;
+    }
+
+    /** What its command made of the inode; null: nobody knows yet. */
+    @Nullable Attributes made() {
+        return made;
+    }
+
+    /** Whether it is an append of which nobody knows whether that version has it. */
+    boolean mayBeIn(long version) {
+        return append && made == null && version > notIn;
     }
 
     /** How the file looks once this is committed, as far as the client can tell. */
     void overlay(Attributes result) {
-        if (append && result.getVersion() >= madeVersion) {
+        Attributes answered = made;
+        if (append && answered != null && result.getVersion() >= answered.getVersion()) {
             // It is among them, at the end that the file had.
             return;
         }

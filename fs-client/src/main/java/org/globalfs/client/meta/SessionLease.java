@@ -294,7 +294,8 @@ public final class SessionLease {
         NavigableSet<Long> open = new TreeSet<>(openIn(term.partition));
         List<Long> inTurn = new ArrayList<>(open.tailSet(term.sought, false));
         inTurn.addAll(open.headSet(term.sought, true));
-        long untilNs = System.nanoTime() + FINDING_NS;
+        // The next renewal may be answered, and must not come too late for that.
+        long untilNs = System.nanoTime() + Math.min(FINDING_NS, interval.toNanos() / 4);
         for (long ino : inTurn) {
             boolean over = patience.cancelled() || System.nanoTime() - untilNs >= 0;
             if (over || !client.find(ino, patience::cancelled)) {

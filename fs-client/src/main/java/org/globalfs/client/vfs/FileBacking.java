@@ -2,7 +2,7 @@ package org.globalfs.client.vfs;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongConsumer;
+import java.util.function.Consumer;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.io.Backing;
@@ -12,6 +12,7 @@ import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.MetadataClient;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.ContentOp;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.Extent;
@@ -120,13 +121,17 @@ final class FileBacking implements Backing {
 
     @Override
     public Answer<UpdateReply> update(
-            long ino, Credentials credentials, UpdateOp op, Patience patience, LongConsumer made) {
+            long ino,
+            Credentials credentials,
+            UpdateOp op,
+            Patience patience,
+            Consumer<Attributes> made) {
         try (var _ = requests.taking()) {
             long stamp = cache.stamp();
             Answer<UpdateReply> answer =
                     client.update(requests.home(ino), credentials, op, patience);
             if (answer.reply().isSetAttributes()) {
-                made.accept(answer.reply().getAttributes().getVersion());
+                made.accept(answer.reply().getAttributes());
             }
             boolean append = op.isSetWrite() && op.getWrite().isAppend();
             if (append && answer.reply().isSetAttributes()) {

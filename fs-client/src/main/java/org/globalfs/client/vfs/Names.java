@@ -4,7 +4,6 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Name;
@@ -38,12 +37,6 @@ final class Names {
     private static final byte[] PARENT = {'.', '.'};
     private static final Credentials SYSTEM = new Credentials(0, 0);
     private static final int TARGETS = 10_000;
-
-    /** The cache hears of a commit within microseconds, and a replica knows of it. */
-    private static final int RENEWALS = 100;
-
-    private static final long RENEWAL_NS = 200_000;
-    private static final long PATIENCE_NS = 60_000_000_000L;
 
     private final Requests requests;
     private final MetadataCache cache;
@@ -197,16 +190,8 @@ final class Names {
         return new Entry(reply.stat(), entryTimeoutNs, reply.timeoutNs());
     }
 
-    AttributesReply reply(Attributes asked) throws FsException {
-        Attributes attributes = asked;
+    AttributesReply reply(Attributes attributes) throws FsException {
         Attributes pending = files.overlay(attributes);
-        for (int round = 0; files.isOld(attributes) && round < RENEWALS; round++) {
-            // What was pending when they were asked for is committed since: they lack it.
-            LockSupport.parkNanos(RENEWAL_NS);
-            Caller self = Caller.of(0, 0, new int[0], System.nanoTime() + PATIENCE_NS);
-            attributes = attributes(self, attributes.getIno());
-            pending = files.overlay(attributes);
-        }
         grants.settle(attributes.getIno());
         if (pending != null) {
             return new AttributesReply(stat(pending), 0);

@@ -179,9 +179,10 @@ final class OpenFiles {
     }
 
     /**
-     * The attributes with this client's uncommitted changes on top; null: there are none. The
-     * kernel's pages of before an append are to be dropped from here on: it would take what they
-     * lack for zeros once it is told.
+     * The attributes as this client sees them: with what it has committed since, and its
+     * uncommitted changes on top; null: there is nothing of that. The kernel's pages of before an
+     * append are to be dropped from here on: it would take what they lack for zeros once it is
+     * told.
      */
     @Nullable Attributes overlay(Attributes attributes) {
         OpenInode open = inodes.get(attributes.getIno());
@@ -189,18 +190,16 @@ final class OpenFiles {
         if (open == null || pending == null) {
             return null;
         }
+        Attributes made = open.content.made();
+        if (made != null) {
+            open.attributes(made);
+        }
         long appended = open.content.appended();
         if (appended != open.appendsShown) {
             grants.outdated(attributes.getIno(), attributes.getVersion());
             open.appendsShown = appended; // not before: whoever finds it so may tell the kernel
         }
         return pending;
-    }
-
-    /** Whether the attributes are of before a change of this client that is committed. */
-    boolean isOld(Attributes attributes) {
-        OpenInode open = inodes.get(attributes.getIno());
-        return open != null && open.content.isNewerThan(attributes.getVersion());
     }
 
     void seen(Attributes attributes) {

@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.ToIntFunction;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
@@ -371,7 +370,7 @@ class FileContentTest {
                 Credentials credentials,
                 UpdateOp op,
                 Patience patience,
-                LongConsumer made) {
+                Consumer<Attributes> made) {
             updates.incrementAndGet();
             beforeUpdate.accept(op);
             int refused = refusal.applyAsInt(op);
@@ -393,7 +392,7 @@ class FileContentTest {
                 reply.setOffset(base);
                 ContentMap after = before.changed(version.incrementAndGet(), size, placed);
                 map.set(Objects.requireNonNull(after));
-                made.accept(after.version());
+                made.accept(new Attributes().setVersion(after.version()).setSize(size));
             }
             onceMade.run();
             return new Answer<>(reply, 1, 0, 0);

@@ -16,11 +16,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongConsumer;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.Extent;
@@ -237,7 +238,7 @@ class WriteBackTest {
                 Credentials credentials,
                 UpdateOp op,
                 Patience patience,
-                LongConsumer made) {
+                Consumer<Attributes> made) {
             throw new AssertionError("nothing is committed");
         }
 
