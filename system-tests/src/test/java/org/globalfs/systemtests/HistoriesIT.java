@@ -72,7 +72,7 @@ final class HistoriesIT {
         return new FaultyRun.Settings(
                 workloads,
                 FaultKind.possible(around),
-                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 3)),
+                Duration.ofSeconds(Integer.getInteger("globalfs.histories.seconds", 2)),
                 Duration.ZERO,
                 false,
                 true,

@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
 final class BlockReader {
     private static final Logger LOG = LoggerFactory.getLogger(BlockReader.class);
 
+    /** A whole block from far away takes a second or two. */
+    private static final long SILENT_NS = TimeUnit.SECONDS.toNanos(5);
+
     private final Buckets buckets;
     private final Transfers.Threads threads;
     private final long deadlineNs;
@@ -78,7 +81,7 @@ final class BlockReader {
             boolean suspect = bucket.isSuspect();
             transfers.start(
                     0, bucket, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
-            long late = System.nanoTime() + (suspect ? 0 : S3BlockStore.LATE_NS);
+            long late = System.nanoTime() + (suspect ? S3BlockStore.LATE_NS : SILENT_NS);
             var outcome = transfers.next(asked == null ? deadline : Math.min(late, deadline));
             byte[] value = outcome == null ? null : outcome.value();
             if (value == null && asked != null && !(outcome != null && isLost(outcome.why()))) {

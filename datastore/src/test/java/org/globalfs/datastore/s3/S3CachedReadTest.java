@@ -282,7 +282,7 @@ class S3CachedReadTest {
             assertTimeoutPreemptively(
                     Duration.ofSeconds(100),
                     () -> {
-                        for (int i = 0; i < 20; i++) {
+                        for (int i = 0; i < 10; i++) {
                             readAll(blocks);
                         }
                     });

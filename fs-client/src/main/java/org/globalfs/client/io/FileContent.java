@@ -319,7 +319,7 @@ public final class FileContent {
         Pending pending = current;
         Invariant.check(pending != null, "nothing to commit");
         current = null;
-        pending.commits(seenVersion);
+        pending.seen(seenVersion);
         committing = pending;
         WriteBack.Committed result = WriteBack.Committed.failed(Errno.EIO);
         lock.unlock();
@@ -521,12 +521,13 @@ public final class FileContent {
      * The attributes as this client sees them: of its last commit if they are older, and with what
      * is pending on top; null: neither is so. Where they may have what is just being appended this
      * waits for that, a second at most: replicas tell of it hardly before its commit is answered.
+     * What they may have even then is left out: a size that is too great shows zeros.
      */
     public @Nullable Attributes overlay(Attributes base) {
         lock.lock();
         try {
-            awaitCertainty(base.getVersion());
-            seenVersion = Math.max(seenVersion, base.getVersion());
+            seen(base.getVersion());
+            boolean certain = awaitCertainty(base.getVersion());
             // What was pending when they were asked for may be committed since: they lack it.
             Attributes newest = made;
             if (newest == null || newest.getVersion() <= base.getVersion()) {
@@ -536,10 +537,11 @@ public final class FileContent {
                 newest = base;
             }
             Attributes result = new Attributes(newest);
-            for (Pending pending : new Pending[] {committing, current}) {
-                if (pending != null) {
-                    pending.overlay(result);
-                }
+            if (committing != null && certain) {
+                committing.overlay(result);
+            }
+            if (current != null) {
+                current.overlay(result);
             }
             return result;
         } finally {
@@ -547,22 +549,41 @@ public final class FileContent {
         }
     }
 
-    /** A commit that begins later is in no attributes that somebody has already. Lock held. */
-    private void awaitCertainty(long version) {
+    /** This version of the inode is known from now on. */
+    public void seen(long version) {
+        lock.lock();
+        try {
+            seenVersion = Math.max(seenVersion, version);
+            if (committing != null) {
+                committing.seen(version);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Waits while it is uncertain whether that version has what is being committed; true: it is
+     * certain now. A commit that begins later is in no version that somebody knows. Lock held.
+     */
+    private boolean awaitCertainty(long version) {
         Pending first = committing;
         long leftNs = CERTAINTY_NS;
         while (first != null
                 && committing == first
                 && first.mayBeIn(version)
-                && (made == null || made.getVersion() < version)
-                && leftNs > 0) {
+                && (made == null || made.getVersion() < version)) {
+            if (leftNs <= 0) {
+                return false;
+            }
             try {
                 leftNs = committed.awaitNanos(leftNs);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                return;
+                return false;
             }
         }
+        return true;
     }
 
     /**

@@ -37,8 +37,11 @@ final class Pending {
     /** Set by who commits it, without the file's lock. */
     private volatile @Nullable Attributes made;
 
-    /** A version of the inode that there was before it was committed. */
-    private long notIn = Long.MAX_VALUE;
+    /** Whether its command may have been executed. Set likewise. */
+    private volatile boolean sent;
+
+    /** A version of the inode that somebody knew before its command was sent. */
+    private long notIn;
 
     /** Whether pages were written back into it. */
     boolean hasPages;
@@ -106,9 +109,16 @@ final class Pending {
         attributes = JoinedAttributes.merged(attributes, op);
     }
 
-    /** It is about to be committed, and is in no version up to this one. */
-    void commits(long version) {
-        notIn = version;
+    /** Its command is about to be sent. */
+    void sent() {
+        sent = true;
+    }
+
+    /** Somebody knows this version of the inode already. */
+    void seen(long version) {
+        if (!sent) {
+            notIn = Math.max(notIn, version);
+        }
     }
 
     /** Its command made the inode so. */
@@ -123,7 +133,7 @@ final class Pending {
 
     /** Whether it is an append of which nobody knows whether that version has it. */
     boolean mayBeIn(long version) {
-        return append && made == null && version > notIn;
+        return append && sent && made == null && version > notIn;
     }
 
     /** How the file looks once this is committed, as far as the client can tell. */

@@ -358,6 +358,7 @@ public final class WriteBack implements AutoCloseable {
 
     /** What cuts off very many extents takes several commands. */
     private Answer<UpdateReply> update(long ino, Pending pending, UpdateOp op, Runnable progress) {
+        pending.sent();
         while (true) {
             Answer<UpdateReply> answer =
                     backing.update(

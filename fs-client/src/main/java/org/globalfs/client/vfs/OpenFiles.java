@@ -131,6 +131,7 @@ final class OpenFiles {
                             result.handles++;
                             return result;
                         });
+        inode.content.seen(attributes.getVersion());
         Handle handle = new Handle(numbers.incrementAndGet(), flags, inode);
         handles.put(handle.number, handle);
         return handle;

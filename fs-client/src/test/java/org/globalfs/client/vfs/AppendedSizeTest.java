@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** How long a file is while appends of this client are pending, and as they are committed. */
 class AppendedSizeTest {
 
-    private static final long SHORT_MS = 300;
+    private static final long LONGER_THAN_CERTAINTY_MS = 1_500;
 
     @TempDir Path folder;
 
@@ -78,18 +78,18 @@ class AppendedSizeTest {
                         asked.set(
                                 CompletableFuture.supplyAsync(
                                         this::size, Thread::startVirtualThread));
-                        awaitShortly(asked.get());
+                        awaitLongerThanThat(asked.get());
                     }
                 };
         flush();
         assertThat(asked.get().join()).isEqualTo(6);
     }
 
-    private static void awaitShortly(CompletableFuture<Long> answer) {
+    private static void awaitLongerThanThat(CompletableFuture<Long> answer) {
         try {
-            answer.get(SHORT_MS, TimeUnit.MILLISECONDS);
+            answer.get(LONGER_THAN_CERTAINTY_MS, TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            // Then it waits for the commit, which goes on now.
+            // It waits for the commit, which goes on now.
         } catch (InterruptedException | ExecutionException e) {
             throw new IllegalStateException(e);
         }

@@ -15,8 +15,8 @@ public record TransportOptions(
         InetSocketAddress bind,
         Map<Integer, InetSocketAddress> peers,
         int maxQueuedBytes) {
-    /** Twice what ring 0 has under way at most, as buffers may be half empty. */
-    private static final int LEAST_QUEUED_BYTES = 32 << 20;
+    /** What ring 0 has under way at most, and half as much, as buffers may be half empty. */
+    private static final int LEAST_QUEUED_BYTES = 24 << 20;
 
     private static final int MOST_QUEUED_BYTES = 64 << 20;
 

@@ -103,7 +103,7 @@ class SendQueueTest {
     @Test
     void whatMayWaitIsAPartOfTheMemory() {
         assertThat(TransportOptions.maxQueuedBytes(320L << 20)).isEqualTo(40 << 20);
-        assertThat(TransportOptions.maxQueuedBytes(96L << 20)).isEqualTo(32 << 20);
+        assertThat(TransportOptions.maxQueuedBytes(96L << 20)).isEqualTo(24 << 20);
         assertThat(TransportOptions.maxQueuedBytes(64L << 30)).isEqualTo(64 << 20);
     }
 
