@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,21 +56,29 @@ public final class CacheReader implements AutoCloseable {
      */
     public Map<Integer, byte[]> read(BlockRef ref, long wanted, int from, int to)
             throws InterruptedIOException {
-        return read(ref, wanted, from, to, false);
+        return read(ref, wanted, from, to, null);
     }
 
     /**
      * As {@link #read}, of what is to be had nowhere else: asks a cache that is suspect too, and
      * waits for it some seconds.
+     *
+     * @param deadlineNs nor longer than until then
      */
-    public Map<Integer, byte[]> readPatiently(BlockRef ref, long wanted, int from, int to)
+    public Map<Integer, byte[]> readPatiently(
+            BlockRef ref, long wanted, int from, int to, long deadlineNs)
             throws InterruptedIOException {
-        return read(ref, wanted, from, to, true);
+        long untilNs = System.nanoTime() + ELSE_NOWHERE_NS;
+        return read(ref, wanted, from, to, untilNs - deadlineNs < 0 ? untilNs : deadlineNs);
     }
 
+    /**
+     * @param patientUntilNs null: as long as caches take
+     */
     private Map<Integer, byte[]> read(
-            BlockRef ref, long wanted, int from, int to, boolean patiently)
+            BlockRef ref, long wanted, int from, int to, @Nullable Long patientUntilNs)
             throws InterruptedIOException {
+        boolean patiently = patientUntilNs != null;
         if (caches.cacheOf(ref, patiently) == null) {
             return Map.of();
         }
@@ -80,7 +89,7 @@ public final class CacheReader implements AutoCloseable {
                 if (read == null) {
                     return Map.of();
                 }
-                long untilNs = patiently ? System.nanoTime() + ELSE_NOWHERE_NS : read.untilNs();
+                long untilNs = patientUntilNs != null ? patientUntilNs : read.untilNs();
                 return await(read, lane, untilNs) ? columns(read) : Map.of();
             } finally {
                 lanes.give(lane);

@@ -72,35 +72,51 @@ final class BlockReader {
             @Nullable CacheReader asked)
             throws IOException {
         Bucket bucket = buckets.of(ref.getRegion());
-        byte[] cached = asked == null ? null : asked.read(ref, 1, offset, offset + length).get(0);
-        if (cached != null) {
-            System.arraycopy(cached, 0, into, at, length);
-            return;
+        CacheAsk cache = new CacheAsk(asked, ref, 1, offset, offset + length, deadline);
+        byte[] value = cache.first().get(0);
+        if (value == null) {
+            value = readWhole(ref, bucket, cache, offset, length, deadline);
         }
-        try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
-            boolean suspect = bucket.isSuspect();
+        System.arraycopy(value, 0, into, at, length);
+    }
+
+    private byte[] readWhole(
+            BlockRef ref, Bucket bucket, CacheAsk cache, int offset, int length, long deadline)
+            throws IOException {
+        try (Transfers<Map<Integer, byte[]>> transfers = new Transfers<>(threads)) {
+            long late = System.nanoTime() + (bucket.isSuspect() ? S3BlockStore.LATE_NS : SILENT_NS);
+            Piece piece = Piece.of(ref, 0);
             transfers.start(
-                    0, bucket, () -> buckets.read(bucket, Piece.of(ref, 0), offset, length));
-            long late = System.nanoTime() + (suspect ? S3BlockStore.LATE_NS : SILENT_NS);
-            var outcome = transfers.next(asked == null ? deadline : Math.min(late, deadline));
-            byte[] value = outcome == null ? null : outcome.value();
-            if (value == null && asked != null && !(outcome != null && isLost(outcome.why()))) {
-                // It may have been the cache's bad moment only.
-                value = asked.readPatiently(ref, 1, offset, offset + length).get(0);
+                    0, bucket, () -> Map.of(0, buckets.read(bucket, piece, offset, length)));
+            BlockStoreException failure = null;
+            while (true) {
+                long until = cache.isLeft() ? Math.min(late, deadline) : deadline;
+                var outcome = transfers.next(until);
+                byte[] value =
+                        outcome == null || outcome.value() == null ? null : outcome.value().get(0);
+                if (value != null) {
+                    return value;
+                }
+                if (outcome == null && System.nanoTime() - deadline >= 0) {
+                    throw new BlockStoreException(
+                            Reason.UNREACHABLE,
+                            "reading " + bucket + " took longer than its deadline");
+                }
+                if (outcome != null && outcome.tag() != CacheAsk.TAG) {
+                    failure = outcome.why();
+                }
+                if (failure != null && (isLost(failure) || !mayStillCome(cache, transfers))) {
+                    throw failure;
+                }
+                if (failure != null || outcome == null) {
+                    cache.again(transfers);
+                }
             }
-            if (value == null && outcome == null) {
-                outcome = transfers.next(deadline);
-                value = outcome == null ? null : outcome.value();
-            }
-            if (value == null) {
-                throw outcome != null
-                        ? outcome.why()
-                        : new BlockStoreException(
-                                Reason.UNREACHABLE,
-                                "reading " + bucket + " took longer than its deadline");
-            }
-            System.arraycopy(value, 0, into, at, length);
         }
+    }
+
+    private static boolean mayStillCome(CacheAsk cache, Transfers<?> transfers) {
+        return cache.isLeft() || transfers.underWay() > 0;
     }
 
     private static boolean isLost(BlockStoreException why) {
@@ -121,12 +137,16 @@ final class BlockReader {
         }
         ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
         SpreadRead read = new SpreadRead(code, ref.getLength(), offset, length);
-        Map<Integer, byte[]> cached =
-                asked == null
-                        ? Map.of()
-                        : asked.read(ref, read.wanted(), read.from(), read.from() + read.width());
-        cached.forEach(read::have);
-        try (Transfers<byte[]> transfers = new Transfers<>(threads)) {
+        CacheAsk cache =
+                new CacheAsk(
+                        asked,
+                        ref,
+                        read.wanted(),
+                        read.from(),
+                        read.from() + read.width(),
+                        deadline);
+        cache.first().forEach(read::have);
+        try (Transfers<Map<Integer, byte[]>> transfers = new Transfers<>(threads)) {
             boolean[] suspect = new boolean[1];
             SpreadRead.Fetch fetch =
                     (chunk, from, bytes) -> {
@@ -134,15 +154,13 @@ final class BlockReader {
                         Bucket bucket = buckets.of(ref, chunk);
                         suspect[0] |= bucket.isSuspect();
                         transfers.start(
-                                chunk, bucket, () -> buckets.read(bucket, piece, from, bytes));
+                                chunk,
+                                bucket,
+                                () -> Map.of(chunk, buckets.read(bucket, piece, from, bytes)));
                     };
             read.start(fetch, buckets.waysNs(ref));
             long late = System.nanoTime() + (suspect[0] ? 0 : S3BlockStore.LATE_NS);
-            read.run(fetch, transfers, late, deadline);
-        } catch (BlockStoreException e) {
-            if (asked == null || isLost(e) || !completed(read, ref, asked)) {
-                throw e;
-            }
+            read.run(fetch, transfers, cache, late, deadline);
         }
         read.copy(into, at);
         if (!read.failures().isEmpty() && warning.isDue()) {
@@ -150,13 +168,5 @@ final class BlockReader {
             LOG.warn(
                     "reading {} without a chunk: {}", ref, read.failures().getFirst().getMessage());
         }
-    }
-
-    /** With what a cache has that had no, or not every, chosen chunk in time before. */
-    private static boolean completed(SpreadRead read, BlockRef ref, CacheReader asked)
-            throws IOException {
-        asked.readPatiently(ref, read.wanted(), read.from(), read.from() + read.width())
-                .forEach(read::have);
-        return read.complete();
     }
 }

@@ -3,6 +3,7 @@ package org.globalfs.datastore.s3;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
@@ -30,6 +31,9 @@ final class SpreadRead {
     private final List<BlockStoreException> failures = new ArrayList<>();
     private final boolean[] asked;
     private int whole;
+
+    /** Requests to buckets that have not ended. */
+    private int underWay;
 
     /** Begins to read bytes of one chunk, verified; its tag is its index. */
     interface Fetch {
@@ -107,48 +111,65 @@ final class SpreadRead {
         if (!asked[chunk]) {
             asked[chunk] = true;
             fetch.start(chunk, from, width);
+            underWay++;
         }
     }
 
     /**
-     * Returns once the range can be had from what came.
+     * Returns once the range can be had from what came. Where the others do not answer in time
+     * either, or fail, what a cache has counts as well.
      *
      * @param transfers of all that the fetch starts
+     * @param cache to be asked then
      * @param lateNs what was started has to come until then, else all others are asked too
      */
-    void run(Fetch fetch, Transfers<byte[]> transfers, long lateNs, long deadline)
+    void run(
+            Fetch fetch,
+            Transfers<Map<Integer, byte[]>> transfers,
+            CacheAsk cache,
+            long lateNs,
+            long deadline)
             throws IOException {
         boolean others = false;
+        long untilNs = lateNs;
         while (!hasRange() && whole < code.dataChunks()) {
-            if (others && transfers.underWay() == 0) {
-                throw lost();
+            if (others && underWay == 0) {
+                if (areAllLost() || !cache.isLeft() && transfers.underWay() == 0) {
+                    throw lost();
+                }
+                cache.again(transfers);
             }
-            var outcome = transfers.next(others ? deadline : Math.min(lateNs, deadline));
-            if (outcome == null && others) {
+            var outcome = transfers.next(Math.min(untilNs, deadline));
+            if (outcome == null && System.nanoTime() - deadline >= 0) {
                 throw late();
             }
-            if (outcome != null && outcome.value() != null) {
-                have(outcome.tag(), outcome.value());
+            if (outcome != null && took(outcome)) {
                 continue;
             }
-            if (outcome != null && outcome.failure() != null) {
-                failures.add(outcome.failure());
+            if (!others) {
+                for (int c = 0; c < code.chunks(); c++) {
+                    ask(fetch, c);
+                }
+                others = true;
+                untilNs = System.nanoTime() + S3BlockStore.LATE_NS;
+            } else if (outcome == null) {
+                cache.again(transfers);
+                untilNs = deadline;
             }
-            for (int c = 0; c < code.chunks() && !others; c++) {
-                ask(fetch, c);
-            }
-            others = true;
         }
         rebuild();
     }
 
-    /** Whether the range can be had from what is there; then it is. */
-    boolean complete() {
-        boolean enough = hasRange() || whole >= code.dataChunks();
-        if (enough) {
-            rebuild();
+    /** False: a bucket failed. */
+    private boolean took(Transfers.Outcome<Map<Integer, byte[]>> outcome) {
+        boolean fromCache = outcome.tag() == CacheAsk.TAG;
+        underWay -= fromCache ? 0 : 1;
+        if (outcome.value() != null) {
+            outcome.value().forEach(this::have);
+        } else if (!fromCache) {
+            failures.add(outcome.why());
         }
-        return enough;
+        return fromCache || outcome.value() != null;
     }
 
     /** What was found out on the way although the range could be read. */
@@ -192,10 +213,13 @@ final class SpreadRead {
         }
     }
 
+    private boolean areAllLost() {
+        return failures.stream().allMatch(e -> e.reason() == Reason.LOST);
+    }
+
     private BlockStoreException lost() {
-        boolean allAnswered = failures.stream().allMatch(e -> e.reason() == Reason.LOST);
         return new BlockStoreException(
-                allAnswered ? Reason.LOST : Reason.UNREACHABLE,
+                areAllLost() ? Reason.LOST : Reason.UNREACHABLE,
                 "only "
                         + whole
                         + " of "

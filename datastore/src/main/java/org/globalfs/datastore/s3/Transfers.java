@@ -62,24 +62,37 @@ final class Transfers<T> implements AutoCloseable {
      *     answer keeps no others waiting
      */
     void start(int tag, Bucket bucket, Call<T> call) throws BlockStoreException {
+        start(
+                tag,
+                () -> {
+                    try {
+                        bucket.permits().acquire();
+                    } catch (InterruptedException e) {
+                        throw new InterruptedIOException("interrupted while waiting for " + bucket);
+                    }
+                    try {
+                        return call.run();
+                    } finally {
+                        bucket.permits().release();
+                    }
+                });
+    }
+
+    /** One that goes to no bucket. */
+    void start(int tag, Call<T> call) throws BlockStoreException {
         try {
-            started.add(threads.executor.submit(() -> done.add(run(tag, bucket, call))));
+            started.add(threads.executor.submit(() -> done.add(run(tag, call))));
         } catch (RejectedExecutionException e) {
             throw closed(e);
         }
     }
 
-    private Outcome<T> run(int tag, Bucket bucket, Call<T> call) {
+    private Outcome<T> run(int tag, Call<T> call) {
         try {
-            bucket.permits().acquire();
-            try {
-                return new Outcome<>(tag, call.run(), null);
-            } finally {
-                bucket.permits().release();
-            }
+            return new Outcome<>(tag, call.run(), null);
         } catch (BlockStoreException e) {
             return new Outcome<>(tag, null, e);
-        } catch (InterruptedException | IOException | RuntimeException | LinkageError e) {
+        } catch (IOException | RuntimeException | LinkageError e) {
             return new Outcome<>(
                     tag,
                     null,

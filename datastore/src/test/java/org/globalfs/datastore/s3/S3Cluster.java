@@ -73,6 +73,17 @@ final class S3Cluster implements AutoCloseable {
     /** One in a region that reads through its caches, and reaches all buckets some other way. */
     S3BlockStore openThroughCaches(
             String cluster, String region, Discovery discovery, String endpoint) {
+        return openThroughCaches(
+                cluster, region, discovery, endpoint, S3BlockStore.Options.defaults());
+    }
+
+    /** The same, with other limits. */
+    S3BlockStore openThroughCaches(
+            String cluster,
+            String region,
+            Discovery discovery,
+            String endpoint,
+            S3BlockStore.Options options) {
         List<S3Bucket> places = new ArrayList<>();
         for (S3Bucket each : storage.buckets()) {
             places.add(
@@ -84,7 +95,12 @@ final class S3Cluster implements AutoCloseable {
                             true));
         }
         return S3BlockStore.throughCaches(
-                cluster, region, recorded, new BlockStorage(StoreKind.S3, places), discovery);
+                cluster,
+                region,
+                recorded,
+                new BlockStorage(StoreKind.S3, places),
+                discovery,
+                options);
     }
 
     /** As {@link #open(String)}, where the first bucket is reached some other way. */

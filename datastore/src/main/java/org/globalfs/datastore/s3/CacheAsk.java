@@ -1,0 +1,69 @@
+package org.globalfs.datastore.s3;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Map;
+import org.globalfs.datastore.client.CacheReader;
+import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one read asks of its region's caches: first of all, and once more where buckets say nothing.
+ * Not thread-safe: the reader's.
+ */
+final class CacheAsk {
+    /** Of an answer that comes among those of buckets: no number of a chunk. */
+    static final int TAG = -1;
+
+    private final @Nullable CacheReader caches;
+    private final BlockRef ref;
+    private final long wanted;
+    private final int from;
+    private final int to;
+    private final long deadlineNs;
+    private boolean again;
+
+    /**
+     * @param caches null: none is asked
+     * @param wanted chunks that suffice: a bit by chunk index
+     * @param from the first byte of each chunk that is read
+     * @param to the end of those bytes
+     * @param deadlineNs the read's
+     */
+    CacheAsk(
+            @Nullable CacheReader caches,
+            BlockRef ref,
+            long wanted,
+            int from,
+            int to,
+            long deadlineNs) {
+        this.caches = caches;
+        this.ref = ref;
+        this.wanted = wanted;
+        this.from = from;
+        this.to = to;
+        this.deadlineNs = deadlineNs;
+    }
+
+    /** Those bytes of the chunks that a cache has soon, by chunk index. */
+    Map<Integer, byte[]> first() throws InterruptedIOException {
+        return caches == null ? Map.of() : caches.read(ref, wanted, from, to);
+    }
+
+    /** Whether a cache can still be asked once more. */
+    boolean isLeft() {
+        return caches != null && !again;
+    }
+
+    /**
+     * Asks once more, if that is left, while buckets are waited for: it may have been the cache's
+     * bad moment only. What it has is one of the outcomes, tagged {@link #TAG}.
+     */
+    void again(Transfers<Map<Integer, byte[]>> transfers) throws IOException {
+        CacheReader asked = caches;
+        if (asked != null && !again) {
+            again = true;
+            transfers.start(TAG, () -> asked.readPatiently(ref, wanted, from, to, deadlineNs));
+        }
+    }
+}
