@@ -18,9 +18,13 @@ var codes = map[string]int{
 
 // Each golden history, NAME.VERDICT.edn, gets its verdict; each workload has valid and invalid ones.
 func TestGoldenHistories(t *testing.T) {
-	files, err := filepath.Glob("golden/*/*.edn")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, folders := range []string{"golden/*/*.edn", "readable/*/*.edn"} {
+		found, err := filepath.Glob(folders)
+		if err != nil || len(found) == 0 {
+			t.Fatal(folders, found, err)
+		}
+		files = append(files, found...)
 	}
 	seen := map[string]bool{}
 	for _, file := range files {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"olympos.io/encoding/edn"
@@ -36,14 +37,50 @@ type Operation struct {
 	// Call and Return are positions in the history, not times: no two are equal. An Info returns after
 	// everything else.
 	Call, Return int64
+	// Node is where its client's mount is; "" when the history does not say.
+	Node string
+	// CallTime and ReturnTime are in nanoseconds from the history's beginning on; ReturnTime is 0 of what
+	// was never completed.
+	CallTime, ReturnTime int64
 }
 
-// History is what one file holds. The nemesis's operations are left out.
+// Fault is something that was wrong with the cluster for a while.
+type Fault struct {
+	// From and To are in nanoseconds from the history's beginning on.
+	From, To int64
+	// Readable are "CLIENT>PARTITION" where all content has to be readable meanwhile.
+	Readable map[string]bool
+}
+
+// History is what one file holds. The nemesis's operations are not among the others.
 type History struct {
 	// Operations are in the order of their invocations.
 	Operations []*Operation
 	// Crashed are the processes of which an operation's outcome is not known.
 	Crashed map[int64]bool
+	// Partitions are those that its operations are in; none when the history does not say.
+	Partitions []string
+	// Faults are in the order of their beginnings.
+	Faults []*Fault
+}
+
+// Readable says whether a client of a node had, from one time to the other, to be able to read all content
+// of the history's partitions: nothing was broken, or nothing that it takes.
+func (h *History) Readable(node string, from, to int64) bool {
+	if len(h.Partitions) == 0 || node == "" {
+		return false
+	}
+	for _, fault := range h.Faults {
+		if fault.From > to || fault.To < from {
+			continue
+		}
+		for _, partition := range h.Partitions {
+			if !fault.Readable[node+">"+partition] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Malformed says that a file is no history; such a file has no verdict.
@@ -64,6 +101,10 @@ type entry struct {
 	F       edn.Keyword `edn:"f"`
 	Value   interface{} `edn:"value"`
 	Error   interface{} `edn:"error"`
+	Node    interface{} `edn:"node"`
+	// Partitions and Readable are the nemesis's, vectors of texts.
+	Partitions interface{} `edn:"partitions"`
+	Readable   interface{} `edn:"readable"`
 }
 
 // ReadFile reads a file's history.
@@ -123,6 +164,7 @@ func (r *reader) take(at int64, e *entry) string {
 	process, isClient := e.Process.(int64)
 	if !isClient {
 		if _, isName := e.Process.(edn.Keyword); isName {
+			r.byNemesis(e)
 			return ""
 		}
 		return ":process is neither a number nor a keyword"
@@ -138,7 +180,8 @@ func (r *reader) take(at int64, e *entry) string {
 		if r.history.Crashed[process] {
 			return fmt.Sprintf("process %d goes on after an unknown outcome", process)
 		}
-		current = &Operation{Process: process, F: string(e.F), Input: e.Value, Call: at}
+		current = &Operation{Process: process, F: string(e.F), Input: e.Value, Call: at,
+			Node: text(e.Node), CallTime: e.Time}
 		r.open[process] = current
 		r.history.Operations = append(r.history.Operations, current)
 		return ""
@@ -150,6 +193,7 @@ func (r *reader) take(at int64, e *entry) string {
 	current.Output = e.Value
 	current.Error = text(e.Error)
 	current.Return = at
+	current.ReturnTime = e.Time
 	switch e.Type {
 	case "ok":
 		current.Outcome = OK
@@ -161,6 +205,35 @@ func (r *reader) take(at int64, e *entry) string {
 		return fmt.Sprintf("unknown :type %q", e.Type)
 	}
 	return ""
+}
+
+// byNemesis notes where the history's operations are, and what was broken.
+func (r *reader) byNemesis(e *entry) {
+	h := r.history
+	switch e.F {
+	case "begun":
+		h.Partitions = texts(e.Partitions)
+	case "healed":
+		if n := len(h.Faults); n > 0 {
+			h.Faults[n-1].To = e.Time
+		}
+	default:
+		fault := &Fault{From: e.Time, To: math.MaxInt64, Readable: map[string]bool{}}
+		for _, each := range texts(e.Readable) {
+			fault.Readable[each] = true
+		}
+		h.Faults = append(h.Faults, fault)
+	}
+}
+
+func texts(value interface{}) []string {
+	var all []string
+	if elements, ok := value.([]interface{}); ok {
+		for _, element := range elements {
+			all = append(all, text(element))
+		}
+	}
+	return all
 }
 
 func (r *reader) crashed(operation *Operation) {

@@ -96,7 +96,7 @@ public final class FaultyRun {
                 Path mount = cluster.mount(region);
                 agents.add(Agent.start(programs.resolve("agent"), region, mount));
             }
-            Nemesis nemesis = new Nemesis(cluster, settings.faults, settings.seed);
+            Nemesis nemesis = new Nemesis(cluster, settings.faults, settings.moves, settings.seed);
             Campaign campaign =
                     new Campaign(
                             agents,

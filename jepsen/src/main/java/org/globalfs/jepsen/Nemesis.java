@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiPredicate;
 import org.globalfs.jepsen.cluster.TestedCluster;
 import org.globalfs.jepsen.fault.Fault;
 import org.globalfs.jepsen.fault.FaultKind;
@@ -25,6 +26,7 @@ final class Nemesis {
 
     private final TestedCluster cluster;
     private final List<FaultKind> kinds;
+    private final boolean moves;
     private final Random random;
     private final List<FaultKind> deck = new ArrayList<>();
     private final List<String> done = new ArrayList<>();
@@ -36,9 +38,13 @@ final class Nemesis {
     private @Nullable Recording recording;
     private @Nullable Fault current;
 
-    Nemesis(TestedCluster cluster, List<FaultKind> kinds, long seed) {
+    /**
+     * @param moves whether content may be another partition's than its folder says
+     */
+    Nemesis(TestedCluster cluster, List<FaultKind> kinds, boolean moves, long seed) {
         this.cluster = cluster;
         this.kinds = kinds;
+        this.moves = moves;
         this.random = new Random(seed);
     }
 
@@ -61,22 +67,30 @@ final class Nemesis {
 
     private void noteBegin(Fault fault, boolean already) {
         if (recording != null) {
-            recording.broken(fault.name(), fault.target(), already, spared(fault));
+            List<String> readable = those(fault::readable);
+            boolean all = readable.size() == those((client, partition) -> true).size();
+            recording.broken(
+                    fault.name(),
+                    fault.target(),
+                    already,
+                    those(fault::spares),
+                    moves && !all ? List.of() : readable);
         }
     }
 
-    private static List<String> spared(Fault fault) {
+    /** Clients with partitions for which that holds. */
+    private static List<String> those(BiPredicate<String, String> holds) {
         List<String> partitions = new ArrayList<>(TestedCluster.REGIONS);
         partitions.add(FaultKind.GLOBAL);
-        List<String> spared = new ArrayList<>();
+        List<String> those = new ArrayList<>();
         for (String client : TestedCluster.REGIONS) {
             for (String partition : partitions) {
-                if (fault.spares(client, partition)) {
-                    spared.add(client + ">" + partition);
+                if (holds.test(client, partition)) {
+                    those.add(client + ">" + partition);
                 }
             }
         }
-        return spared;
+        return those;
     }
 
     /** Breaks and mends until then; returns what was done. All is mended when it returns. */

@@ -20,6 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecordedRun {
     private static final int ANSWER_MS = 20_000;
+
+    /** The same of a read of content, whose lack of an answer is judged. */
+    private static final int READ_ANSWER_MS = 30_000;
+
+    /** As long as that is what {@code check} calls too long, and a read that fails goes on. */
+    private static final long READ_PATIENCE_NS = 20_000_000_000L;
+
     private static final long LAST_PATIENCE_NS = 120_000_000_000L;
     private static final long PAUSE_NS = 15_000_000;
     private static final long RETIRED_NS = 200_000_000;
@@ -150,7 +157,7 @@ final class RecordedRun {
             if (!recording.invoke(process, node, step, workload.mostOperations())) {
                 return false;
             }
-            Outcome outcome = client.ask(step.request(), ANSWER_MS);
+            Outcome outcome = ask(client, step);
             recording.complete(process, node, step, outcome);
             workload.done(process, step, outcome);
             if (outcome.is("info")) {
@@ -159,6 +166,22 @@ final class RecordedRun {
             LockSupport.parkNanos(random.nextLong(PAUSE_NS));
         }
         return false;
+    }
+
+    /** Its outcome; content that cannot be read is asked for again. */
+    static Outcome ask(AgentClient client, Step step) {
+        if (!step.patient()) {
+            return client.ask(step.request(), ANSWER_MS);
+        }
+        long beganNs = System.nanoTime();
+        while (true) {
+            Outcome outcome = client.ask(step.request(), READ_ANSWER_MS);
+            boolean failed = outcome.is("info") && "EIO".equals(outcome.error());
+            if (!failed || System.nanoTime() - beganNs > READ_PATIENCE_NS) {
+                return outcome;
+            }
+            LockSupport.parkNanos(RETIRED_NS);
+        }
     }
 
     /** One after the other, each until its outcome is known. */
@@ -185,7 +208,7 @@ final class RecordedRun {
         }
         try (client) {
             recording.invoke(process, agent.region(), step, Long.MAX_VALUE);
-            Outcome outcome = client.ask(step.request(), ANSWER_MS);
+            Outcome outcome = ask(client, step);
             recording.complete(process, agent.region(), step, outcome);
             return outcome;
         }

@@ -387,10 +387,11 @@ final class Workloads {
 
         private Step reading(String f, String asked, long file) {
             return new Step(
-                    f,
-                    Map.of("file", file),
-                    request(asked, "dir", folder, "value", file),
-                    answer -> value(file, String.valueOf(answer)));
+                            f,
+                            Map.of("file", file),
+                            request(asked, "dir", folder, "value", file),
+                            answer -> value(file, String.valueOf(answer)))
+                    .patiently();
         }
 
         @Override

@@ -26,6 +26,17 @@ public interface Fault {
         return true;
     }
 
+    /**
+     * Whether clients of a region's mount have to be able to read all content of a partition
+     * meanwhile: they have what updates need, and enough chunks of each block are in reach for
+     * certain. That is known of few faults.
+     *
+     * @param partition a region, or {@code global}
+     */
+    default boolean readable(String client, String partition) {
+        return false;
+    }
+
     void begin() throws IOException;
 
     /** Returns once all is as it was before. */

@@ -1,0 +1,114 @@
+package org.globalfs.jepsen;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is asked again of an agent that answers as it is told to, then well. */
+class PatienceTest {
+    private static final String EIO = "{\"type\":\"info\",\"error\":\"EIO\"}";
+    private static final String GONE = "{\"type\":\"info\",\"error\":\"ENOTCONN\"}";
+    private static final String WELL = "{\"type\":\"ok\",\"value\":\"a sum\"}";
+
+    private final AtomicInteger asked = new AtomicInteger();
+    private volatile List<String> answers = List.of();
+    private final ServerSocket agent;
+
+    PatienceTest() throws IOException {
+        agent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+    }
+
+    @BeforeEach
+    void listens() {
+        Thread.ofVirtual().start(this::serve);
+    }
+
+    @AfterEach
+    void ends() throws IOException {
+        agent.close();
+    }
+
+    private void serve() {
+        try {
+            serveOne();
+        } catch (SocketException e) {
+            // the test is over
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void serveOne() throws IOException {
+        try (Socket client = agent.accept();
+                BufferedReader requests =
+                        new BufferedReader(
+                                new InputStreamReader(
+                                        client.getInputStream(), StandardCharsets.UTF_8));
+                OutputStream out = client.getOutputStream()) {
+            while (requests.readLine() != null) {
+                int before = asked.getAndIncrement();
+                String answer = before < answers.size() ? answers.get(before) : WELL;
+                out.write((answer + "\n").getBytes(StandardCharsets.UTF_8));
+            }
+        }
+    }
+
+    private Outcome outcome(Step step) throws IOException {
+        try (AgentClient client =
+                new AgentClient((InetSocketAddress) agent.getLocalSocketAddress())) {
+            return RecordedRun.ask(client, step);
+        }
+    }
+
+    private static Step reading() {
+        return Step.read("read", null, Map.of("f", "content.read"));
+    }
+
+    @Test
+    void contentThatCannotBeReadIsAskedForAgain() throws IOException {
+        answers = List.of(EIO, EIO);
+        assertThat(outcome(reading().patiently())).isEqualTo(new Outcome("ok", "a sum", null));
+        assertThat(asked).hasValue(3);
+    }
+
+    @Test
+    void otherFailuresAreNot() throws IOException {
+        answers = List.of(GONE);
+        assertThat(outcome(reading().patiently()).error()).isEqualTo("ENOTCONN");
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void otherOperationsAreNot() throws IOException {
+        answers = List.of(EIO);
+        assertThat(outcome(reading()).error()).isEqualTo("EIO");
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void readsOfContentAreThosePatientOnes() {
+        for (Workload workload :
+                List.of(Workloads.content("c"), Workloads.large("l"), Workloads.globalLarge("g"))) {
+            assertThat(workload.next(1, new Random(1)).patient()).isFalse();
+            assertThat(workload.last()).isNotEmpty().allMatch(Step::patient);
+        }
+        assertThat(Workloads.counter("c").last()).noneMatch(Step::patient);
+    }
+}
