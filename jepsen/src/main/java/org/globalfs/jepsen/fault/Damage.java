@@ -54,8 +54,7 @@ final class Damage implements Fault {
         return new Damage(name, cluster, files, servers.getFirst(), random);
     }
 
-    private static boolean areIn(
-            ServerFiles files, TestedCluster cluster, String server, Random random) {
+    static boolean areIn(ServerFiles files, TestedCluster cluster, String server, Random random) {
         try {
             return files.areIn(cluster.data(server), random);
         } catch (IOException e) {

@@ -19,6 +19,12 @@ public enum FaultKind {
     KILL_MAJORITY(300, 2_000),
     /** All servers of a region are killed. */
     KILL_REGION(300, 2_000),
+    /**
+     * One server of each region is killed: as many storage nodes as blocks of any kind can miss.
+     */
+    KILL_NODES(1_000, 4_000),
+    /** One server is killed and started again, time and again. */
+    RESTART_LOOP(2_000, 8_000),
     /** Every process is killed at once: servers, ZooKeeper, mounts. */
     KILL_ALL(300, 1_000),
     /** A mount's process is killed, and the tree mounted again. */
@@ -77,7 +83,9 @@ public enum FaultKind {
     DAMAGE_STATE(500, 3_000),
     /** The same of a few of its chunks. */
     DAMAGE_CHUNKS(500, 3_000),
-    /** The same of what says where its chunks are. */
+    /** A few of the files in which one server has its chunks are cut short. */
+    TRUNCATE_CHUNKS(500, 3_000),
+    /** Bytes are changed of what says where one server's chunks are. */
     DAMAGE_INDEX(500, 3_000),
     /** The same of a region's cache. */
     DAMAGE_CACHE(500, 3_000),
@@ -126,6 +134,8 @@ public enum FaultKind {
             case KILL_SERVER,
                     KILL_MAJORITY,
                     KILL_REGION,
+                    KILL_NODES,
+                    RESTART_LOOP,
                     KILL_ALL,
                     KILL_MOUNT,
                     KILL_ZOOKEEPER,
@@ -138,6 +148,7 @@ public enum FaultKind {
                     DAMAGE_LOG,
                     DAMAGE_STATE,
                     DAMAGE_CHUNKS,
+                    TRUNCATE_CHUNKS,
                     DAMAGE_INDEX,
                     DAMAGE_CACHE,
                     CHANGE_MEMBERS ->
@@ -168,8 +179,21 @@ public enum FaultKind {
         return random.nextInt(leastMs, mostMs + 1);
     }
 
+    /** Whether content is to be whole before it: what it takes away is as much as may be lost. */
+    private boolean wantsWholeContent() {
+        return switch (this) {
+            case KILL_NODES, KILL_REGION, RESTART_LOOP, DAMAGE_CHUNKS, TRUNCATE_CHUNKS -> true;
+            default -> false;
+        };
+    }
+
     /** One of this kind, where chance wants it. */
     public Fault on(TestedCluster cluster, Random random) {
+        Fault fault = made(cluster, random);
+        return wantsWholeContent() ? new OnWholeContent(fault, cluster::awaitContent) : fault;
+    }
+
+    private Fault made(TestedCluster cluster, Random random) {
         List<String> regions = new ArrayList<>(TestedCluster.REGIONS);
         Collections.shuffle(regions, random);
         String region = regions.getFirst();
@@ -181,6 +205,8 @@ public enum FaultKind {
             case KILL_SERVER -> killed(cluster, servers.subList(0, 1));
             case KILL_MAJORITY -> killed(cluster, servers.subList(0, 2));
             case KILL_REGION -> killed(cluster, servers);
+            case KILL_NODES -> killed(cluster, oneOfEach(regions, random));
+            case RESTART_LOOP -> RestartLoop.of(label(), cluster, servers.getFirst(), random);
             case KILL_ALL -> killed(cluster, TestedCluster.everything());
             case KILL_MOUNT -> killed(cluster, mount);
             case KILL_ZOOKEEPER -> killed(cluster, List.of(TestedCluster.ZOOKEEPER));
@@ -205,6 +231,8 @@ public enum FaultKind {
             case DAMAGE_LOG -> damaged(cluster, ServerFiles.LOG, servers, random);
             case DAMAGE_STATE -> damaged(cluster, ServerFiles.STATE, servers, random);
             case DAMAGE_CHUNKS -> damaged(cluster, ServerFiles.CHUNKS, servers, random);
+            case TRUNCATE_CHUNKS ->
+                    TruncatedChunks.of(label(), cluster, after(servers, random), random);
             case DAMAGE_INDEX -> damaged(cluster, ServerFiles.INDEX, servers, random);
             case DAMAGE_CACHE -> Damage.of(label(), cluster, ServerFiles.CACHE, caches, random);
             case CHANGE_MEMBERS -> new MemberChange(label(), cluster, servers.getFirst());
@@ -242,12 +270,24 @@ public enum FaultKind {
     private Fault damaged(
             TestedCluster cluster, ServerFiles files, List<String> servers, Random random) {
         Random own = new Random(random.nextLong());
+        return Damage.of(label(), cluster, files, after(servers, own), own);
+    }
+
+    /** All servers, these first. */
+    private static List<String> after(List<String> servers, Random random) {
         List<String> others = new ArrayList<>(TestedCluster.allServers());
         others.removeAll(servers);
-        Collections.shuffle(others, own);
+        Collections.shuffle(others, random);
         List<String> all = new ArrayList<>(servers);
         all.addAll(others);
-        return Damage.of(label(), cluster, files, all, own);
+        return all;
+    }
+
+    private static List<String> oneOfEach(List<String> regions, Random random) {
+        return regions.stream()
+                .map(TestedCluster::servers)
+                .map(servers -> servers.get(random.nextInt(servers.size())))
+                .toList();
     }
 
     private Fault inNetwork(WanLab lab, List<String> regions) {

@@ -3,6 +3,8 @@ package org.globalfs.jepsen.fault;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
@@ -10,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.globalfs.jepsen.cluster.Clocks;
 import org.globalfs.jepsen.cluster.Disks;
 import org.globalfs.jepsen.cluster.Surroundings;
@@ -54,6 +57,8 @@ class FaultKindTest {
                 List.of(
                         FaultKind.KILL_SERVER,
                         FaultKind.PAUSE_SERVER,
+                        FaultKind.RESTART_LOOP,
+                        FaultKind.TRUNCATE_CHUNKS,
                         FaultKind.KILL_COORDINATOR,
                         FaultKind.PAUSE_COORDINATOR)) {
             Fault fault = fault(kind);
@@ -75,6 +80,36 @@ class FaultKindTest {
                 assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
             }
         }
+    }
+
+    @Test
+    void nodesDieInEachRegionAndNobodyIsMissed() {
+        Set<String> seen = new HashSet<>();
+        for (int seed = 0; seed < 50; seed++) {
+            Fault fault = FaultKind.KILL_NODES.on(cluster, new Random(seed));
+            List<String> dead = List.of(fault.target().split(" "));
+            seen.addAll(dead);
+            assertThat(dead).hasSize(TestedCluster.REGIONS.size());
+            for (String region : TestedCluster.REGIONS) {
+                assertThat(dead).anyMatch(TestedCluster.servers(region)::contains);
+                for (String client : TestedCluster.REGIONS) {
+                    assertThat(fault.spares(client, region)).isTrue();
+                    assertThat(fault.spares(client, FaultKind.GLOBAL)).isTrue();
+                }
+            }
+        }
+        assertThat(seen).hasSameElementsAs(TestedCluster.allServers());
+    }
+
+    @Test
+    void whatTakesContentAwayFindsItWhole() {
+        assertThat(FaultKind.all().stream().filter(kind -> fault(kind) instanceof OnWholeContent))
+                .containsExactlyInAnyOrder(
+                        FaultKind.KILL_NODES,
+                        FaultKind.KILL_REGION,
+                        FaultKind.RESTART_LOOP,
+                        FaultKind.DAMAGE_CHUNKS,
+                        FaultKind.TRUNCATE_CHUNKS);
     }
 
     @Test
@@ -227,6 +262,27 @@ class FaultKindTest {
                         "3 servers ahead",
                         "a mount behind",
                         "a mount ahead");
+    }
+
+    @Test
+    void theDocumentListsAllAndTheirNumber() throws IOException {
+        String text = Files.readString(Path.of("..", "docs", "reliability.md"));
+        String faults = text.substring(text.indexOf("## Faults"));
+        assertThat(faults).contains("There are " + FaultKind.all().size() + " kinds.");
+        List<String> listed =
+                faults.lines()
+                        .dropWhile(line -> !line.startsWith("|---"))
+                        .skip(1)
+                        .takeWhile(line -> line.startsWith("| `"))
+                        .flatMap(line ->
+                                Pattern.compile("`([a-z-]+)`")
+                                        .matcher(line.split("\\|")[1])
+                                        .results())
+                        .map(found -> found.group(1))
+                        .toList();
+        assertThat(listed)
+                .containsExactlyInAnyOrderElementsOf(
+                        FaultKind.all().stream().map(FaultKind::label).toList());
     }
 
     @Test
