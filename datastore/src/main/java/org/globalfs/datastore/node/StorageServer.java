@@ -173,10 +173,7 @@ public final class StorageServer implements AutoCloseable {
                 }
                 SocketChannel channel = listener.socket().accept().getChannel();
                 if (open.size() >= limits.connections && !closeIdle()) {
-                    LOG.warn(
-                            "{}: {} connections are in use, one more is refused",
-                            node,
-                            limits.connections);
+                    trouble.refused(limits.connections, System.nanoTime());
                     channel.close();
                     continue;
                 }

@@ -7,6 +7,7 @@ import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.client.CacheReader;
 import org.globalfs.datastore.erasure.ReedSolomon;
+import org.globalfs.protocol.RareWarning;
 import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -163,7 +164,7 @@ final class BlockReader {
             read.run(fetch, transfers, cache, late, deadline);
         }
         read.copy(into, at);
-        if (!read.failures().isEmpty() && warning.isDue()) {
+        if (!read.failures().isEmpty() && warning.isDue(System.nanoTime())) {
             // While a region is away every read has something to say.
             LOG.warn(
                     "reading {} without a chunk: {}", ref, read.failures().getFirst().getMessage());

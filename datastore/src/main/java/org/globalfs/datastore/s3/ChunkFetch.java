@@ -8,6 +8,7 @@ import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.client.FetchedChunk;
+import org.globalfs.protocol.RareWarning;
 import org.globalfs.protocol.wire.BlockRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +59,7 @@ final class ChunkFetch {
                 }
                 if (failure == null || failure.reason() == Reason.LOST) {
                     unanswered &= ~(1L << outcome.tag());
-                } else if (warning.isDue()) {
+                } else if (warning.isDue(System.nanoTime())) {
                     // Nobody else would say why a cache stays empty.
                     LOG.warn("a chunk of {} does not come: {}", ref, failure.getMessage());
                 }

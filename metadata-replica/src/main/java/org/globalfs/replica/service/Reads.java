@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.globalfs.multicast.Multicast;
@@ -31,6 +32,12 @@ final class Reads {
     /** As long as a vote may take. */
     private static final long DECISION_WAIT_NS = 10_000_000_000L;
 
+    /**
+     * Each wait for a lock takes one of the server's connections: there have to be enough left for
+     * whatever else is asked, the unlock above all.
+     */
+    private final Semaphore lockWaits;
+
     private final Map<Integer, HostedPartition> partitions;
     private final Map<Integer, CausalWait> causal;
     private final RingPeers rings;
@@ -50,6 +57,7 @@ final class Reads {
 
     /**
      * @param opened hears of files of any partition
+     * @param mostLockWaits how many may wait for locks at a time
      */
     Reads(
             Map<Integer, HostedPartition> partitions,
@@ -58,7 +66,9 @@ final class Reads {
             int home,
             Grants grants,
             Multicast multicast,
-            Opened opened) {
+            Opened opened,
+            int mostLockWaits) {
+        this.lockWaits = new Semaphore(mostLockWaits);
         this.opened = opened;
         this.rings = rings;
         this.home = home;
@@ -78,12 +88,25 @@ final class Reads {
         return waits ? awaitLock(request, deadlineNs) : read(request, deadlineNs);
     }
 
-    /** Answers once the request waits no more, or at the deadline. */
+    /**
+     * Answers once the request waits no more, or at the deadline; at once where as many as may wait
+     * do so already.
+     */
     private ReadReply awaitLock(ReadRequest request, long deadlineNs) throws InterruptedException {
         HostedPartition partition = partitions.get(request.getPartition());
-        if (partition == null) {
+        if (partition == null || !lockWaits.tryAcquire()) {
+            // Of a request that waits the client asks again a second later.
             return read(request, deadlineNs);
         }
+        try {
+            return awaitLock(partition, request, deadlineNs);
+        } finally {
+            lockWaits.release();
+        }
+    }
+
+    private ReadReply awaitLock(HostedPartition partition, ReadRequest request, long deadlineNs)
+            throws InterruptedException {
         long asked = request.getOp().getGetLock().getRequest();
         try (Waiters.Waiter waiter = partition.waiters.enter(request.getSession(), -asked)) {
             ReadReply reply = read(request, deadlineNs);

@@ -1,6 +1,7 @@
 package org.globalfs.replica.service;
 
 import org.globalfs.protocol.config.Roles.ReplicaRole;
+import org.globalfs.protocol.rpc.RpcServer;
 import org.globalfs.replica.state.store.StateOptions;
 
 /**
@@ -15,6 +16,8 @@ import org.globalfs.replica.state.store.StateOptions;
  * @param sweepPeriodMs from one search for blocks that no file has to the next; 0: never
  * @param sweepGraceMs how old those have to be
  * @param followBytesPerSecond the most that is copied of files that were moved here; 0: nothing
+ * @param mostLockWaits how many calls may wait for locks at a time; further ones are answered at
+ *     once
  */
 public record ReplicaOptions(
         StateOptions state,
@@ -25,8 +28,10 @@ public record ReplicaOptions(
         long voteTimeoutMs,
         long sweepPeriodMs,
         long sweepGraceMs,
-        long followBytesPerSecond) {
+        long followBytesPerSecond,
+        int mostLockWaits) {
 
+    private static final int DEFAULT_MOST_LOCK_WAITS = RpcServer.DEFAULT_MAX_CONNECTIONS / 4;
     private static final int PIECES_IN_RESERVE = 64;
     private static final int RETAINED_PIECES = 4;
     private static final long LEAST_PIECE_BYTES = 1 << 20;
@@ -41,7 +46,8 @@ public record ReplicaOptions(
                 10_000,
                 ReplicaRole.DEFAULT_SWEEP_PERIOD_MS,
                 ReplicaRole.DEFAULT_SWEEP_GRACE_MS,
-                ReplicaRole.DEFAULT_FOLLOW_BYTES_PER_SECOND);
+                ReplicaRole.DEFAULT_FOLLOW_BYTES_PER_SECOND,
+                DEFAULT_MOST_LOCK_WAITS);
     }
 
     /** The same with another search for blocks that no file has. */
@@ -55,7 +61,8 @@ public record ReplicaOptions(
                 voteTimeoutMs,
                 periodMs,
                 graceMs,
-                followBytesPerSecond);
+                followBytesPerSecond,
+                mostLockWaits);
     }
 
     /** The same with another bound on how fast content follows files that were moved. */
@@ -69,7 +76,23 @@ public record ReplicaOptions(
                 voteTimeoutMs,
                 sweepPeriodMs,
                 sweepGraceMs,
-                bytesPerSecond);
+                bytesPerSecond,
+                mostLockWaits);
+    }
+
+    /** The same with another bound on how many wait for locks at a time. */
+    ReplicaOptions waiting(int lockWaits) {
+        return new ReplicaOptions(
+                state,
+                logSegmentBytes,
+                logRetainedBytes,
+                flushBytes,
+                flushMs,
+                voteTimeoutMs,
+                sweepPeriodMs,
+                sweepGraceMs,
+                followBytesPerSecond,
+                lockWaits);
     }
 
     /**
@@ -88,6 +111,7 @@ public record ReplicaOptions(
                 voteTimeoutMs,
                 sweepPeriodMs,
                 sweepGraceMs,
-                followBytesPerSecond);
+                followBytesPerSecond,
+                mostLockWaits);
     }
 }

@@ -142,7 +142,16 @@ public final class ReplicaServer implements AutoCloseable {
                         peerRoom,
                         shutdown);
         Reads.Opened follow = followContent(multicast, blocks, updates);
-        Reads reads = new Reads(partitions, causal, peers, home, grants, multicast, follow);
+        Reads reads =
+                new Reads(
+                        partitions,
+                        causal,
+                        peers,
+                        home,
+                        grants,
+                        multicast,
+                        follow,
+                        options.mostLockWaits());
         CheckAnswers checks = new CheckAnswers(CheckAnswers.PAGE, System::nanoTime);
         ReplicaCalls calls =
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk, checks);

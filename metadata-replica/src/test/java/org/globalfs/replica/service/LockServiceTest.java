@@ -1,14 +1,20 @@
 package org.globalfs.replica.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.globalfs.replica.service.TestSession.ROOT;
 import static org.globalfs.replica.service.TestSession.partitionOf;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.protocol.Errno;
+import org.globalfs.protocol.rpc.MetadataCalls;
+import org.globalfs.protocol.rpc.RpcException;
+import org.globalfs.protocol.wire.Consistency;
+import org.globalfs.protocol.wire.Credentials;
 import org.globalfs.protocol.wire.FileLock;
 import org.globalfs.protocol.wire.GetLockOp;
 import org.globalfs.protocol.wire.LockKind;
@@ -16,7 +22,10 @@ import org.globalfs.protocol.wire.LockOp;
 import org.globalfs.protocol.wire.LockState;
 import org.globalfs.protocol.wire.LockType;
 import org.globalfs.protocol.wire.ReadOp;
+import org.globalfs.protocol.wire.ReadReply;
+import org.globalfs.protocol.wire.ReadRequest;
 import org.globalfs.protocol.wire.RenewSessionOp;
+import org.globalfs.protocol.wire.Status;
 import org.globalfs.protocol.wire.UpdateOp;
 import org.globalfs.protocol.wire.UpdateReply;
 import org.junit.jupiter.api.Test;
@@ -109,6 +118,69 @@ final class LockServiceTest {
             cluster.start(died);
             cluster.awaitEqualHashes();
         }
+    }
+
+    @Test
+    void locksThatManyWaitForLeaveConnectionsForOtherCalls() throws Exception {
+        int waits = 12;
+        int atOnce = 8;
+        ReplicaOptions few = ReplicaOptions.defaults().waiting(atOnce);
+        try (ReplicaCluster cluster = new ReplicaCluster(folder, 1, few).startAll()) {
+            TestSession holder = new TestSession(cluster, 1);
+            TestSession other = new TestSession(cluster, 1);
+            long home = holder.mkdir(ROOT, "home").getAttributes().getIno();
+            long ino = holder.create(home, "file").getAttributes().getIno();
+            other.learnFrom(holder);
+            renew(holder, 1, 60_000);
+            renew(other, 1, 60_000);
+            lock(holder, ino, LockType.WRITE, 0);
+            for (int request = 1; request <= waits; request++) {
+                assertThat(lock(other, ino, LockType.WRITE, request).getLockState())
+                        .isEqualTo(LockState.WAITING);
+            }
+            List<CompletableFuture<LockState>> polls = new ArrayList<>();
+            for (int request = 1; request <= waits; request++) {
+                polls.add(poll(cluster, other.id, ino, request));
+            }
+            await().atMost(ReplicaCluster.LONG)
+                    .until(() ->
+                            polls.stream().filter(CompletableFuture::isDone).count()
+                                    >= waits - atOnce);
+            assertThat(polls.stream().filter(CompletableFuture::isDone))
+                    .hasSize(waits - atOnce)
+                    .allMatch(poll -> poll.join() == LockState.WAITING);
+            lock(holder, ino, LockType.UNLOCK, 0);
+            // All wait for the same owner, so that all are granted by the one command.
+            for (int request = 1; request <= waits; request++) {
+                assertThat(outcome(other, ino, request).get(30, TimeUnit.SECONDS))
+                        .isEqualTo(LockState.GRANTED);
+            }
+        }
+    }
+
+    /** What the coordinator says of a request that it may keep waiting for as long as we do. */
+    private static CompletableFuture<LockState> poll(
+            ReplicaCluster cluster, long session, long ino, long number) {
+        ReadOp op = ReadOp.getLock(new GetLockOp(ino).setRequest(number));
+        ReadRequest request =
+                new ReadRequest(session, 1, new Credentials(0, 0), Consistency.STRONG, 0, 0, op)
+                        .setWaitMs(100_000);
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    while (true) {
+                        try {
+                            ReadReply reply =
+                                    cluster.client(cluster.coordinator(1))
+                                            .call(MetadataCalls.READ, request, 105_000);
+                            if (reply.getStatus() == Status.DONE) {
+                                return reply.getLockState();
+                            }
+                        } catch (RpcException e) {
+                            throw new AssertionError(e);
+                        }
+                    }
+                },
+                Thread::startVirtualThread);
     }
 
     @Test

@@ -250,7 +250,8 @@ class ReplicaClusterTest {
                         10_000,
                         0,
                         0,
-                        0);
+                        0,
+                        8);
         try (ReplicaCluster cluster = new ReplicaCluster(folder, 1, small).startAll()) {
             TestSession session = new TestSession(cluster, 1);
             long home = session.mkdir(ROOT, "home").getAttributes().getIno();

@@ -170,7 +170,7 @@ public final class RpcServer implements AutoCloseable {
         AcceptTrouble trouble = new AcceptTrouble(LOG, name);
         while (!closed) {
             try {
-                admit(listener.accept());
+                admit(listener.accept(), trouble);
             } catch (IOException | OutOfMemoryError e) {
                 if (!closed) {
                     // Out of descriptors, threads or memory: connections that end make room.
@@ -189,13 +189,9 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    private void admit(Socket socket) throws IOException {
+    private void admit(Socket socket, AcceptTrouble trouble) throws IOException {
         if (connections.size() >= maxConnections && !closeIdle()) {
-            LOG.warn(
-                    "{}: connection of {} refused: {} are in use",
-                    name,
-                    socket.getRemoteSocketAddress(),
-                    maxConnections);
+            trouble.refused(maxConnections, System.nanoTime());
             socket.close();
             return;
         }
