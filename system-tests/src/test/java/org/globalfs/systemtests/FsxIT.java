@@ -16,8 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * File content under fsx, which compares every read with what it wrote, and under a program that
- * uses what fsx does not; from two regions at once, and with O_DIRECT. {@code
- * -Dglobalfs.fsx.operations=1000000} makes each fsx a long one.
+ * uses what fsx does not; from two regions at once, through three mounts in turn, and with
+ * O_DIRECT. {@code -Dglobalfs.fsx.operations=1000000} makes each fsx a long one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @InSharedCluster
@@ -129,5 +129,26 @@ final class FsxIT {
                         cluster.mount("us-west").resolve("content").toString(),
                         cluster.mount("us-east").resolve("content").toString());
         Shell.run(Duration.ofMinutes(4), folder, command).orFail();
+    }
+
+    /**
+     * Descriptors and mappings stay open while other mounts change, rename and remove the files.
+     */
+    @Test
+    void oneProgramSeesItsFilesThroughEveryMount() {
+        long seed = System.nanoTime() & 0xffffff;
+        System.out.println("three mounts: seed " + seed);
+        List<String> command =
+                new ArrayList<>(
+                        List.of(
+                                "python3",
+                                Path.of("src/test/resources/several-mounts.py")
+                                        .toAbsolutePath()
+                                        .toString(),
+                                Long.toString(seed),
+                                OPERATIONS,
+                                "content/mounts"));
+        LocalCluster.REGIONS.forEach(region -> command.add(cluster.mount(region).toString()));
+        Shell.run(LIMIT, folder, command).orFail();
     }
 }
