@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.wire.BlockRef;
@@ -24,7 +25,11 @@ public final class CacheReader implements AutoCloseable {
     /** For a lane, when there are very many reads at once: about as long as a cache takes. */
     private static final long LANE_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    /** So that one that hangs does not keep others from being asked. */
+    private static final int PATIENT_LANES = LANES / 2;
+
     private final LanePool lanes;
+    private final Semaphore patient = new Semaphore(PATIENT_LANES, true);
     private final FailureDetector detector;
     private final RegionCaches caches;
 
@@ -61,7 +66,7 @@ public final class CacheReader implements AutoCloseable {
 
     /**
      * As {@link #read}, of what is to be had nowhere else: asks a cache that is suspect too, and
-     * waits for it some seconds.
+     * waits for it some seconds. Of these no more than half of the connections are waited on.
      *
      * @param deadlineNs nor longer than until then
      */
@@ -69,7 +74,22 @@ public final class CacheReader implements AutoCloseable {
             BlockRef ref, long wanted, int from, int to, long deadlineNs)
             throws InterruptedIOException {
         long untilNs = System.nanoTime() + ELSE_NOWHERE_NS;
-        return read(ref, wanted, from, to, untilNs - deadlineNs < 0 ? untilNs : deadlineNs);
+        if (deadlineNs - untilNs < 0) {
+            untilNs = deadlineNs;
+        }
+        try {
+            if (!patient.tryAcquire(untilNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                return Map.of();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting to ask a cache");
+        }
+        try {
+            return read(ref, wanted, from, to, untilNs);
+        } finally {
+            patient.release();
+        }
     }
 
     /**
