@@ -73,6 +73,7 @@ final class Bucket implements AutoCloseable {
     private boolean closed;
     private volatile long suspectUntilNs = System.nanoTime();
     private volatile boolean read;
+    private volatile long answeredNs = System.nanoTime();
     private final RequestTime way = new RequestTime();
 
     Bucket(S3Bucket place, S3BlockStore.Options options) {
@@ -120,8 +121,9 @@ final class Bucket implements AutoCloseable {
         long start = System.nanoTime();
         ResponseTransformer<GetObjectResponse, byte[]> bytes =
                 (response, stream) -> {
+                    long now = System.nanoTime();
+                    answeredNs = now;
                     if (counts) {
-                        long now = System.nanoTime();
                         way.record(now - start, now);
                     }
                     try {
@@ -145,6 +147,7 @@ final class Bucket implements AutoCloseable {
             read = true;
             return answer;
         } catch (S3Exception e) {
+            answeredNs = System.nanoTime();
             if (e.statusCode() == INVALID_RANGE) {
                 return new byte[0];
             }
@@ -166,6 +169,11 @@ final class Bucket implements AutoCloseable {
     /** Whether this process has read something of it: it is connected then. */
     boolean wasRead() {
         return read;
+    }
+
+    /** Whether it has begun to answer any read since then. */
+    boolean hasAnsweredSince(long ns) {
+        return answeredNs - ns > 0;
     }
 
     /** How long it takes to begin an answer; {@link RequestTime#UNKNOWN}. */

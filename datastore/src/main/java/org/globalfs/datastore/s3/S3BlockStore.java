@@ -74,6 +74,7 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
     private final Buckets buckets;
     private final @Nullable CacheReader caches;
     private final BlockReader reader;
+    private final ChunkFetch chunkFetch;
 
     /**
      * One that asks no cache.
@@ -101,6 +102,7 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
         threads = new Transfers.Threads();
         buckets = new Buckets(cluster, recorded, storage, options);
         reader = new BlockReader(buckets, threads, options.deadlineMs(), ownRegion, caches);
+        chunkFetch = new ChunkFetch(buckets, threads, options.requestTimeoutMs());
     }
 
     /**
@@ -319,7 +321,7 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
 
     @Override
     public Fetched fetch(BlockRef ref, long chunks) throws IOException {
-        return new ChunkFetch(buckets, threads, options.requestTimeoutMs()).run(ref, chunks);
+        return chunkFetch.run(ref, chunks);
     }
 
     /**
