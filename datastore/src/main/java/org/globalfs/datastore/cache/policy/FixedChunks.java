@@ -160,10 +160,13 @@ public final class FixedChunks implements CachePolicy {
                         .sorted((a, b) -> Double.compare(b.popularity(), a.popularity()))
                         .toList();
         Set<BlockKey> best = new HashSet<>();
+        long room = capacityBytes;
         for (Candidate candidate : candidates) {
-            long most = capacityBytes / ((long) chunks * candidate.layout().chunkBytes());
-            if (best.size() < most) {
+            ChunkLayout layout = candidate.layout();
+            long bytes = (long) Long.bitCount(farthest(layout)) * layout.chunkBytes();
+            if (bytes <= room) {
                 best.add(candidate.key());
+                room -= bytes;
             }
         }
         chosen = best;
