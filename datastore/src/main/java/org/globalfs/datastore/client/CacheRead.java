@@ -103,6 +103,11 @@ final class CacheRead {
         }
     }
 
+    /** It was waited for as long as may be; what is asked next is not to wait behind it. */
+    void giveUp() {
+        lane.drop(node, new SocketTimeoutException("timed out"));
+    }
+
     /** Takes the answer; false if another one is to come. */
     boolean finished(Exchange exchange) {
         if (exchange != current) {

@@ -9,7 +9,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.wire.BlockRef;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,18 +49,87 @@ public final class CacheReader implements AutoCloseable {
 
     /**
      * What the region has of a block's chunks, and tells the cache that the block is read. A cache
-     * that fails, or takes longer than caches do, has nothing: this waits half a second at most,
-     * and as long again for a name to be looked up.
+     * that fails has nothing; one that takes longer than caches do may have it later. This waits
+     * half a second at most, and as long again for a name to be looked up.
      *
      * @param wanted chunks that suffice, if all of them are there: a bit by chunk index
      * @param from the first byte of each chunk that is read
      * @param to the end of those bytes
-     * @return those bytes of the chunks that came, by chunk index
+     * @return those bytes of the chunks that came; to be closed
      * @throws InterruptedIOException the thread is interrupted
      */
-    public Map<Integer, byte[]> read(BlockRef ref, long wanted, int from, int to)
+    public CacheAnswer read(BlockRef ref, long wanted, int from, int to)
             throws InterruptedIOException {
-        return read(ref, wanted, from, to, null);
+        if (caches.cacheOf(ref, false) == null) {
+            return CacheAnswer.NOTHING;
+        }
+        try {
+            Lane lane = lanes.take(System.nanoTime() + LANE_WAIT_NS);
+            boolean kept = false;
+            try {
+                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, false);
+                if (read == null) {
+                    return CacheAnswer.NOTHING;
+                }
+                if (await(read, lane, read.untilNs())) {
+                    return new CacheAnswer(columns(read), null);
+                }
+                read.late();
+                kept = patient.tryAcquire();
+                return kept
+                        ? new CacheAnswer(Map.of(), new LateAnswer(this, lane, read))
+                        : CacheAnswer.NOTHING;
+            } finally {
+                if (!kept) {
+                    lanes.give(lane);
+                }
+            }
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            without(ref, e);
+            return CacheAnswer.NOTHING;
+        }
+    }
+
+    private static void without(BlockRef ref, IOException why) {
+        LOG.debug("{} is read without the cache: {}", ref, why.toString());
+    }
+
+    /**
+     * Waits for an answer that was late, some seconds at most. The lane is this thread's now.
+     *
+     * @param deadlineNs nor longer than until then
+     */
+    Map<Integer, byte[]> awaitLate(CacheRead read, Lane lane, long deadlineNs)
+            throws InterruptedIOException {
+        try {
+            boolean came = await(read, lane, untilNs(deadlineNs));
+            if (!came) {
+                read.giveUp();
+            }
+            return came ? columns(read) : Map.of();
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            LOG.debug("a late answer of a cache does not come: {}", e.toString());
+            return Map.of();
+        }
+    }
+
+    /** Gives the lane of a late answer back, whether that came or not. */
+    void release(Lane lane) {
+        patient.release();
+        try {
+            lanes.give(lane);
+        } catch (IOException e) {
+            LOG.warn("giving a connection to a cache back: {}", e.toString());
+        }
+    }
+
+    private static long untilNs(long deadlineNs) {
+        long untilNs = System.nanoTime() + ELSE_NOWHERE_NS;
+        return deadlineNs - untilNs < 0 ? deadlineNs : untilNs;
     }
 
     /**
@@ -73,10 +141,7 @@ public final class CacheReader implements AutoCloseable {
     public Map<Integer, byte[]> readPatiently(
             BlockRef ref, long wanted, int from, int to, long deadlineNs)
             throws InterruptedIOException {
-        long untilNs = System.nanoTime() + ELSE_NOWHERE_NS;
-        if (deadlineNs - untilNs < 0) {
-            untilNs = deadlineNs;
-        }
+        long untilNs = untilNs(deadlineNs);
         try {
             if (!patient.tryAcquire(untilNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 return Map.of();
@@ -86,38 +151,38 @@ public final class CacheReader implements AutoCloseable {
             throw new InterruptedIOException("interrupted while waiting to ask a cache");
         }
         try {
-            return read(ref, wanted, from, to, untilNs);
+            return readUntil(ref, wanted, from, to, untilNs);
         } finally {
             patient.release();
         }
     }
 
-    /**
-     * @param patientUntilNs null: as long as caches take
-     */
-    private Map<Integer, byte[]> read(
-            BlockRef ref, long wanted, int from, int to, @Nullable Long patientUntilNs)
+    private Map<Integer, byte[]> readUntil(
+            BlockRef ref, long wanted, int from, int to, long untilNs)
             throws InterruptedIOException {
-        boolean patiently = patientUntilNs != null;
-        if (caches.cacheOf(ref, patiently) == null) {
+        if (caches.cacheOf(ref, true) == null) {
             return Map.of();
         }
         try {
             Lane lane = lanes.take(System.nanoTime() + LANE_WAIT_NS);
             try {
-                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, patiently);
+                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, true);
                 if (read == null) {
                     return Map.of();
                 }
-                long untilNs = patientUntilNs != null ? patientUntilNs : read.untilNs();
-                return await(read, lane, untilNs) ? columns(read) : Map.of();
+                boolean came = await(read, lane, untilNs);
+                if (!came) {
+                    read.late();
+                    read.giveUp();
+                }
+                return came ? columns(read) : Map.of();
             } finally {
                 lanes.give(lane);
             }
         } catch (InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
-            LOG.debug("{} is read without the cache: {}", ref, e.toString());
+            without(ref, e);
             return Map.of();
         }
     }
@@ -132,7 +197,6 @@ public final class CacheReader implements AutoCloseable {
                 }
             }
             if (System.nanoTime() - untilNs >= 0) {
-                read.late();
                 return false;
             }
             lane.await(untilNs);

@@ -73,12 +73,13 @@ final class BlockReader {
             @Nullable CacheReader asked)
             throws IOException {
         Bucket bucket = buckets.of(ref.getRegion());
-        CacheAsk cache = new CacheAsk(asked, ref, 1, offset, offset + length, deadline);
-        byte[] value = cache.first().get(0);
-        if (value == null) {
-            value = readWhole(ref, bucket, cache, offset, length, deadline);
+        try (CacheAsk cache = new CacheAsk(asked, ref, 1, offset, offset + length, deadline)) {
+            byte[] value = cache.first().get(0);
+            if (value == null) {
+                value = readWhole(ref, bucket, cache, offset, length, deadline);
+            }
+            System.arraycopy(value, 0, into, at, length);
         }
-        System.arraycopy(value, 0, into, at, length);
     }
 
     private byte[] readWhole(
@@ -89,6 +90,7 @@ final class BlockReader {
             Piece piece = Piece.of(ref, 0);
             transfers.start(
                     0, bucket, () -> Map.of(0, buckets.read(bucket, piece, offset, length)));
+            cache.later(transfers);
             BlockStoreException failure = null;
             while (true) {
                 long until = cache.isLeft() ? Math.min(late, deadline) : deadline;
@@ -138,15 +140,27 @@ final class BlockReader {
         }
         ReedSolomon code = ReedSolomon.of(ref.getDataChunks(), ref.getParityChunks());
         SpreadRead read = new SpreadRead(code, ref.getLength(), offset, length);
-        CacheAsk cache =
+        try (CacheAsk cache =
                 new CacheAsk(
                         asked,
                         ref,
                         read.wanted(),
                         read.from(),
                         read.from() + read.width(),
-                        deadline);
-        cache.first().forEach(read::have);
+                        deadline)) {
+            cache.first().forEach(read::have);
+            readLacking(ref, read, cache, deadline);
+        }
+        read.copy(into, at);
+        if (!read.failures().isEmpty() && warning.isDue(System.nanoTime())) {
+            // While a region is away every read has something to say.
+            LOG.warn(
+                    "reading {} without a chunk: {}", ref, read.failures().getFirst().getMessage());
+        }
+    }
+
+    private void readLacking(BlockRef ref, SpreadRead read, CacheAsk cache, long deadline)
+            throws IOException {
         try (Transfers<Map<Integer, byte[]>> transfers = new Transfers<>(threads)) {
             boolean[] suspect = new boolean[1];
             SpreadRead.Fetch fetch =
@@ -160,14 +174,9 @@ final class BlockReader {
                                 () -> Map.of(chunk, buckets.read(bucket, piece, from, bytes)));
                     };
             read.start(fetch, buckets.waysNs(ref));
+            cache.later(transfers);
             long late = System.nanoTime() + (suspect[0] ? 0 : S3BlockStore.LATE_NS);
             read.run(fetch, transfers, cache, late, deadline);
-        }
-        read.copy(into, at);
-        if (!read.failures().isEmpty() && warning.isDue(System.nanoTime())) {
-            // While a region is away every read has something to say.
-            LOG.warn(
-                    "reading {} without a chunk: {}", ref, read.failures().getFirst().getMessage());
         }
     }
 }

@@ -3,15 +3,16 @@ package org.globalfs.datastore.s3;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Map;
+import org.globalfs.datastore.client.CacheAnswer;
 import org.globalfs.datastore.client.CacheReader;
 import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one read asks of its region's caches: first of all, and once more where buckets say nothing.
- * Not thread-safe: the reader's.
+ * What one read asks of its region's caches: first of all, whose answer may come later; and once
+ * more where buckets say nothing. Not thread-safe: the reader's.
  */
-final class CacheAsk {
+final class CacheAsk implements AutoCloseable {
     /** Of an answer that comes among those of buckets: no number of a chunk. */
     static final int TAG = -1;
 
@@ -21,6 +22,7 @@ final class CacheAsk {
     private final int from;
     private final int to;
     private final long deadlineNs;
+    private @Nullable CacheAnswer answer;
     private boolean again;
 
     /**
@@ -45,9 +47,22 @@ final class CacheAsk {
         this.deadlineNs = deadlineNs;
     }
 
-    /** Those bytes of the chunks that a cache has soon, by chunk index. */
+    /** Those bytes of the chunks that a cache has soon, by chunk index. Called once. */
     Map<Integer, byte[]> first() throws InterruptedIOException {
-        return caches == null ? Map.of() : caches.read(ref, wanted, from, to);
+        if (caches == null) {
+            return Map.of();
+        }
+        CacheAnswer came = caches.read(ref, wanted, from, to);
+        answer = came;
+        return came.columns();
+    }
+
+    /** What comes later of that is one of the outcomes, tagged {@link #TAG}. */
+    void later(Transfers<Map<Integer, byte[]>> transfers) throws IOException {
+        CacheAnswer late = answer;
+        if (late != null && late.isLate()) {
+            transfers.start(TAG, () -> late.later(deadlineNs));
+        }
     }
 
     /** Whether a cache can still be asked once more. */
@@ -64,6 +79,13 @@ final class CacheAsk {
         if (asked != null && !again) {
             again = true;
             transfers.start(TAG, () -> asked.readPatiently(ref, wanted, from, to, deadlineNs));
+        }
+    }
+
+    @Override
+    public void close() {
+        if (answer != null) {
+            answer.close();
         }
     }
 }

@@ -119,7 +119,8 @@ class SilentBucketsTest {
         }
     }
 
-    private void readsSoon(int region, IntToLongFunction holdMs) throws IOException {
+    /** Returns how often the cache was asked. */
+    private long readSoon(int region, IntToLongFunction holdMs) throws IOException {
         byte[] content = S3Cluster.bytes(300_001, 17);
         BlockRef ref = cached(region, content);
         InMemoryDiscovery late = new InMemoryDiscovery();
@@ -129,17 +130,32 @@ class SilentBucketsTest {
                                 CLUSTER, "region1", late, silent.endpoint(), PATIENT)) {
             late.register(
                     new Member(Role.CACHE, "c1", "region1", 1, "a", link.address(), Map.of()));
+            long before = cache.statistics().requests();
             assertTimeoutPreemptively(
                     MUCH_SOONER,
                     () ->
                             assertThat(store.get(ref, 5, 200_000).array())
                                     .isEqualTo(Arrays.copyOfRange(content, 5, 200_005)));
+            return cache.statistics().requests() - before;
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {GLOBAL, OTHER})
     void whatTheCacheHasIsNotWaitedForUntilTheDeadline(int region) throws IOException {
-        readsSoon(region, connection -> LATE_MS);
+        readSoon(region, connection -> LATE_MS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {GLOBAL, OTHER})
+    void whatTheCacheAnswersLateIsTakenWhenItComes(int region) throws IOException {
+        assertThat(readSoon(region, connection -> LATE_MS / 2)).isEqualTo(1);
+    }
+
+    /** What is asked next does not wait behind it. */
+    @ParameterizedTest
+    @ValueSource(ints = {GLOBAL, OTHER})
+    void aConnectionThatHangsIsNotAskedAgain(int region) throws IOException {
+        readSoon(region, connection -> connection == 0 ? CacheLink.FOREVER_MS : 0);
     }
 }
