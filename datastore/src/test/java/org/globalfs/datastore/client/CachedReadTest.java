@@ -12,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -124,29 +123,11 @@ class CachedReadTest {
     }
 
     private Map<BlockRef, byte[]> putSome(int region) throws IOException {
-        Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
-        for (int size : new int[] {1, 5_000, 70_000, 300_001, 1_000_000}) {
-            for (int i = 0; i < 3; i++) {
-                byte[] content = new byte[size];
-                random.nextBytes(content);
-                blocks.put(store.put(region, ByteBuffer.wrap(content)), content);
-            }
-        }
-        return blocks;
+        return SomeBlocks.put(store, region, random, 3, 1, 5_000, 70_000, 300_001, 1_000_000);
     }
 
     private void readAll(Map<BlockRef, byte[]> blocks) throws IOException {
-        for (Map.Entry<BlockRef, byte[]> entry : blocks.entrySet()) {
-            byte[] content = entry.getValue();
-            for (int i = 0; i < 5; i++) {
-                int from = i == 0 ? 0 : random.nextInt(content.length);
-                int to = i == 0 ? content.length : from + 1 + random.nextInt(content.length - from);
-                byte[] read = store.get(entry.getKey(), from, to - from).array();
-                assertThat(Arrays.equals(read, Arrays.copyOfRange(content, from, to)))
-                        .as("bytes %d to %d of %s", from, to, entry.getKey())
-                        .isTrue();
-            }
-        }
+        SomeBlocks.readAll(store, blocks, random, 5);
     }
 
     /** Reads until everything is in the cache. */

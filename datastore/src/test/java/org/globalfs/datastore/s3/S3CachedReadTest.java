@@ -12,8 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -28,6 +26,7 @@ import org.globalfs.datastore.client.BlockStoreContract;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.client.Fetched;
 import org.globalfs.datastore.client.FetchedChunk;
+import org.globalfs.datastore.client.SomeBlocks;
 import org.globalfs.datastore.wire.CacheStatistics;
 import org.globalfs.protocol.DiskReserve;
 import org.globalfs.protocol.HostPort;
@@ -139,29 +138,11 @@ class S3CachedReadTest {
     }
 
     private Map<BlockRef, byte[]> putSome(int region) throws IOException {
-        Map<BlockRef, byte[]> blocks = new LinkedHashMap<>();
-        for (int size : new int[] {1, 5_000, 300_001, 1_000_000}) {
-            for (int i = 0; i < 2; i++) {
-                byte[] content = new byte[size];
-                random.nextBytes(content);
-                blocks.put(store.put(region, ByteBuffer.wrap(content)), content);
-            }
-        }
-        return blocks;
+        return SomeBlocks.put(store, region, random, 2, 1, 5_000, 300_001, 1_000_000);
     }
 
     private void readAll(Map<BlockRef, byte[]> blocks) throws IOException {
-        for (Map.Entry<BlockRef, byte[]> entry : blocks.entrySet()) {
-            byte[] content = entry.getValue();
-            for (int i = 0; i < 4; i++) {
-                int from = i == 0 ? 0 : random.nextInt(content.length);
-                int to = i == 0 ? content.length : from + 1 + random.nextInt(content.length - from);
-                byte[] read = store.get(entry.getKey(), from, to - from).array();
-                assertThat(Arrays.equals(read, Arrays.copyOfRange(content, from, to)))
-                        .as("bytes %d to %d of %s", from, to, entry.getKey())
-                        .isTrue();
-            }
-        }
+        SomeBlocks.readAll(store, blocks, random, 4);
     }
 
     /** Reads until that makes no request to a bucket any more. */
