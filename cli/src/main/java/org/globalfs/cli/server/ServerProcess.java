@@ -184,12 +184,14 @@ public final class ServerProcess implements AutoCloseable {
         }
         startAtOnce(storage);
         StorageNode.warnOfShortages();
+        int count = (int) configs.stream().filter(c -> c.roles().replica().isPresent()).count();
         List<Callable<AutoCloseable>> replicas = new ArrayList<>();
         List<Callable<AutoCloseable>> oracles = new ArrayList<>();
         for (ServerConfig config : configs) {
             if (config.roles().replica().isPresent()) {
                 replicas.add(() ->
-                        ReplicaServer.start(ReplicaConfig.of(config), discovery, blocks, onFatal));
+                        ReplicaServer.start(
+                                ReplicaConfig.of(config, count), discovery, blocks, onFatal));
             }
             if (config.roles().oracle().isPresent()) {
                 oracles.add(() -> startOracle(config, discovery));

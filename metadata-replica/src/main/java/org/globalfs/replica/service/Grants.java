@@ -136,16 +136,16 @@ final class Grants {
         }
     }
 
-    Grants(HostedPartition partition, HostedPartition global, Multicast multicast) {
+    /**
+     * @param heapBytes the replica's share of the process's heap
+     */
+    Grants(HostedPartition partition, HostedPartition global, Multicast multicast, long heapBytes) {
         this.partition = partition;
         this.global = global;
         this.multicast = multicast;
         // Not from the clock: it may be behind where it was before a restart.
         this.table =
-                new GrantTable(
-                        System::nanoTime,
-                        new SecureRandom().nextLong(1L << 62),
-                        Runtime.getRuntime().maxMemory());
+                new GrantTable(System::nanoTime, new SecureRandom().nextLong(1L << 62), heapBytes);
     }
 
     private long leaseMs() {

@@ -26,8 +26,12 @@ public record ReplicaConfig(
         DiskReserve reserve,
         ReplicaOptions options) {
 
-    /** The replica role of a server. */
-    public static ReplicaConfig of(ServerConfig server) {
+    /**
+     * The replica role of a server.
+     *
+     * @param replicas how many there are in this process, at least 1: they share its heap
+     */
+    public static ReplicaConfig of(ServerConfig server, int replicas) {
         Roles.ReplicaRole role =
                 server.roles()
                         .replica()
@@ -43,7 +47,8 @@ public record ReplicaConfig(
                 role.reserve(),
                 ReplicaOptions.defaults()
                         .sweeping(role.sweepPeriodMs(), role.sweepGraceMs())
-                        .following(role.followBytesPerSecond()));
+                        .following(role.followBytesPerSecond())
+                        .sharing(replicas));
     }
 
     Topology.Region region() {

@@ -18,6 +18,7 @@ import org.globalfs.replica.state.store.StateOptions;
  * @param followBytesPerSecond the most that is copied of files that were moved here; 0: nothing
  * @param mostLockWaits how many calls may wait for locks at a time; further ones are answered at
  *     once
+ * @param heapBytes this replica's share of the process's heap
  */
 public record ReplicaOptions(
         StateOptions state,
@@ -29,7 +30,8 @@ public record ReplicaOptions(
         long sweepPeriodMs,
         long sweepGraceMs,
         long followBytesPerSecond,
-        int mostLockWaits) {
+        int mostLockWaits,
+        long heapBytes) {
 
     private static final int DEFAULT_MOST_LOCK_WAITS = RpcServer.DEFAULT_MAX_CONNECTIONS / 4;
     private static final int PIECES_IN_RESERVE = 64;
@@ -47,7 +49,8 @@ public record ReplicaOptions(
                 ReplicaRole.DEFAULT_SWEEP_PERIOD_MS,
                 ReplicaRole.DEFAULT_SWEEP_GRACE_MS,
                 ReplicaRole.DEFAULT_FOLLOW_BYTES_PER_SECOND,
-                DEFAULT_MOST_LOCK_WAITS);
+                DEFAULT_MOST_LOCK_WAITS,
+                Runtime.getRuntime().maxMemory());
     }
 
     /** The same with another search for blocks that no file has. */
@@ -62,7 +65,8 @@ public record ReplicaOptions(
                 periodMs,
                 graceMs,
                 followBytesPerSecond,
-                mostLockWaits);
+                mostLockWaits,
+                heapBytes);
     }
 
     /** The same with another bound on how fast content follows files that were moved. */
@@ -77,7 +81,8 @@ public record ReplicaOptions(
                 sweepPeriodMs,
                 sweepGraceMs,
                 bytesPerSecond,
-                mostLockWaits);
+                mostLockWaits,
+                heapBytes);
     }
 
     /** The same with another bound on how many wait for locks at a time. */
@@ -92,7 +97,24 @@ public record ReplicaOptions(
                 sweepPeriodMs,
                 sweepGraceMs,
                 followBytesPerSecond,
-                lockWaits);
+                lockWaits,
+                heapBytes);
+    }
+
+    /** The same for one of several replicas in a process. */
+    public ReplicaOptions sharing(int replicas) {
+        return new ReplicaOptions(
+                state,
+                logSegmentBytes,
+                logRetainedBytes,
+                flushBytes,
+                flushMs,
+                voteTimeoutMs,
+                sweepPeriodMs,
+                sweepGraceMs,
+                followBytesPerSecond,
+                mostLockWaits,
+                heapBytes / replicas);
     }
 
     /**
@@ -112,6 +134,7 @@ public record ReplicaOptions(
                 sweepPeriodMs,
                 sweepGraceMs,
                 followBytesPerSecond,
-                mostLockWaits);
+                mostLockWaits,
+                heapBytes);
     }
 }

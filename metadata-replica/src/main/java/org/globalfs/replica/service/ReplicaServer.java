@@ -125,7 +125,7 @@ public final class ReplicaServer implements AutoCloseable {
         Multicast multicast = joinRings(global, own, fetch, first);
         discovery.recordServing(config.id());
         partitions.forEach((number, p) -> flushers.put(number, new Flusher(p, multicast, options)));
-        Grants grants = new Grants(own, global, multicast);
+        Grants grants = new Grants(own, global, multicast, options.heapBytes());
         CoordinatedDriver driver = driveCoordinated(global, own, multicast, grants);
         DiskRoom disk = new DiskRoom(config.id(), config.reserve(), config.folder(), logFolder());
         PeerRoom peerRoom = new PeerRoom(home, disk, peers, multicast);

@@ -42,7 +42,7 @@ class GrantsUpkeepTest {
                         return coordinates ? 1 : NONE;
                     }
                 };
-        grants = new Grants(region.own, region.global, multicast);
+        grants = new Grants(region.own, region.global, multicast, 256 << 20);
     }
 
     @AfterEach

@@ -251,7 +251,8 @@ class ReplicaClusterTest {
                         0,
                         0,
                         0,
-                        8);
+                        8,
+                        256 << 20);
         try (ReplicaCluster cluster = new ReplicaCluster(folder, 1, small).startAll()) {
             TestSession session = new TestSession(cluster, 1);
             long home = session.mkdir(ROOT, "home").getAttributes().getIno();
