@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
@@ -143,12 +142,16 @@ public final class MetadataClient {
 
     /**
      * Executes one update. The reply's status is DONE. When nobody answers, where the inodes are
-     * that it names is found out for the next one, in a second more. That one itself goes nowhere
-     * else: whoever is silent may have executed it before its inodes left.
+     * that it names is found out for the next one, in the last second of the patience, of which it
+     * takes a quarter at most. That one itself goes nowhere else: whoever is silent may have
+     * executed it before its inodes left.
      */
     public Answer<UpdateReply> update(
             int partition, Credentials credentials, UpdateOp op, Patience patience) {
-        Retry retry = new Retry(patience);
+        boolean mayFind = partition != 0 && !Named.inodes(op).isEmpty();
+        long findingNs = mayFind ? Math.clamp(patience.leftNs() / 4, 0, SILENCE_NS) : 0;
+        Retry retry =
+                new Retry(Patience.until(patience.deadlineNs() - findingNs, patience::cancelled));
         int target = partition;
         while (true) {
             Answer<UpdateReply> answer = numbered(target, credentials, op, retry);
@@ -166,7 +169,7 @@ public final class MetadataClient {
 
     private void findFrom(int silent, UpdateOp op, Patience patience) {
         for (long ino : Named.inodes(op)) {
-            if (silent != 0 && homes.of(ino) == silent && !find(ino, patience::cancelled)) {
+            if (silent != 0 && homes.of(ino) == silent && !find(ino, patience)) {
                 return;
             }
         }
@@ -176,10 +179,12 @@ public final class MetadataClient {
      * Learns where an inode is whose partition does not answer. The global partition, which is in
      * every region and orders all moves, is asked, for a second at most.
      *
+     * @param within for no longer than this either
      * @return false: it did not answer
      */
-    boolean find(long ino, BooleanSupplier cancelled) {
-        Patience patience = Patience.until(System.nanoTime() + SILENCE_NS, cancelled);
+    boolean find(long ino, Patience within) {
+        long untilNs = System.nanoTime() + Math.min(SILENCE_NS, within.leftNs());
+        Patience patience = Patience.until(untilNs, within::cancelled);
         ReadOp op = ReadOp.getAttributes(new GetAttributesOp(ino));
         ReadRequest request = request(0, new Credentials(0, 0), usual(0), op);
         Answer<ReadReply> answer = new ReadAttempts(0, request).run(new Retry(patience));

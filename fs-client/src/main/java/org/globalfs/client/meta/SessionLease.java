@@ -296,9 +296,9 @@ public final class SessionLease {
         inTurn.addAll(open.headSet(term.sought, true));
         // The next renewal may be answered, and must not come too late for that.
         long untilNs = System.nanoTime() + Math.min(FINDING_NS, interval.toNanos() / 4);
+        Patience finding = Patience.until(untilNs, patience::cancelled);
         for (long ino : inTurn) {
-            boolean over = patience.cancelled() || System.nanoTime() - untilNs >= 0;
-            if (over || !client.find(ino, patience::cancelled)) {
+            if (finding.over() || !client.find(ino, finding)) {
                 return;
             }
             term.sought = ino;

@@ -337,12 +337,34 @@ class MetadataClientTest {
         assertThat(client.homes().of(home)).as("an old hint").isEqualTo(1);
         IntStream.rangeClosed(1, 3).forEach(cluster.dead::add);
 
-        Patience brief = Patience.of(Duration.ofMillis(300));
+        Patience brief = Patience.of(Duration.ofSeconds(2));
         assertThat(client.update(1, ROOT, create(home, "a", FILE), brief).answered()).isFalse();
         assertThat(cluster.executed).noneMatch(command -> isOf(command, "a"));
 
         assertThat(client.homes().of(home)).isEqualTo(2);
         assertThat(update(client.homes().of(home), create(home, "b", FILE)).getErrno()).isZero();
+    }
+
+    @Test
+    void whereAnInodeIsThatNobodyAnswersForIsAskedWithinTheUpdatesTime() {
+        long home = homeDirectory();
+        AtomicLong longestMs = new AtomicLong();
+        ReplicaCalls calls =
+                new PassedOn(cluster.calls()) {
+                    @Override
+                    public ReadReply read(Replica replica, ReadRequest request, long ms)
+                            throws NoReplyException {
+                        longestMs.accumulateAndGet(ms, Math::max);
+                        throw new NoReplyException(NoReplyException.Kind.SILENT, "away");
+                    }
+                };
+        IntStream.rangeClosed(1, 3).forEach(cluster.dead::add);
+        client = new MetadataClient(Session.begin(), calls, cluster, 1, "region1", "dc1");
+
+        Patience brief = Patience.of(Duration.ofSeconds(2));
+        assertThat(client.update(1, ROOT, create(home, "a", FILE), brief).answered()).isFalse();
+
+        assertThat(longestMs.get()).isBetween(1L, 500L);
     }
 
     private static boolean isOf(Command command, String name) {
