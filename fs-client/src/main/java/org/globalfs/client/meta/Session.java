@@ -33,6 +33,10 @@ public final class Session {
     private final SessionVector vector = new SessionVector();
     private final TreeSet<Long> unanswered = new TreeSet<>();
     private final TreeSet<Long> unsettled = new TreeSet<>();
+
+    /** Unsettled ones that are not waited for: their threads wait. */
+    private final Set<Long> deferring = new HashSet<>();
+
     private final Map<Long, Long> abandonedUntilNs = new HashMap<>();
     private long lastSequence;
 
@@ -68,6 +72,22 @@ public final class Session {
 
         private boolean isOf(Session session) {
             return session == Session.this;
+        }
+    }
+
+    /** To be closed by the thread that opened it. */
+    public final class Deferring implements AutoCloseable {
+        private final List<Long> sequences;
+
+        private Deferring(List<Long> sequences) {
+            this.sequences = sequences;
+        }
+
+        @Override
+        public void close() {
+            synchronized (Session.this) {
+                sequences.forEach(deferring::remove);
+            }
         }
     }
 
@@ -138,6 +158,23 @@ public final class Session {
         return opened;
     }
 
+    /**
+     * This thread is about to wait for requests of others that are under way. Until that is closed
+     * {@link #awaitSettled} does not wait for what this thread was answered: they would wait for
+     * each other.
+     */
+    public Deferring deferring() {
+        List<Long> sequences = new ArrayList<>(1);
+        for (Taking open = of(TAKING.get()); open != null; open = of(open.outer)) {
+            sequences.addAll(open.answered);
+        }
+        synchronized (this) {
+            deferring.addAll(sequences);
+            notifyAll();
+        }
+        return new Deferring(sequences);
+    }
+
     /** The innermost of this session. */
     private @Nullable Taking of(@Nullable Taking innermost) {
         Taking taking = innermost;
@@ -152,15 +189,19 @@ public final class Session {
         notifyAll();
     }
 
-    /** Returns once these are settled, or after {@code limitNs}. */
+    /** Returns once these are settled, or {@link #deferring}, or after {@code limitNs}. */
     public synchronized void awaitSettled(Collection<Long> sequences, long limitNs)
             throws InterruptedException {
         long deadlineNs = System.nanoTime() + limitNs;
         for (long leftNs = limitNs;
-                leftNs > 0 && sequences.stream().anyMatch(unsettled::contains);
+                leftNs > 0 && sequences.stream().anyMatch(this::isAwaited);
                 leftNs = deadlineNs - System.nanoTime()) {
             TimeUnit.NANOSECONDS.timedWait(this, leftNs);
         }
+    }
+
+    private synchronized boolean isAwaited(long sequence) {
+        return unsettled.contains(sequence) && !deferring.contains(sequence);
     }
 
     /** As seen by everyone. */

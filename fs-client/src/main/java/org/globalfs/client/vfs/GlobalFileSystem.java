@@ -123,7 +123,7 @@ public final class GlobalFileSystem implements FileSystem {
         this.cache = new MetadataCache(client.session().vector(), cacheBytes);
         Duration timeout = options.timeout();
         Requests requests = new Requests(client, cache, timeout.toNanos());
-        this.grants = new PageGrants(cache, pages);
+        this.grants = new PageGrants(cache, pages, client.session());
         this.backing = new FileBacking(requests, pages, grants);
         this.writeBack = new WriteBack(backing, blocks, options);
         this.files = new OpenFiles(writeBack, grants, numbers, OpenFiles.MOST_INODES);

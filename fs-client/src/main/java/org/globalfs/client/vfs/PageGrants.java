@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.cache.Validity;
+import org.globalfs.client.meta.Session;
 import org.globalfs.protocol.Errno;
 import org.jspecify.annotations.Nullable;
 
@@ -36,13 +37,15 @@ final class PageGrants implements AutoCloseable {
 
     private final MetadataCache cache;
     private final KernelPages pages;
+    private final Session session;
     private final ConcurrentMap<Long, Held> held = new ConcurrentHashMap<>();
     private volatile @Nullable KernelCache kernel;
     private volatile @Nullable Thread watcher;
     private volatile long wakesAtNs;
     private volatile boolean closed;
 
-    PageGrants(MetadataCache cache, KernelPages pages) {
+    PageGrants(MetadataCache cache, KernelPages pages, Session session) {
+        this.session = session;
         this.cache = cache;
         this.pages = pages;
     }
@@ -169,8 +172,9 @@ final class PageGrants implements AutoCloseable {
         if (mounted == null) {
             return true;
         }
-        beginDrop(mounted, ino);
-        try {
+        // The kernel waits for reads of the pages, which may have met what this thread has changed.
+        try (Session.Deferring _ = session.deferring()) {
+            beginDrop(mounted, ino);
             int waits = 0;
             while (!mounted.awaitInode(ino, KERNEL_WAIT_MS)) {
                 if (closed || ++waits == KERNEL_WAITS) {

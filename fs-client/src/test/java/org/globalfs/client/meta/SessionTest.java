@@ -86,6 +86,34 @@ class SessionTest {
         assertThat(waiting.get(10, TimeUnit.SECONDS)).isTrue();
     }
 
+    @Test
+    void whatAThreadThatWaitsItselfWasAnsweredIsNotWaitedFor() throws Exception {
+        try (Session.Taking _ = session.taking()) {
+            long sequence = session.nextSequence();
+            session.answered(sequence);
+            CompletableFuture<Void> waiting =
+                    CompletableFuture.runAsync(() -> await(sequence, 10 * LONG_NS), elsewhere());
+            await(sequence, 1_000_000);
+            assertThat(waiting.isDone()).isFalse();
+            try (Session.Deferring _ = session.deferring()) {
+                waiting.get(10, TimeUnit.SECONDS);
+                assertThat(session.settled().unsettled()).containsExactly(sequence);
+            }
+            CompletableFuture<Void> again =
+                    CompletableFuture.runAsync(() -> await(sequence, 10 * LONG_NS), elsewhere());
+            await(sequence, 1_000_000);
+            assertThat(again.isDone()).isFalse();
+        }
+    }
+
+    private void await(long sequence, long limitNs) {
+        try {
+            session.awaitSettled(List.of(sequence), limitNs);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Whoever reads the message cannot take more. */
     @Test
     void moreUnsettledUpdatesThanAMessageHoldsCountFromTheFirstLeftOut() {

@@ -15,6 +15,7 @@ import org.globalfs.client.FakeCluster;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
 import org.globalfs.client.io.WriteBack;
+import org.globalfs.client.meta.Session;
 import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.Attributes;
 import org.globalfs.protocol.wire.RenewSessionOp;
@@ -35,7 +36,7 @@ class OpenFilesTest {
                         new TestClient(cluster, new FakeBlockStore(), 1, TestClient.SLOW_FLUSH)) {
             MetadataCache cache = client.fs.cache();
             KernelPages pages = new KernelPages();
-            PageGrants grants = new PageGrants(cache, pages);
+            PageGrants grants = new PageGrants(cache, pages, Session.begin());
             Requests requests = new Requests(client.metadata, cache, 1);
             FileBacking backing = new FileBacking(requests, pages, grants);
             try (WriteBack writeBack =

@@ -20,6 +20,7 @@ import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.cache.KernelPages;
 import org.globalfs.client.cache.MetadataCache;
+import org.globalfs.client.meta.Session;
 import org.globalfs.client.meta.SessionVector;
 import org.globalfs.client.vfs.TestClient.Open;
 import org.globalfs.protocol.Errno;
@@ -213,7 +214,7 @@ class PageGrantsTest {
     @Test
     void whatTheKernelDoesNotDropHoldsUpNoOtherFile() throws Exception {
         MetadataCache cache = new MetadataCache(new SessionVector(), 1 << 20);
-        try (PageGrants grants = new PageGrants(cache, new KernelPages())) {
+        try (PageGrants grants = new PageGrants(cache, new KernelPages(), Session.begin())) {
             grants.mounted(new Busy(1));
             for (long ino = 1; ino <= 3; ino++) {
                 grants.read(ino, 7);
@@ -225,6 +226,45 @@ class PageGrantsTest {
             Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !grants.has(3));
             assertThat(grants.has(1)).isTrue();
         }
+    }
+
+    /** A read that holds a page may have met what the append did whose pages are to go. */
+    @Test
+    void whoHoldsAPageDoesNotWaitForWhoeverHasItDropped() throws Exception {
+        cluster.leaseMs = 60_000;
+        Session session = reader.metadata.session();
+        writer.put(home, "file", "content");
+        long ino = reader.lookup(home, "file");
+        Open file = reader.open(ino, OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+        Open read = reader.open(ino, OpenFlags.O_RDONLY);
+        AtomicBoolean met = new AtomicBoolean();
+        Thread self = Thread.currentThread();
+        kernel.whileWaiting =
+                () -> {
+                    if (Thread.currentThread().equals(self) && holdsAPage(session)) {
+                        met.set(true);
+                    }
+                };
+        do {
+            reader.read(read, 0, 100);
+            // Seldom it is dropped before the append finds it.
+            try (FileSystem.Answering _ = reader.fs.answering()) {
+                reader.write(file, 7, bytes("more"));
+            }
+        } while (!met.get());
+        reader.close(read);
+        reader.close(file);
+    }
+
+    /** False: nothing is unsettled. */
+    private static boolean holdsAPage(Session session) {
+        List<Long> unsettled = session.settled().unsettled();
+        if (unsettled.isEmpty()) {
+            return false;
+        }
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(20), () -> session.awaitSettled(unsettled, Long.MAX_VALUE / 2));
+        return true;
     }
 
     /** A kernel that never drops one inode's pages, and all others' at once. */
