@@ -7,7 +7,6 @@ import java.nio.ByteOrder;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -48,6 +47,11 @@ final class FuseKernelCache implements KernelCache {
     /** How long a name's invalidation may take before all names are let go instead. */
     private static final long NAMES_PATIENCE_MS = 10;
 
+    /** Longer than any lease, which the kernel believes no name beyond. */
+    private static final long BELIEVED_NS = TimeUnit.SECONDS.toNanos(60);
+
+    private static final long LONGEST_PARK_NS = 100_000_000;
+
     private final FuseDevice device;
     private final Supplier<List<Worker>> workers;
     private final boolean epochs;
@@ -57,7 +61,7 @@ final class FuseKernelCache implements KernelCache {
     private final AtomicLong issued = new AtomicLong();
     private final KernelSizes sizes = new KernelSizes();
     private final InodeLanes inodes;
-    private final NoticeLane names;
+    private final NameLane names;
     private final Sender atOnce = new Sender();
     private final ThreadLocal<Sender> senders = ThreadLocal.withInitial(Sender::new);
     private volatile boolean ended;
@@ -75,7 +79,7 @@ final class FuseKernelCache implements KernelCache {
         mapsDirectFiles = (agreement.flags() & FuseFlags.DIRECT_IO_ALLOW_MMAP) != 0;
         entryFlags = agreement.expiresEntries() ? FuseFlags.EXPIRE_ONLY : 0;
         inodes = new InodeLanes("fuse-inodes-" + name);
-        names = new NoticeLane("fuse-names-" + name);
+        names = new NameLane("fuse-names-" + name, NameLane.MOST, new AllNames());
     }
 
     void start() {
@@ -152,44 +156,32 @@ final class FuseKernelCache implements KernelCache {
 
     @Override
     public void invalidateEntry(long parent, byte[] name) {
-        invalidateEntry(parent, name, entryFlags);
+        invalidateEntry(parent, name, entryFlags, true);
     }
 
     @Override
     public void entryMoved(long parent, byte[] name) {
-        invalidateEntry(parent, name, 0);
+        // That it is looked up again would come too late.
+        invalidateEntry(parent, name, 0, false);
     }
 
-    private void invalidateEntry(long parent, byte[] name, int flags) {
+    private void invalidateEntry(long parent, byte[] name, int flags, boolean isForgettable) {
         if (!possible(name)) {
             return;
         }
         issued.incrementAndGet();
+        EntryNotice notice = new EntryNotice(parent, name, flags);
         names.add(
-                new Notice() {
-                    @Override
-                    public int code() {
-                        return FuseFlags.NOTIFY_INVAL_ENTRY;
+                () -> {
+                    if (!ended) {
+                        check(senders.get().send(notice));
                     }
-
-                    @Override
-                    public int put(ByteBuffer out, int at) {
-                        out.putLong(at + FuseLayout.NotifyInvalEntryOut.PARENT, parent);
-                        out.putInt(at + FuseLayout.NotifyInvalEntryOut.NAMELEN, name.length);
-                        out.putInt(at + FuseLayout.NotifyInvalEntryOut.FLAGS, flags);
-                        return putName(out, at, FuseLayout.NotifyInvalEntryOut.SIZE_OF, name);
-                    }
-                });
+                },
+                isForgettable);
     }
 
     private static boolean possible(byte[] name) {
         return name.length > 0 && name.length <= NAME_MAX;
-    }
-
-    private static int putName(ByteBuffer out, int at, int size, byte[] name) {
-        out.put(at + size, name);
-        out.put(at + size + name.length, (byte) 0);
-        return size + name.length + 1;
     }
 
     @Override
@@ -267,7 +259,7 @@ final class FuseKernelCache implements KernelCache {
     private void parkUntil(long untilNs) {
         boolean interrupted = false;
         while (!ended && untilNs - System.nanoTime() > 0) {
-            LockSupport.parkNanos(untilNs - System.nanoTime());
+            LockSupport.parkNanos(Math.min(LONGEST_PARK_NS, untilNs - System.nanoTime()));
             interrupted |= Thread.interrupted();
         }
         if (interrupted) {
@@ -282,6 +274,22 @@ final class FuseKernelCache implements KernelCache {
         }
         synchronized (atOnce) {
             return ended || atOnce.send(NEW_EPOCH) >= 0;
+        }
+    }
+
+    /** What stands for names that too many had to be told of. */
+    private final class AllNames implements NameLane.Names {
+        @Override
+        public boolean canForget() {
+            return forgetsAtOnce();
+        }
+
+        @Override
+        public void forget() {
+            if (!forgetAllNames()) {
+                // Something was mounted in the tree since.
+                parkUntil(System.nanoTime() + BELIEVED_NS);
+            }
         }
     }
 
@@ -317,6 +325,24 @@ final class FuseKernelCache implements KernelCache {
             out.putLong(at + FuseLayout.NotifyInvalInodeOut.OFF, offset);
             out.putLong(at + FuseLayout.NotifyInvalInodeOut.LEN, length);
             return FuseLayout.NotifyInvalInodeOut.SIZE_OF;
+        }
+    }
+
+    private record EntryNotice(long parent, byte[] name, int flags) implements Notice {
+        @Override
+        public int code() {
+            return FuseFlags.NOTIFY_INVAL_ENTRY;
+        }
+
+        @Override
+        public int put(ByteBuffer out, int at) {
+            int size = FuseLayout.NotifyInvalEntryOut.SIZE_OF;
+            out.putLong(at + FuseLayout.NotifyInvalEntryOut.PARENT, parent);
+            out.putInt(at + FuseLayout.NotifyInvalEntryOut.NAMELEN, name.length);
+            out.putInt(at + FuseLayout.NotifyInvalEntryOut.FLAGS, flags);
+            out.put(at + size, name);
+            out.put(at + size + name.length, (byte) 0);
+            return size + name.length + 1;
         }
     }
 
@@ -383,62 +409,6 @@ final class FuseKernelCache implements KernelCache {
             bytes.putInt(FuseLayout.OutHeader.ERROR, notice.code());
             bytes.putLong(FuseLayout.OutHeader.UNIQUE, 0);
             return there + missing;
-        }
-    }
-
-    /** A queue of notices of names and the thread that sends them. */
-    private final class NoticeLane implements Runnable {
-        private final LinkedBlockingQueue<Object> queue = new LinkedBlockingQueue<>();
-        private final Thread thread;
-
-        NoticeLane(String name) {
-            thread = Thread.ofPlatform().name(name).daemon().unstarted(this);
-        }
-
-        void start() {
-            thread.start();
-        }
-
-        void add(Notice notice) {
-            if (!ended) {
-                queue.add(notice);
-            }
-        }
-
-        /** Reached once everything added before was sent. */
-        CountDownLatch barrier() {
-            CountDownLatch reached = new CountDownLatch(1);
-            queue.add(reached);
-            if (ended && !thread.isAlive()) {
-                reached.countDown();
-            }
-            return reached;
-        }
-
-        void end() throws InterruptedException {
-            queue.add(this);
-            thread.join(TimeUnit.SECONDS.toMillis(2));
-        }
-
-        @Override
-        public void run() {
-            Sender sender = new Sender();
-            try {
-                for (Object next = queue.take(); next != this; next = queue.take()) {
-                    if (next instanceof CountDownLatch reached) {
-                        reached.countDown();
-                    } else if (next instanceof Notice notice) {
-                        check(sender.send(notice));
-                    }
-                }
-                for (Object left = queue.poll(); left != null; left = queue.poll()) {
-                    if (left instanceof CountDownLatch reached) {
-                        reached.countDown();
-                    }
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }
