@@ -75,7 +75,7 @@ public final class CacheReader implements AutoCloseable {
                     return new CacheAnswer(columns(read), null);
                 }
                 read.late();
-                kept = patient.tryAcquire();
+                kept = mayBePatient(System.nanoTime());
                 return kept
                         ? new CacheAnswer(Map.of(), new LateAnswer(this, lane, read))
                         : CacheAnswer.NOTHING;
@@ -141,19 +141,25 @@ public final class CacheReader implements AutoCloseable {
     public Map<Integer, byte[]> readPatiently(
             BlockRef ref, long wanted, int from, int to, long deadlineNs)
             throws InterruptedIOException {
-        long untilNs = untilNs(deadlineNs);
+        // Those who wait now may wait for a cache that hangs, and this one's may not.
+        if (!mayBePatient(deadlineNs)) {
+            return Map.of();
+        }
         try {
-            if (!patient.tryAcquire(untilNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                return Map.of();
-            }
+            return readUntil(ref, wanted, from, to, untilNs(deadlineNs));
+        } finally {
+            patient.release();
+        }
+    }
+
+    /** In the order of asking; released when the answer is not waited for any more. */
+    private boolean mayBePatient(long deadlineNs) throws InterruptedIOException {
+        try {
+            long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+            return patient.tryAcquire(leftNs, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting to ask a cache");
-        }
-        try {
-            return readUntil(ref, wanted, from, to, untilNs);
-        } finally {
-            patient.release();
         }
     }
 
@@ -164,7 +170,7 @@ public final class CacheReader implements AutoCloseable {
             return Map.of();
         }
         try {
-            Lane lane = lanes.take(System.nanoTime() + LANE_WAIT_NS);
+            Lane lane = lanes.take(untilNs);
             try {
                 CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, true);
                 if (read == null) {

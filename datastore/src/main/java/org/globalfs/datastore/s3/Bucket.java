@@ -71,7 +71,8 @@ final class Bucket implements AutoCloseable {
     private final Semaphore permits;
     private @Nullable S3Client client;
     private boolean closed;
-    private volatile long suspectUntilNs = System.nanoTime();
+    private volatile long failedUntilNs = System.nanoTime();
+    private volatile long lateUntilNs = System.nanoTime();
     private volatile boolean read;
     private volatile long answeredNs = System.nanoTime();
     private final RequestTime way = new RequestTime();
@@ -123,6 +124,7 @@ final class Bucket implements AutoCloseable {
                 (response, stream) -> {
                     long now = System.nanoTime();
                     answeredNs = now;
+                    lateUntilNs = now;
                     if (counts) {
                         way.record(now - start, now);
                     }
@@ -154,13 +156,16 @@ final class Bucket implements AutoCloseable {
             if (e.statusCode() == NOT_FOUND && code(e).equals("NoSuchKey")) {
                 return null;
             }
-            suspect();
+            failedUntilNs = System.nanoTime() + SUSPECT_NS;
             throw failed("reading", e);
         } catch (SdkException e) {
             boolean unwanted =
                     e instanceof AbortedException || Thread.currentThread().isInterrupted();
-            if (!unwanted || System.nanoTime() - start > S3BlockStore.LATE_NS / 2) {
-                suspect();
+            long now = System.nanoTime();
+            if (!unwanted) {
+                failedUntilNs = now + SUSPECT_NS;
+            } else if (now - start > S3BlockStore.LATE_NS / 2 && !hasAnsweredSince(start)) {
+                lateUntilNs = now + SUSPECT_NS;
             }
             throw failed("reading", e);
         }
@@ -181,13 +186,10 @@ final class Bucket implements AutoCloseable {
         return way.ns(System.nanoTime());
     }
 
-    private void suspect() {
-        suspectUntilNs = System.nanoTime() + SUSPECT_NS;
-    }
-
-    /** Whether a read of it has just failed, or was late. */
+    /** Whether a read of it has just failed, or was late and it has not answered one since. */
     boolean isSuspect() {
-        return suspectUntilNs - System.nanoTime() > 0;
+        long now = System.nanoTime();
+        return failedUntilNs - now > 0 || lateUntilNs - now > 0;
     }
 
     /** Calls with the names of all objects that begin so, in order. */

@@ -60,26 +60,27 @@ final class ChunkFetch {
                     transfers.start(chunk, bucket, () -> get(ref, chunk, bucket));
                 }
             }
-            return await(ref, chunks, transfers, new HashMap<>(asked), asker, since);
+            return await(ref, chunks, transfers, asked, asker, since);
         } finally {
             asked.values().forEach(bucket -> silent.done(bucket, asker, since));
         }
     }
 
     /**
-     * @param awaited the chunks that were asked for
+     * @param asked the chunks of buckets that are not done with; those that are go
      */
     private Fetched await(
             BlockRef ref,
             long chunks,
             Transfers<FetchedChunk> transfers,
-            Map<Integer, Bucket> awaited,
+            Map<Integer, Bucket> asked,
             Object asker,
             long since)
             throws IOException {
         long deadline = since + patienceNs;
         long look = since + SilentBuckets.SILENT_NS;
         long unanswered = chunks;
+        Map<Integer, Bucket> awaited = new HashMap<>(asked);
         List<FetchedChunk> fetched = new ArrayList<>();
         while (!awaited.isEmpty()) {
             var outcome = transfers.next(Math.min(look, deadline));
@@ -93,6 +94,11 @@ final class ChunkFetch {
                 continue;
             }
             awaited.remove(outcome.tag());
+            Bucket bucket = asked.remove(outcome.tag());
+            if (bucket != null && !asked.containsValue(bucket)) {
+                // Others may ask it again before those that this one waits for have answered.
+                silent.done(bucket, asker, since);
+            }
             FetchedChunk came = outcome.value();
             BlockStoreException failure = outcome.failure();
             if (came != null) {

@@ -13,6 +13,9 @@ final class SilentBuckets {
     /** A bucket that has begun no answer for so long. */
     static final long SILENT_NS = TimeUnit.SECONDS.toNanos(2);
 
+    /** One that was never read: connecting, and loading the client, take their time. */
+    private static final long COLD_NS = TimeUnit.SECONDS.toNanos(6);
+
     private final Set<Bucket> silent = ConcurrentHashMap.newKeySet();
 
     /** Who waits for a silent bucket. */
@@ -25,7 +28,8 @@ final class SilentBuckets {
 
     /** Whether the bucket has been silent since it was asked, and somebody else waits for it. */
     boolean isInVain(Bucket bucket, Object asker, long sinceNs) {
-        if (bucket.hasAnsweredSince(sinceNs) || System.nanoTime() - sinceNs < SILENT_NS) {
+        long patienceNs = bucket.wasRead() ? SILENT_NS : COLD_NS;
+        if (bucket.hasAnsweredSince(sinceNs) || System.nanoTime() - sinceNs < patienceNs) {
             return false;
         }
         silent.add(bucket);

@@ -3,6 +3,7 @@ package org.globalfs.datastore.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -91,6 +92,28 @@ class CacheReaderTest {
         }
         // And that of whoever looks whether it answers again.
         assertThat(atFirstEnd.get()).isBetween(1, LANES / 2 + 2);
+    }
+
+    /** What they wait behind may be another cache's. */
+    @Test
+    void whoHasWaitedToAskDoesAsk() throws Exception {
+        List<Thread> asks = new ArrayList<>();
+        for (int i = 0; i < LANES; i++) {
+            asks.add(Thread.ofPlatform().start(this::ask));
+        }
+        for (Thread ask : asks) {
+            ask.join();
+        }
+        // Each gives its connection up.
+        assertThat(connections.get()).isGreaterThanOrEqualTo(LANES);
+    }
+
+    private void ask() {
+        try {
+            reader.readPatiently(REF, 1, 0, BYTES, inNs(60));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

@@ -281,7 +281,7 @@ final class FuseKernelCache implements KernelCache {
     private final class AllNames implements NameLane.Names {
         @Override
         public boolean canForget() {
-            return forgetsAtOnce();
+            return forgetsAtOnce() && !submounts.look();
         }
 
         @Override

@@ -364,7 +364,8 @@ class MetadataClientTest {
         Patience brief = Patience.of(Duration.ofSeconds(2));
         assertThat(client.update(1, ROOT, create(home, "a", FILE), brief).answered()).isFalse();
 
-        assertThat(longestMs.get()).isBetween(1L, 500L);
+        // None, where the machine stood still for what was left.
+        assertThat(longestMs.get()).isBetween(0L, 500L);
     }
 
     private static boolean isOf(Command command, String name) {

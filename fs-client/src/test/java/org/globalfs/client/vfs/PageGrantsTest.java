@@ -28,9 +28,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the kernel keeps of a file that one client holds open while another changes it. */
+@Timeout(120)
 class PageGrantsTest {
 
     @TempDir Path folder;

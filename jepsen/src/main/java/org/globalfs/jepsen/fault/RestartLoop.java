@@ -132,9 +132,12 @@ final class RestartLoop implements Fault {
     @Override
     public void end() throws IOException {
         over = true;
-        if (looping != null) {
-            join(looping);
+        try {
+            if (looping != null) {
+                join(looping);
+            }
+        } finally {
+            start.make();
         }
-        start.make();
     }
 }
