@@ -94,18 +94,19 @@ class CacheReaderTest {
         assertThat(atFirstEnd.get()).isBetween(1, LANES / 2 + 2);
     }
 
-    /** What they wait behind may be another cache's. */
+    /** What they wait behind, for longer than one waits for an answer, may be another cache's. */
     @Test
     void whoHasWaitedToAskDoesAsk() throws Exception {
+        int asking = 3 * LANES / 2;
         List<Thread> asks = new ArrayList<>();
-        for (int i = 0; i < LANES; i++) {
+        for (int i = 0; i < asking; i++) {
             asks.add(Thread.ofPlatform().start(this::ask));
         }
         for (Thread ask : asks) {
             ask.join();
         }
         // Each gives its connection up.
-        assertThat(connections.get()).isGreaterThanOrEqualTo(LANES);
+        assertThat(connections.get()).isGreaterThanOrEqualTo(asking);
     }
 
     private void ask() {
