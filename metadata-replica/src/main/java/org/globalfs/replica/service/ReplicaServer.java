@@ -142,16 +142,7 @@ public final class ReplicaServer implements AutoCloseable {
                         peerRoom,
                         shutdown);
         Reads.Opened follow = followContent(multicast, blocks, updates);
-        Reads reads =
-                new Reads(
-                        partitions,
-                        causal,
-                        peers,
-                        home,
-                        grants,
-                        multicast,
-                        follow,
-                        options.mostLockWaits());
+        Reads reads = reads(peers, grants, multicast, follow);
         CheckAnswers checks = new CheckAnswers(CheckAnswers.PAGE, System::nanoTime);
         ReplicaCalls calls =
                 new ReplicaCalls(config.id(), partitions, flushers, peers, multicast, disk, checks);
@@ -167,14 +158,30 @@ public final class ReplicaServer implements AutoCloseable {
                         buckets,
                         new LostBlocks(partitions, multicast, blocks),
                         fatal));
-        String peerThread = "replica-" + config.id() + "-peers";
+        watchPeers(claim, peerRoom, checks);
+        startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
+    }
+
+    private Reads reads(RingPeers peers, Grants grants, Multicast multicast, Reads.Opened follow) {
+        return new Reads(
+                partitions,
+                causal,
+                peers,
+                home,
+                grants,
+                multicast,
+                follow,
+                options.mostLockWaits());
+    }
+
+    private void watchPeers(RingClaim claim, PeerRoom peerRoom, CheckAnswers checks) {
+        String thread = "replica-" + config.id() + "-peers";
         opened.push(
-                new Upkeep(peerThread, shutdown, fatal)
+                new Upkeep(thread, shutdown, fatal)
                         .every(1_000, claim::tick)
                         .every(1_000, peerRoom::tick)
                         .every(10_000, checks::dropUnused)
                         .start());
-        startUpkeep(multicast, disk, driver, grants, checkpoints, blocks, peers);
     }
 
     private void serve(RpcServer.Calls calls) throws IOException {
