@@ -110,10 +110,21 @@ class SegmentCrashTest {
                 compaction.compact();
                 chunks.check(store);
             }
+            leaveAHole(store);
             chunks.delete(store, chunks.live());
             compaction.compact();
         }
         assertThat(disk.seen()).containsAll(STEPS_OF_A_STORE);
+    }
+
+    /** Chance deletes no chunk as long as that in one of some dozen runs. */
+    private void leaveAHole(SegmentStore store) throws IOException {
+        byte[] bytes = new byte[150_000];
+        random.nextBytes(bytes);
+        ChunkKey key = new ChunkKey(1, 2, 3);
+        chunks.put(store, Map.of(key, bytes));
+        chunks.put(store, some(1, 6_000));
+        chunks.delete(store, List.of(key));
     }
 
     /** They go past the page cache, beside small ones that do not. */
