@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -71,19 +72,27 @@ final class MoveModelIT {
         return LocalCluster.REGIONS.get(client % LocalCluster.REGIONS.size());
     }
 
-    private Shell.Outcome model(String verb, int client, long seed, int count, String... regions) {
-        List<String> line = new ArrayList<>();
-        line.add("python3");
-        line.add(Path.of("src/test/resources/model.py").toAbsolutePath().toString());
-        line.addAll(
-                List.of(
-                        verb,
-                        local(client).toString(),
-                        Long.toString(seed),
-                        Integer.toString(count)));
-        for (String region : regions) {
+    private Shell.Outcome go(int client, long seed) {
+        return model(
+                "go",
+                local(client).toString(),
+                Long.toString(seed),
+                Integer.toString(OPERATIONS),
+                cluster.mount(region(client)).resolve(tree(client)).toString());
+    }
+
+    private Shell.Outcome compare(int client) {
+        List<String> line = new ArrayList<>(List.of("compare", local(client).toString()));
+        for (String region : LocalCluster.REGIONS) {
             line.add(cluster.mount(region).resolve(tree(client)).toString());
         }
+        return model(line.toArray(String[]::new));
+    }
+
+    private static Shell.Outcome model(String... arguments) {
+        String program = Path.of("src/test/resources/model").toAbsolutePath().toString();
+        List<String> line = new ArrayList<>(List.of("python3", "-B", program));
+        line.addAll(Arrays.asList(arguments));
         return Shell.run(LIMIT, folder, line);
     }
 
@@ -107,8 +116,7 @@ final class MoveModelIT {
     private Shell.Outcome work(int client, long seed, AtomicBoolean enough) {
         Random seeds = new Random(seed + client);
         while (true) {
-            Shell.Outcome outcome =
-                    model("go", client, seeds.nextInt(1 << 24), OPERATIONS, region(client));
+            Shell.Outcome outcome = go(client, seeds.nextInt(1 << 24));
             if (enough.get() || !outcome.ok()) {
                 return outcome;
             }
@@ -157,13 +165,11 @@ final class MoveModelIT {
             System.out.print(client.join().orFail());
         }
         assertThat(whole).isGreaterThan(MOVES / 2);
-        String[] regions = LocalCluster.REGIONS.toArray(String[]::new);
         for (int i = 0; i < CLIENTS; i++) {
             int client = i;
             // Other regions may see a little later what was done in the global partition.
             await().atMost(Duration.ofSeconds(30))
-                    .untilAsserted(() ->
-                            System.out.print(model("compare", client, 0, 0, regions).orFail()));
+                    .untilAsserted(() -> System.out.print(compare(client).orFail()));
         }
         cluster.awaitEqualHashes(Duration.ofMinutes(2));
     }
