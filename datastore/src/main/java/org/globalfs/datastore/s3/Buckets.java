@@ -123,6 +123,12 @@ final class Buckets implements AutoCloseable {
         return piece.key(cluster);
     }
 
+    /** Returns once the bucket's service keeps a piece. */
+    boolean put(Bucket bucket, Piece piece, byte[] payload, int at) throws IOException {
+        bucket.put(key(piece), ObjectFormat.encode(piece, payload, at));
+        return true;
+    }
+
     /** A range of a piece, verified; what a network garbled is better the second time. */
     byte[] read(Bucket bucket, Piece piece, int offset, int length) throws IOException {
         String key = key(piece);

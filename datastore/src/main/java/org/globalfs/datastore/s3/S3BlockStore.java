@@ -3,7 +3,6 @@ package org.globalfs.datastore.s3;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,7 +18,6 @@ import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.client.CacheReader;
 import org.globalfs.datastore.client.ChunkOrigin;
 import org.globalfs.datastore.client.Fetched;
-import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.protocol.BlockIds;
 import org.globalfs.protocol.config.BlockStorage;
 import org.globalfs.protocol.config.S3Upkeep;
@@ -73,6 +71,7 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
     private final Transfers.Threads threads;
     private final Buckets buckets;
     private final @Nullable CacheReader caches;
+    private final SpreadPut spread;
     private final BlockReader reader;
     private final ChunkFetch chunkFetch;
 
@@ -101,6 +100,7 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
         this.caches = caches;
         threads = new Transfers.Threads();
         buckets = new Buckets(cluster, recorded, storage, options);
+        spread = new SpreadPut(buckets, threads, ids, this::takeBack);
         reader = new BlockReader(buckets, threads, options.deadlineMs(), ownRegion, caches);
         chunkFetch = new ChunkFetch(buckets, threads, options.requestTimeoutMs());
     }
@@ -142,10 +142,9 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
     public BlockRef put(int region, ByteBuffer content) throws IOException {
         int length = BlockStore.checkedLength(content);
         long deadline = deadline();
-        BlockIds.Id id = ids.next();
         return region == 0
-                ? putSpread(id, content, length, deadline)
-                : putWhole(id, region, content, length, deadline);
+                ? spread.run(content, length, deadline)
+                : putWhole(ids.next(), region, content, length, deadline);
     }
 
     private long deadline() {
@@ -162,7 +161,7 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
                 new BlockRef(
                         id.high(), id.low(), length, region, (byte) 1, (byte) 0, buckets.size());
         try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
-            transfers.start(0, bucket, () -> put(bucket, Piece.of(ref, 0), bytes, 0));
+            transfers.start(0, bucket, () -> buckets.put(bucket, Piece.of(ref, 0), bytes, 0));
             var outcome = transfers.next(deadline);
             if (outcome == null) {
                 throw late("writing", bucket);
@@ -175,101 +174,6 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
             throw e;
         }
         return ref;
-    }
-
-    private BlockRef putSpread(BlockIds.Id id, ByteBuffer content, int length, long deadline)
-            throws IOException {
-        ReedSolomon code = Spread.code(buckets.size());
-        if (code == null) {
-            throw new BlockStoreException(
-                    Reason.UNPLACEABLE,
-                    "content of all regions needs the buckets of at least 2 regions, and the cluster has "
-                            + buckets.size()
-                            + ": add a region, with its bucket in 'blocks.s3', or work below a"
-                            + " directory of a region");
-        }
-        BlockRef ref =
-                new BlockRef(
-                        id.high(),
-                        id.low(),
-                        length,
-                        0,
-                        (byte) code.dataChunks(),
-                        (byte) code.parityChunks(),
-                        buckets.size());
-        int chunkBytes = code.chunkBytes(length);
-        byte[] chunks = new byte[chunkBytes * code.chunks()];
-        content.get(content.position(), chunks, 0, length);
-        code.encode(chunks, chunkBytes);
-        try (Transfers<Boolean> transfers = new Transfers<>(threads)) {
-            for (int c = 0; c < code.chunks(); c++) {
-                int chunk = c;
-                Bucket bucket = buckets.of(ref, chunk);
-                transfers.start(
-                        chunk,
-                        bucket,
-                        () -> put(bucket, Piece.of(ref, chunk), chunks, chunk * chunkBytes));
-            }
-            awaitEnough(transfers, ref, deadline);
-        } catch (IOException e) {
-            takeBack(ref);
-            throw e;
-        }
-        return ref;
-    }
-
-    private boolean put(Bucket bucket, Piece piece, byte[] payload, int at) throws IOException {
-        bucket.put(buckets.key(piece), ObjectFormat.encode(piece, payload, at));
-        return true;
-    }
-
-    /** Until all chunks are there, or so many that any one bucket may be lost all the same. */
-    private void awaitEnough(Transfers<Boolean> transfers, BlockRef ref, long deadline)
-            throws IOException {
-        Set<Integer> there = new HashSet<>();
-        List<BlockStoreException> failures = new ArrayList<>();
-        long until = deadline;
-        while (transfers.underWay() > 0) {
-            var outcome = transfers.next(until);
-            if (outcome == null) {
-                break;
-            }
-            if (outcome.failure() == null) {
-                there.add(outcome.tag());
-            } else {
-                failures.add(outcome.failure());
-            }
-            if (until == deadline && survivesAnyLoss(ref, there)) {
-                until = Math.min(deadline, System.nanoTime() + LATE_NS);
-            }
-        }
-        if (survivesAnyLoss(ref, there)) {
-            return;
-        }
-        if (failures.isEmpty()) {
-            throw new BlockStoreException(
-                    Reason.UNREACHABLE,
-                    "only " + there.size() + " chunks of a block were written before the deadline");
-        }
-        BlockStoreException worst = failures.getFirst();
-        for (BlockStoreException each : failures) {
-            worst = each.reason() == Reason.NO_SPACE ? each : worst;
-        }
-        throw new BlockStoreException(
-                worst.reason(),
-                "a block of all regions could not be written so that any one may be lost: "
-                        + worst.getMessage(),
-                worst);
-    }
-
-    private static boolean survivesAnyLoss(BlockRef ref, Set<Integer> there) {
-        int n = ref.getEpoch();
-        int[] byBucket = new int[n];
-        for (int chunk : there) {
-            byBucket[Spread.bucket(ref.getIdLow(), chunk, n)]++;
-        }
-        int most = Arrays.stream(byBucket).max().orElse(0);
-        return there.size() - most >= ref.getDataChunks();
     }
 
     /** Not by the caller, who should not wait for buckets that do not answer. */

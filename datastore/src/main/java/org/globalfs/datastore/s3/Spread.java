@@ -23,6 +23,16 @@ final class Spread {
         return null;
     }
 
+    /**
+     * One with a chunk in each of n buckets, of which one may be away when it is written, and
+     * another be lost before that is back; null: they are too few, or so many that {@link #code} is
+     * such a one.
+     */
+    static @Nullable ReedSolomon codeWithoutOne(int buckets) {
+        boolean isNeeded = buckets < LADDER[0][0] + LADDER[0][1];
+        return buckets < 3 || !isNeeded ? null : ReedSolomon.of(buckets - 2, 2);
+    }
+
     /** Which of the n buckets a chunk is in. */
     static int bucket(long idLow, int chunk, int buckets) {
         return (int) ((Long.remainderUnsigned(idLow, buckets) + chunk) % buckets);

@@ -1,6 +1,7 @@
 package org.globalfs.datastore.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.io.IOException;
 import java.net.URI;
@@ -24,6 +25,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32C;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.globalfs.datastore.client.BlockStore;
 import org.globalfs.datastore.client.BlockStoreContract;
@@ -242,23 +244,53 @@ class S3BlockStoreTest {
         }
 
         @Test
-        void surviveTheLossOfAnyBucketAndAreRefusedMeanwhile() throws IOException {
+        void surviveTheLossOfAnyBucketAlsoThoseWrittenMeanwhile() throws IOException {
             Map<BlockRef, byte[]> blocks = putSome(6, 300_000);
             for (int i = 0; i < 3; i++) {
-                Path away = bucket(i).resolveSibling("away");
-                Files.move(bucket(i), away, StandardCopyOption.ATOMIC_MOVE);
-                try {
-                    assertReadable(blocks);
-                    assertFails(
-                            Reason.UNREACHABLE,
-                            "create it, or correct the key 'blocks.s3'",
-                            () -> store.put(0, ByteBuffer.wrap(bytes(1_000))));
-                } finally {
-                    Files.move(away, bucket(i), StandardCopyOption.ATOMIC_MOVE);
-                }
+                int bucket = i;
+                without(
+                        () -> {
+                            assertReadable(blocks);
+                            Map<BlockRef, byte[]> written = putSome(2, 300_000);
+                            assertThat(written.keySet()).allMatch(ref -> code(ref).equals("1+2"));
+                            blocks.putAll(written);
+                        },
+                        bucket);
                 blocks.putAll(putSome(1, 300_000));
             }
-            assertReadable(blocks);
+            for (int i = 0; i < 3; i++) {
+                without(() -> assertReadable(blocks), i);
+            }
+        }
+
+        @Test
+        void areRefusedWhileTwoBucketsAreAway() throws IOException {
+            without(
+                    () ->
+                            assertFails(
+                                    Reason.UNREACHABLE,
+                                    "create it, or correct the key 'blocks.s3'",
+                                    () -> store.put(0, ByteBuffer.wrap(bytes(1_000)))),
+                    0,
+                    2);
+            assertReadable(putSome(1, 1_000));
+        }
+
+        private void without(ThrowingCallable what, int... away) throws IOException {
+            for (int i : away) {
+                Files.move(bucket(i), aside(i), StandardCopyOption.ATOMIC_MOVE);
+            }
+            try {
+                assertThatCode(what).doesNotThrowAnyException();
+            } finally {
+                for (int i : away) {
+                    Files.move(aside(i), bucket(i), StandardCopyOption.ATOMIC_MOVE);
+                }
+            }
+        }
+
+        private Path aside(int i) {
+            return bucket(i).resolveSibling("away-" + i);
         }
 
         @Test

@@ -7,6 +7,7 @@ import org.globalfs.datastore.erasure.ReedSolomon;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SpreadTest {
     @ParameterizedTest
@@ -21,6 +22,20 @@ class SpreadTest {
     void oneBucketIsNotEnough() {
         assertThat(Spread.code(0)).isNull();
         assertThat(Spread.code(1)).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3, 1", "4, 2", "11, 9"})
+    void aCodeWithoutOneBucketNeedsAllButTwo(int buckets, int data) {
+        ReedSolomon code = Spread.codeWithoutOne(buckets);
+        assertThat(code.dataChunks()).isEqualTo(data);
+        assertThat(code.chunks()).isEqualTo(buckets);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 12, 40})
+    void thereIsNoneForTooFewAndNoneIsNeededForMany(int buckets) {
+        assertThat(Spread.codeWithoutOne(buckets)).isNull();
     }
 
     @Test

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Puts one MiB of a file into one block, when its bytes are in too many pieces, or too many of them
  * are in the metadata. Holes of 4 KiB and more stay; smaller ones become zeros, as on any file
  * system with blocks of that size. The replicas refuse it when anything changed since the pieces
- * were read: the next look tries again.
+ * were read.
  */
 final class Compaction {
 
@@ -63,6 +63,15 @@ final class Compaction {
 
     record Done(UpdateOp op, List<Extent> extents, Answer<UpdateReply> answer) {}
 
+    /**
+     * @param failed the MiB may be as it was, though it is not well
+     * @param done null: nothing, as it is well or that failed
+     */
+    record Outcome(boolean failed, @Nullable Done done) {
+        private static final Outcome WELL = new Outcome(false, null);
+        private static final Outcome FAILED = new Outcome(true, null);
+    }
+
     /** Whether it is worth asking, as far as is known. */
     boolean isDue(@Nullable ContentMap known) {
         return known == null
@@ -93,21 +102,20 @@ final class Compaction {
         return due ? runs : List.of();
     }
 
-    /** Returns what was done, or null. Nothing else may be committed to the file meanwhile. */
-    @Nullable Done run() {
+    /** Looks, and does what is needed. Nothing else may be committed to the file meanwhile. */
+    Outcome run() {
         Patience patience = Patience.of(writeBack.options().timeout());
         try {
             ContentMap map = backing.fetch(ino, start, WINDOW_BYTES, patience);
             List<Run> runs = runs(map);
-            return runs.isEmpty() ? null : rewrite(map, runs, patience);
+            return runs.isEmpty() ? Outcome.WELL : rewrite(map, runs, patience);
         } catch (IOException | ContentException e) {
             LOG.info("inode {} stays fragmented at {}: {}", ino, start, e.getMessage());
-            return null;
+            return Outcome.FAILED;
         }
     }
 
-    private @Nullable Done rewrite(ContentMap map, List<Run> runs, Patience patience)
-            throws IOException {
+    private Outcome rewrite(ContentMap map, List<Run> runs, Patience patience) throws IOException {
         ByteBuffer content = ByteBuffer.allocate((int) WINDOW_BYTES);
         for (Run run : runs) {
             int length = (int) (run.end - run.offset);
@@ -128,15 +136,15 @@ final class Compaction {
         Answer<UpdateReply> answer = backing.update(ino, SYSTEM, op, patience);
         if (!answer.answered()) {
             // It may still be executed: the block has to stay.
-            return null;
+            return Outcome.FAILED;
         }
         if (answer.reply().getErrno() != 0) {
             if (answer.reply().isSetFence()) {
                 writeBack.newBlocksNotBefore(answer.reply().getFence()); // for the next look
             }
             writeBack.delete(List.of(block));
-            return null;
+            return Outcome.FAILED;
         }
-        return new Done(op, extents, answer);
+        return new Outcome(false, new Done(op, extents, answer));
     }
 }

@@ -73,7 +73,6 @@ public final class FileContent {
     /** Where an appending {@code current} or {@code committing} is believed to begin. */
     private long appendAt;
 
-    private final Fragments fragments = new Fragments();
     private long errors;
     private Errno lastError = Errno.EIO;
 
@@ -375,14 +374,19 @@ public final class FileContent {
                     base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
         }
         backing.changed(ino, op, placed, answer);
-        List<Long> windows = fragments.note(placed);
+        List<Long> windows = writeBack.fragmented().note(ino, placed);
         if (!windows.isEmpty()) {
-            writeBack.run(() -> windows.forEach(this::compact));
+            writeBack.run(() -> windows.forEach(window -> compact(window, 0)));
         }
     }
 
-    /** Rewrites a MiB of the file when it is too fragmented, while nothing else is committed. */
-    private void compact(long window) {
+    /**
+     * Rewrites a MiB of the file when it is too fragmented, while nothing else is committed through
+     * this object. Others may write the file: then it is tried again later.
+     *
+     * @param failed how often it has failed
+     */
+    private void compact(long window, int failed) {
         Compaction compaction =
                 new Compaction(ino, window * Compaction.WINDOW_BYTES, backing, writeBack);
         if (!compaction.isDue(backing.known(ino))) {
@@ -390,9 +394,13 @@ public final class FileContent {
         }
         lock.lock();
         try {
-            Compaction.Done done = alone(compaction::run);
+            Compaction.Outcome outcome = alone(compaction::run);
+            Compaction.Done done = outcome.done();
             if (done != null) {
                 backing.changed(ino, done.op(), done.extents(), done.answer());
+            }
+            if (outcome.failed()) {
+                writeBack.runAgain(() -> compact(window, failed + 1), failed);
             }
         } finally {
             lock.unlock();

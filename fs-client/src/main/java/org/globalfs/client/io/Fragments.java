@@ -1,25 +1,28 @@
 package org.globalfs.client.io;
 
 import java.util.List;
-import java.util.Set;
 import java.util.TreeSet;
 import org.globalfs.protocol.wire.Extent;
 
 /**
  * Small extents committed to one file since fragmentation was looked for, and the MiBs that they
- * lie in, which are counted by {@link Compaction#WINDOW_BYTES}. Guarded by the file's lock.
+ * lie in, which are counted by {@link Compaction#WINDOW_BYTES}. Not thread-safe.
  */
 final class Fragments {
 
-    private final Set<Long> windows = new TreeSet<>();
+    private final TreeSet<Long> windows = new TreeSet<>();
     private int extents;
+
+    static boolean isSmall(Extent extent) {
+        return extent.getLength() < Compaction.SMALL_BYTES;
+    }
 
     /**
      * Notes what was committed; returns the MiBs to be looked at now, none for most of the time.
      */
     List<Long> note(List<Extent> placed) {
         for (Extent extent : placed) {
-            if (extent.getLength() >= Compaction.SMALL_BYTES) {
+            if (!isSmall(extent)) {
                 continue;
             }
             extents++;
@@ -35,6 +38,8 @@ final class Fragments {
         }
         List<Long> due = List.copyOf(windows);
         windows.clear();
+        // It may be well only as long as it is the file's end.
+        windows.add(due.getLast());
         extents = 0;
         return due;
     }

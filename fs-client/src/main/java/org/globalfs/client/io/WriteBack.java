@@ -14,8 +14,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -49,6 +51,12 @@ public final class WriteBack implements AutoCloseable {
 
     private static final long TICK_MS = 200;
 
+    private static final int MOST_FRAGMENTED = 4096;
+
+    private static final int MOST_AGAIN = 4096;
+    private static final int MOST_FAILURES = 8;
+    private static final long AGAIN_MS = 2_000;
+
     private final Backing backing;
     private final BlockStore blocks;
     private final IoOptions options;
@@ -74,6 +82,11 @@ public final class WriteBack implements AutoCloseable {
     private final FailureNews shortages = new FailureNews();
 
     private final Set<FileContent> dirty = ConcurrentHashMap.newKeySet();
+
+    private final FragmentedFiles fragmented = new FragmentedFiles(MOST_FRAGMENTED);
+
+    /** Bounds what waits to be run again. */
+    private final Semaphore again = new Semaphore(MOST_AGAIN);
 
     public WriteBack(Backing backing, BlockStore blocks, IoOptions options) {
         this(
@@ -169,6 +182,33 @@ public final class WriteBack implements AutoCloseable {
 
     void run(Runnable task) {
         executor.execute(task);
+    }
+
+    /** For commits that were made. */
+    FragmentedFiles fragmented() {
+        return fragmented;
+    }
+
+    /**
+     * Runs in the background, some seconds later and after each failure twice as many, what may
+     * also be left: after eight failures, where too much waits, and when this is closed.
+     */
+    void runAgain(Runnable task, int failures) {
+        if (failures >= MOST_FAILURES || !again.tryAcquire()) {
+            return;
+        }
+        try {
+            var _ =
+                    timer.schedule(
+                            () -> {
+                                again.release();
+                                executor.execute(task);
+                            },
+                            AGAIN_MS << failures,
+                            TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("closed: what failed is not done again", e);
+        }
     }
 
     /** Where the system gives no thread more, a virtual one does it: acknowledged content waits. */

@@ -3,12 +3,20 @@ package org.globalfs.client.vfs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Random;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
+import org.globalfs.client.meta.Patience;
 import org.globalfs.client.vfs.TestClient.Open;
+import org.globalfs.protocol.wire.ContentOp;
+import org.globalfs.protocol.wire.Credentials;
+import org.globalfs.protocol.wire.Extent;
+import org.globalfs.protocol.wire.ReadOp;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CompactionTest {
 
     private static final int SIZE = 1 << 20;
+    private static final int FULL = 2;
 
     @TempDir Path folder;
 
@@ -63,6 +72,50 @@ class CompactionTest {
     private static boolean compacted(FakeCluster cluster) {
         synchronized (cluster) {
             return cluster.executed.stream().anyMatch(c -> c.getOp().isSetCompact());
+        }
+    }
+
+    /** Bytes of the file's first MiBs that are in the metadata. */
+    private static long embedded(TestClient client, long ino) {
+        Requests requests = new Requests(client.metadata, client.fs.cache(), 1);
+        ReadOp op = ReadOp.content(new ContentOp(ino, 0, FULL * SIZE));
+        Patience patience = Patience.of(Duration.ofSeconds(10));
+        return requests
+                .tryRead(new Credentials(0, 0), requests.home(ino), op, patience)
+                .reply()
+                .getExtents()
+                .stream()
+                .filter(Extent::isSetData)
+                .mapToLong(Extent::getLength)
+                .sum();
+    }
+
+    /** As a shell does that adds lines to a log: nobody has it open for long. */
+    @Test
+    void rewritesWhatIsOpenedForEachWrite() throws FsException {
+        int bytes = 8 << 10;
+        ByteArrayOutputStream model = new ByteArrayOutputStream();
+        try (FakeCluster cluster = new FakeCluster(folder, 1);
+                TestClient here = client(cluster)) {
+            long home = here.mkdir(FileSystem.ROOT, "home");
+            Open log = here.create(home, "log");
+            here.close(log);
+            for (int i = 0; i < FULL * SIZE / bytes + 70; i++) {
+                Open file = here.open(log.ino(), OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+                byte[] line = new byte[bytes];
+                Arrays.fill(line, (byte) i);
+                here.write(file, model.size(), line);
+                here.close(file);
+                model.writeBytes(line);
+            }
+            await().atMost(Duration.ofSeconds(60)).until(() -> embedded(here, log.ino()) == 0);
+            Open read = here.open(log.ino(), OpenFlags.O_RDONLY);
+            for (int at = 0; at < model.size(); at += SIZE) {
+                int end = Math.min(model.size(), at + SIZE);
+                byte[] expected = Arrays.copyOfRange(model.toByteArray(), at, end);
+                assertThat(Arrays.equals(here.read(read, at, end - at), expected)).isTrue();
+            }
+            here.close(read);
         }
     }
 
