@@ -180,7 +180,7 @@ public enum FaultKind {
     }
 
     /** Whether content is to be whole before it: what it takes away is as much as may be lost. */
-    private boolean wantsWholeContent() {
+    public boolean wantsWholeContent() {
         return switch (this) {
             case KILL_NODES, KILL_REGION, RESTART_LOOP, DAMAGE_CHUNKS, TRUNCATE_CHUNKS -> true;
             default -> false;
