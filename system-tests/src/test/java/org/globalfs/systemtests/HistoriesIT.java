@@ -79,12 +79,6 @@ final class HistoriesIT {
                         .filter(kind -> seconds > SECONDS || !kind.wantsWholeContent())
                         .toList();
         return new FaultyRun.Settings(
-                workloads,
-                kinds,
-                Duration.ofSeconds(seconds),
-                Duration.ZERO,
-                false,
-                true,
-                seed);
+                workloads, kinds, Duration.ofSeconds(seconds), Duration.ZERO, false, true, seed);
     }
 }
