@@ -14,6 +14,7 @@ import org.globalfs.datastore.client.BlockStoreException;
 import org.globalfs.datastore.client.BlockStoreException.Reason;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.globalfs.protocol.BlockIds;
+import org.globalfs.protocol.RareWarning;
 import org.globalfs.protocol.wire.BlockRef;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,6 +41,7 @@ final class SpreadPut {
     private final BlockIds ids;
     private final Consumer<BlockRef> takeBack;
     private final AtomicReference<@Nullable Away> away = new AtomicReference<>();
+    private final RareWarning warning = new RareWarning();
 
     /** A bucket that took no writes, and until when it is not tried again. */
     private record Away(int bucket, long untilNs) {}
@@ -113,12 +115,15 @@ final class SpreadPut {
             if (withoutOne == null || e.bucket == NONE) {
                 throw e;
             }
-            LOG.warn(
-                    "blocks of all regions are written without {} for {} s: {}",
-                    buckets.all().get(e.bucket),
-                    TimeUnit.NANOSECONDS.toSeconds(AWAY_NS),
-                    e.why.getMessage());
-            away.set(new Away(e.bucket, System.nanoTime() + AWAY_NS));
+            long now = System.nanoTime();
+            if (warning.isDue(now)) {
+                LOG.warn(
+                        "blocks of all regions are written without {} for {} s: {}",
+                        buckets.all().get(e.bucket),
+                        TimeUnit.NANOSECONDS.toSeconds(AWAY_NS),
+                        e.why.getMessage());
+            }
+            away.set(new Away(e.bucket, now + AWAY_NS));
             return write(withoutOne, e.bucket, false, content, length, deadline);
         }
     }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
+import org.globalfs.protocol.Errno;
 import org.globalfs.protocol.wire.BlockRef;
 import org.globalfs.protocol.wire.CompactOp;
 import org.globalfs.protocol.wire.Credentials;
@@ -109,10 +110,19 @@ final class Compaction {
             ContentMap map = backing.fetch(ino, start, WINDOW_BYTES, patience);
             List<Run> runs = runs(map);
             return runs.isEmpty() ? Outcome.WELL : rewrite(map, runs, patience);
-        } catch (IOException | ContentException e) {
-            LOG.info("inode {} stays fragmented at {}: {}", ino, start, e.getMessage());
-            return Outcome.FAILED;
+        } catch (ContentException e) {
+            if (e.errno() == Errno.ESTALE) {
+                return Outcome.WELL; // it is gone
+            }
+            return failed(e);
+        } catch (IOException e) {
+            return failed(e);
         }
+    }
+
+    private Outcome failed(Exception why) {
+        LOG.info("inode {} stays fragmented at {}: {}", ino, start, why.getMessage());
+        return Outcome.FAILED;
     }
 
     private Outcome rewrite(ContentMap map, List<Run> runs, Patience patience) throws IOException {
