@@ -150,6 +150,7 @@ final class Bucket implements AutoCloseable {
             return answer;
         } catch (S3Exception e) {
             answeredNs = System.nanoTime();
+            lateUntilNs = answeredNs;
             if (e.statusCode() == INVALID_RANGE) {
                 return new byte[0];
             }

@@ -87,7 +87,7 @@ final class SpreadPut {
         int known = knownAway();
         if (known != NONE && withoutOne != null) {
             try {
-                return write(withoutOne, known, false, content, length, deadline);
+                return write(withoutOne, known, true, content, length, deadline);
             } catch (Unwritten e) {
                 LOG.debug("another bucket takes no writes now", e);
                 away.set(null);
@@ -143,7 +143,7 @@ final class SpreadPut {
 
     /**
      * @param without the bucket that gets nothing; {@link #NONE}
-     * @param impatient whether a single bucket that takes long is given up
+     * @param impatient whether a single other bucket that takes nothing is given up
      */
     private BlockRef write(
             ReedSolomon code,
@@ -179,7 +179,7 @@ final class SpreadPut {
                             () -> buckets.put(bucket, piece, chunks, chunk * chunkBytes));
                 }
             }
-            awaitEnough(transfers, ref, impatient, deadline);
+            awaitEnough(transfers, ref, without, impatient, deadline);
         } catch (IOException | Unwritten e) {
             takeBack.accept(ref);
             throw e;
@@ -193,7 +193,11 @@ final class SpreadPut {
 
     /** Until all chunks are there, or so many that any one bucket may be lost all the same. */
     private static void awaitEnough(
-            Transfers<Boolean> transfers, BlockRef ref, boolean impatient, long deadline)
+            Transfers<Boolean> transfers,
+            BlockRef ref,
+            int without,
+            boolean impatient,
+            long deadline)
             throws IOException, Unwritten {
         long began = System.nanoTime();
         Set<Integer> there = new HashSet<>();
@@ -212,12 +216,12 @@ final class SpreadPut {
             long now = System.nanoTime();
             if (until == deadline && survivesAnyLoss(ref, there)) {
                 until = Math.min(deadline, now + S3BlockStore.LATE_NS);
-            } else if (until == deadline && impatient && onlyOneLacking(ref, there) != NONE) {
+            } else if (until == deadline && impatient && onlyOneIsSilent(ref, there, without)) {
                 until = Math.min(deadline, now + Math.max(LEAST_PATIENCE_NS, now - began));
             }
         }
         if (!survivesAnyLoss(ref, there)) {
-            throw new Unwritten(why(there.size(), failures), onlyOneLacking(ref, there));
+            throw new Unwritten(why(there.size(), failures), onlyOneLacking(ref, there, without));
         }
     }
 
@@ -247,13 +251,20 @@ final class SpreadPut {
         return there.size() - most >= ref.getDataChunks();
     }
 
-    private static int onlyOneLacking(BlockRef ref, Set<Integer> there) {
+    /** Whether all but one have taken all, and that one nothing: it is not merely slow. */
+    private static boolean onlyOneIsSilent(BlockRef ref, Set<Integer> there, int without) {
+        int lacking = onlyOneLacking(ref, there, without);
+        return lacking != NONE && there.stream().noneMatch(chunk -> bucket(ref, chunk) == lacking);
+    }
+
+    private static int onlyOneLacking(BlockRef ref, Set<Integer> there, int without) {
         Set<Integer> lacking = new HashSet<>();
         for (int chunk = 0; chunk < ref.getDataChunks() + ref.getParityChunks(); chunk++) {
             if (!there.contains(chunk)) {
                 lacking.add(bucket(ref, chunk));
             }
         }
+        lacking.remove(without);
         return lacking.size() == 1 ? lacking.iterator().next() : NONE;
     }
 }

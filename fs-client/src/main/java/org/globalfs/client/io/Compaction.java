@@ -65,11 +65,11 @@ final class Compaction {
     record Done(UpdateOp op, List<Extent> extents, Answer<UpdateReply> answer) {}
 
     /**
-     * @param failed the MiB may be as it was, though it is not well
-     * @param done null: nothing, as it is well or that failed
+     * @param failed the MiB may be as it was, though it is not well, and may be tried again
+     * @param done null: nothing was
      */
     record Outcome(boolean failed, @Nullable Done done) {
-        private static final Outcome WELL = new Outcome(false, null);
+        private static final Outcome LEFT = new Outcome(false, null);
         private static final Outcome FAILED = new Outcome(true, null);
     }
 
@@ -109,20 +109,21 @@ final class Compaction {
         try {
             ContentMap map = backing.fetch(ino, start, WINDOW_BYTES, patience);
             List<Run> runs = runs(map);
-            return runs.isEmpty() ? Outcome.WELL : rewrite(map, runs, patience);
+            return runs.isEmpty() ? Outcome.LEFT : rewrite(map, runs, patience);
         } catch (ContentException e) {
-            if (e.errno() == Errno.ESTALE) {
-                return Outcome.WELL; // it is gone
-            }
-            return failed(e);
+            // Else it is gone, above all.
+            return failed(e.errno() == Errno.EIO, e.getMessage());
         } catch (IOException e) {
-            return failed(e);
+            return failed(true, e.getMessage());
         }
     }
 
-    private Outcome failed(Exception why) {
-        LOG.info("inode {} stays fragmented at {}: {}", ino, start, why.getMessage());
-        return Outcome.FAILED;
+    /**
+     * @param passes whether it may succeed later
+     */
+    private Outcome failed(boolean passes, @Nullable String why) {
+        LOG.info("inode {} stays fragmented at {}: {}", ino, start, why);
+        return passes ? Outcome.FAILED : Outcome.LEFT;
     }
 
     private Outcome rewrite(ContentMap map, List<Run> runs, Patience patience) throws IOException {
@@ -153,7 +154,11 @@ final class Compaction {
                 writeBack.newBlocksNotBefore(answer.reply().getFence()); // for the next look
             }
             writeBack.delete(List.of(block));
-            return Outcome.FAILED;
+            Errno errno = Errno.of(answer.reply().getErrno());
+            if (errno == Errno.EAGAIN) {
+                return Outcome.FAILED; // somebody has just written to it
+            }
+            return failed(false, errno.name());
         }
         return new Outcome(false, new Done(op, extents, answer));
     }

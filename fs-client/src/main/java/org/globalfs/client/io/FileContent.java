@@ -376,21 +376,41 @@ public final class FileContent {
         backing.changed(ino, op, placed, answer);
         List<Long> windows = writeBack.fragmented().note(ino, placed);
         if (!windows.isEmpty()) {
-            writeBack.run(() -> windows.forEach(window -> compact(window, 0)));
+            writeBack.run(() -> {
+                for (long window : windows) {
+                    if (writeBack.fragmented().begin(ino, window)) {
+                        compact(window, 0);
+                    }
+                }
+            });
         }
     }
 
     /**
-     * Rewrites a MiB of the file when it is too fragmented, while nothing else is committed through
-     * this object. Others may write the file: then it is tried again later.
+     * Rewrites a MiB of the file when it is too fragmented. Others may write the file: then it is
+     * tried again later.
      *
      * @param failed how often it has failed
      */
     private void compact(long window, int failed) {
+        boolean again = false;
+        try {
+            again =
+                    !compacted(window)
+                            && writeBack.runAgain(() -> compact(window, failed + 1), failed);
+        } finally {
+            if (!again) {
+                writeBack.fragmented().done(ino, window);
+            }
+        }
+    }
+
+    /** While nothing else is committed through this object. False: that failed. */
+    private boolean compacted(long window) {
         Compaction compaction =
                 new Compaction(ino, window * Compaction.WINDOW_BYTES, backing, writeBack);
         if (!compaction.isDue(backing.known(ino))) {
-            return;
+            return true;
         }
         lock.lock();
         try {
@@ -399,9 +419,7 @@ public final class FileContent {
             if (done != null) {
                 backing.changed(ino, done.op(), done.extents(), done.answer());
             }
-            if (outcome.failed()) {
-                writeBack.runAgain(() -> compact(window, failed + 1), failed);
-            }
+            return !outcome.failed();
         } finally {
             lock.unlock();
         }

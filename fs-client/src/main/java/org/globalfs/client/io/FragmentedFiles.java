@@ -1,8 +1,10 @@
 package org.globalfs.client.io;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.globalfs.protocol.wire.Extent;
 
 /**
@@ -11,6 +13,11 @@ import org.globalfs.protocol.wire.Extent;
  */
 final class FragmentedFiles {
     private final Map<Long, Fragments> files;
+
+    /** MiBs that are being put in order, or wait to be tried again. */
+    private final Set<Mib> underWay = new HashSet<>();
+
+    private record Mib(long ino, long window) {}
 
     /**
      * @param most files known; of one that others push out counting begins anew
@@ -34,5 +41,14 @@ final class FragmentedFiles {
             return List.of();
         }
         return files.computeIfAbsent(ino, i -> new Fragments()).note(placed);
+    }
+
+    /** False: somebody is at it already; to be ended with {@link #done}. */
+    synchronized boolean begin(long ino, long window) {
+        return underWay.add(new Mib(ino, window));
+    }
+
+    synchronized void done(long ino, long window) {
+        underWay.remove(new Mib(ino, window));
     }
 }

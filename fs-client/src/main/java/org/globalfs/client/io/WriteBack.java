@@ -191,11 +191,13 @@ public final class WriteBack implements AutoCloseable {
 
     /**
      * Runs in the background, some seconds later and after each failure twice as many, what may
-     * also be left: after eight failures, where too much waits, and when this is closed.
+     * also be left.
+     *
+     * @return false: it is left, after eight failures, where too much waits, or as this is closed
      */
-    void runAgain(Runnable task, int failures) {
+    boolean runAgain(Runnable task, int failures) {
         if (failures >= MOST_FAILURES || !again.tryAcquire()) {
-            return;
+            return false;
         }
         try {
             var _ =
@@ -206,8 +208,10 @@ public final class WriteBack implements AutoCloseable {
                             },
                             AGAIN_MS << failures,
                             TimeUnit.MILLISECONDS);
+            return true;
         } catch (RejectedExecutionException e) {
             LOG.debug("closed: what failed is not done again", e);
+            return false;
         }
     }
 
