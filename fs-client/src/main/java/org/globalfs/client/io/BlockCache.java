@@ -140,6 +140,14 @@ final class BlockCache {
         return result;
     }
 
+    /**
+     * Makes room for what came while room was being made, which else waits for the next use. To be
+     * called from time to time.
+     */
+    void tidy() {
+        cache.synchronous().cleanUp();
+    }
+
     /** How often a slice was here or on its way, and was not; and the memory that all take. */
     void counters(Map<String, Long> into) {
         into.put("blockCacheHits", hits.sum());

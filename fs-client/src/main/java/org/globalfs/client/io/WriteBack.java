@@ -134,7 +134,7 @@ public final class WriteBack implements AutoCloseable {
         this.budget = new WriteBudget(options.bufferBytes(), this::flushSoon, this::flushAllSoon);
         ScheduledFuture<?> _ =
                 timer.scheduleWithFixedDelay(
-                        new RepeatedTask(LOG, "write-back timer", this::flushOld),
+                        new RepeatedTask(LOG, "write-back timer", this::tick),
                         TICK_MS,
                         TICK_MS,
                         TimeUnit.MILLISECONDS);
@@ -244,6 +244,11 @@ public final class WriteBack implements AutoCloseable {
 
     void clean(FileContent file) {
         dirty.remove(file);
+    }
+
+    private void tick() {
+        flushOld();
+        cache.tidy();
     }
 
     private void flushOld() {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,6 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.protocol.wire.BlockRef;
 import org.junit.jupiter.api.Test;
@@ -29,6 +33,10 @@ class BlockCacheTest {
     }
 
     private long memoryBytes() {
+        return memoryBytes(cache);
+    }
+
+    private static long memoryBytes(BlockCache cache) {
         Map<String, Long> counters = new TreeMap<>();
         cache.counters(counters);
         return counters.get("blockCacheBytes");
@@ -97,5 +105,38 @@ class BlockCacheTest {
         refuses.set(false);
         assertThat(busy.fetch(block, 0, 100)).allMatch(CompletableFuture::isDone);
         assertThat(blocks.gets).hasValue(1);
+    }
+
+    /** As when other threads read meanwhile, and nobody afterwards. */
+    @Test
+    void whatComesWhileRoomIsMadeIsTrimmedWithoutAnotherUse()
+            throws IOException, ExecutionException, InterruptedException {
+        Deque<BlockRef> meanwhile = new ArrayDeque<>();
+        for (int i = 0; i < 8; i++) {
+            meanwhile.add(block(BLOCK_BYTES));
+        }
+        AtomicReference<BlockCache> used = new AtomicReference<>();
+        AtomicInteger depth = new AtomicInteger();
+        BlockCache beside =
+                new BlockCache(
+                        blocks,
+                        CACHE_BYTES,
+                        task -> {
+                            while (depth.get() > 0 && !meanwhile.isEmpty()) {
+                                BlockRef next = meanwhile.remove();
+                                assertThat(used.get().fetch(next, 0, BLOCK_BYTES)).hasSize(4);
+                            }
+                            depth.incrementAndGet();
+                            task.run();
+                            depth.decrementAndGet();
+                        },
+                        _ -> Runnable::run);
+        used.set(beside);
+        while (!meanwhile.isEmpty()) {
+            assertThat(beside.fetch(block(BLOCK_BYTES), 0, BLOCK_BYTES)).hasSize(4);
+        }
+        assertThat(memoryBytes(beside)).isGreaterThan(CACHE_BYTES);
+        beside.tidy();
+        assertThat(memoryBytes(beside)).isBetween(1L, CACHE_BYTES);
     }
 }
