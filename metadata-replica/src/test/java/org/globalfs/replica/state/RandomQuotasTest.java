@@ -116,7 +116,7 @@ final class RandomQuotasTest {
             place(Partitions.ROOT, "inherit");
             mkdir(Partitions.ROOT, "global", 1);
             mkdir(Partitions.ROOT, "more", 1);
-            for (int i = 0; i < 4000; i++) {
+            for (int i = 0; i < 3000; i++) {
                 step();
                 if (i % 100 == 99) {
                     check();
