@@ -48,7 +48,7 @@ class LauncherTest {
         Map<String, String> more = Map.of("GLOBALFS_JVM_FLAGS", "-Xmx3g  -Dx=y");
         assertThat(launch(more, "server", "--config", "a.yaml").output)
                 .containsPattern(
-                        "-Xmx[0-9]+m .*-XX:\\+ExitOnOutOfMemoryError .*-Xmx3g -Dx=y -jar ");
+                        "-Xmx[0-9]+m .*-XX:\\+CrashOnOutOfMemoryError .*-Xmx3g -Dx=y -jar ");
         assertThat(launch(more, "status").output).doesNotContain("-Xmx3g");
         assertThat(launch(Map.of(), "server").output).contains(" -jar ");
     }

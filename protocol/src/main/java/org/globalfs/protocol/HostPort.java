@@ -48,6 +48,15 @@ public record HostPort(String host, int port) {
         }
     }
 
+    /** Whether it is, by its text alone, an address that only this machine reaches. */
+    public static boolean isLoopback(String host) {
+        try {
+            return InetAddress.ofLiteral(host).isLoopbackAddress();
+        } catch (IllegalArgumentException e) {
+            return host.equals("localhost");
+        }
+    }
+
     /**
      * What to connect to: the host's address, or, where no name server says so in time, the one
      * that it was last known by.

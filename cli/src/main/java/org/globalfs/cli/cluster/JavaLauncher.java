@@ -25,7 +25,10 @@ final class JavaLauncher {
                     "--enable-native-access=ALL-UNNAMED",
                     "--add-modules=jdk.incubator.vector",
                     "--sun-misc-unsafe-memory-access=allow",
-                    "-XX:+ExitOnOutOfMemoryError",
+                    // Ends with 1 where the heap is full; the JVM's other way to do so is with 3,
+                    // which is a configuration's here.
+                    "-XX:+CrashOnOutOfMemoryError",
+                    "-XX:-CreateCoredumpOnCrash",
                     "-XX:-UsePerfData",
                     "-Xshare:auto",
                     // What runs often only while a process starts is not worth the JVM's optimising

@@ -136,7 +136,7 @@ final class MountCommand implements Callable<Integer> {
         if (hides) {
             LOG.warn("{}", hidden());
         }
-        serve(client.withSync(wanted.sync()), wanted);
+        serve(wanted.over(client), wanted);
         return ExitCode.OK;
     }
 

@@ -117,6 +117,11 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
         };
     }
 
+    /** The client's configuration, with what options say of more than the mount itself. */
+    ClientConfig over(ClientConfig client) {
+        return client.with(sync, options.requestTimeout().toMillis());
+    }
+
     private MountFlags changed(MountOptions changed) {
         return new MountFlags(changed, sync, binding);
     }

@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.globalfs.cli.ExitCode;
 import org.globalfs.cli.Failure;
 import org.globalfs.protocol.HostPort;
+import org.globalfs.protocol.config.Roles.CacheRole;
 import org.globalfs.protocol.config.Roles.StorageRole;
 import org.globalfs.protocol.config.ServerConfig;
 import org.globalfs.protocol.discovery.Discovery;
@@ -15,8 +16,9 @@ import org.globalfs.protocol.discovery.Role;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replicas and storage nodes that live elsewhere under ids which are to be this process's. Two of
- * one id would throw each other out of their ring, or keep what the other is looked for.
+ * Replicas, storage nodes and caches that live elsewhere under ids which are to be this process's.
+ * Two of one id would throw each other out of their ring, or keep what the other is looked for; of
+ * two caches one would not be used.
  *
  * <p>Whoever is announced at the same address is this process's predecessor: it is gone, or has the
  * port. One at another address may be so too, if the address has changed, and is announced for as
@@ -28,7 +30,7 @@ final class Namesakes {
 
     private static final long LOOK_AGAIN_NS = 100_000_000L;
 
-    private record Own(Role role, String id, HostPort address, String key) {}
+    private record Own(Role role, String what, String id, HostPort address, String key) {}
 
     private Namesakes() {}
 
@@ -46,11 +48,7 @@ final class Namesakes {
                 throw new Failure(
                         ExitCode.CONFIG,
                         "%s %s lives at %s already: end that one, or change the key '%s'"
-                                .formatted(
-                                        own.role == Role.REPLICA ? "replica" : "storage node",
-                                        own.id,
-                                        other.address(),
-                                        own.key));
+                                .formatted(own.what, own.id, other.address(), own.key));
             }
         }
     }
@@ -63,6 +61,7 @@ final class Namesakes {
                 all.add(
                         new Own(
                                 Role.REPLICA,
+                                "replica",
                                 Integer.toString(id),
                                 config.topology().replica(id).rpc(),
                                 "roles.replica.id"));
@@ -71,9 +70,19 @@ final class Namesakes {
                 all.add(
                         new Own(
                                 Role.STORAGE,
+                                "storage node",
                                 node.id(),
                                 new HostPort(config.advertise(), node.port()),
                                 "roles.storage.id"));
+            }
+            for (CacheRole cache : config.roles().cache().stream().toList()) {
+                all.add(
+                        new Own(
+                                Role.CACHE,
+                                "the cache of",
+                                config.name(),
+                                new HostPort(config.advertise(), cache.port()),
+                                "name"));
             }
         }
         return all;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.globalfs.cli.Failure;
 import org.globalfs.client.fuse.MountOptions;
@@ -59,12 +60,26 @@ class MountFlagsTest {
         assertThatThrownBy(() -> options("{}", "nosiud")).hasMessageContaining("is unknown");
     }
 
+    /** Commits are tried for as long as programs wait for them. */
+    @Test
+    void howLongRequestsMayTakeIsSaidForCommitsToo() throws Exception {
+        ClientConfig client = config("{sync: false}");
+        MountFlags flags = MountFlags.of(client, List.of("request_timeout=600", "sync"), false);
+        assertThat(flags.options().requestTimeout()).isEqualTo(Duration.ofMinutes(10));
+        assertThat(flags.over(client).mount().requestTimeoutMs()).isEqualTo(600_000);
+        assertThat(flags.over(client).mount().sync()).isTrue();
+    }
+
     private MountOptions options(String mount, String... flags)
             throws IOException, ConfigException, Failure {
+        return MountFlags.of(config(mount), List.of(flags), false).options();
+    }
+
+    private ClientConfig config(String mount) throws IOException, ConfigException {
         Path file = folder.resolve("client.yaml");
         Files.writeString(
                 file,
                 "cluster: c\nzookeeper: 127.0.0.1:1\nregion: us-west\nmount: " + mount + "\n");
-        return MountFlags.of(ClientConfig.read(file), List.of(flags), false).options();
+        return ClientConfig.read(file);
     }
 }

@@ -56,6 +56,23 @@ final class NamesakesTest {
     }
 
     @Test
+    void ofTwoCachesOfOneNameTheSecondIsRefused() throws Exception {
+        Path file =
+                Files.writeString(
+                        folder.resolve("server.yaml"),
+                        OneServer.YAML.replace(
+                                "  storage:", "  cache: {port: 4, capacity: 1GiB}\n  storage:"));
+        configs = List.of(ServerConfig.read(file));
+        announce(Role.CACHE, "us-west-a", "127.0.0.1:4");
+        refuse(Duration.ZERO);
+        discovery.remove(Role.CACHE, "us-west-a");
+        announce(Role.CACHE, "us-west-a", "127.0.0.1:40");
+        assertThatThrownBy(() -> refuse(Duration.ZERO))
+                .hasMessageContaining("the cache of us-west-a lives at 127.0.0.1:40 already")
+                .hasMessageContaining("'name'");
+    }
+
+    @Test
     void othersAndOnesOwnPredecessorsAreNoReasonToRefuse() throws Failure {
         announce(Role.REPLICA, "1", "127.0.0.1:2");
         announce(Role.STORAGE, "s1", "127.0.0.1:3");

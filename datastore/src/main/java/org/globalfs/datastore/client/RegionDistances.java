@@ -69,8 +69,9 @@ final class RegionDistances implements Distances, AutoCloseable {
         lock.lock();
         try {
             if (!running && !stopped) {
-                running = true;
+                // Only then: where there is no thread for it, the next who asks tries again.
                 Thread.ofPlatform().daemon().name("region-distances").start(this::run);
+                running = true;
             }
         } finally {
             lock.unlock();
@@ -79,7 +80,11 @@ final class RegionDistances implements Distances, AutoCloseable {
 
     private void run() {
         while (true) {
-            measureAll();
+            try {
+                measureAll();
+            } catch (RuntimeException e) {
+                LOG.warn("the distances of regions could not be measured, and will be again", e);
+            }
             lock.lock();
             try {
                 long left = PERIOD_NS;

@@ -332,7 +332,17 @@ public final class MetadataCache {
      */
     public boolean nameInKernel(long parent, byte[] name) {
         Node node = nodes.getIfPresent(parent);
-        return node != null && node.nameInKernel(ByteBuffer.wrap(name.clone()));
+        if (node == null) {
+            return false;
+        }
+        int before = node.weight();
+        if (!node.nameInKernel(ByteBuffer.wrap(name.clone()))) {
+            return false;
+        }
+        if (node.weight() != before) {
+            nodes.asMap().computeIfPresent(parent, (ino, same) -> same); // weighs it
+        }
+        return !node.isForgotten();
     }
 
     /**

@@ -16,6 +16,12 @@ final class Node {
     private static final int BASE_WEIGHT = 400;
     private static final int NAME_WEIGHT = 120;
 
+    /**
+     * Names of which the kernel may know that they are absent. Anybody can have it look up any
+     * number, and each is kept until the directory changes.
+     */
+    private static final int MOST_ABSENT = 4096;
+
     /** Where a name pointed, and the directory's version that said so. */
     private record NameAt(Name name, long version, boolean inKernel) {}
 
@@ -23,6 +29,9 @@ final class Node {
     private @Nullable Attributes attributes;
     private @Nullable ContentMap content;
     private Map<ByteBuffer, NameAt> names = Map.of();
+
+    /** Of those, the ones of version 0: only because the kernel knows of their absence. */
+    private int absent;
 
     /** Extended attributes as of one version of the inode. */
     private Map<ByteBuffer, byte[]> xattrs = Map.of();
@@ -64,6 +73,7 @@ final class Node {
             attributes = null;
             content = null;
             names = Map.of();
+            absent = 0;
             xattrs = Map.of();
             listing = null;
             complete = false;
@@ -111,6 +121,9 @@ final class Node {
         }
         NameAt known = names.get(key);
         if (known == null || known.version <= version) {
+            if (known != null && known.version == 0) {
+                absent--;
+            }
             names.put(key, new NameAt(name, version, known != null && known.inKernel));
         }
     }
@@ -133,11 +146,14 @@ final class Node {
     /** The kernel is told of the name; false: it must not be, as nobody would take it back. */
     synchronized boolean nameInKernel(ByteBuffer key) {
         NameAt known = names.get(key);
-        if (forgotten || known == null && !complete) {
+        if (forgotten || known == null && (!complete || absent >= MOST_ABSENT)) {
             return false;
         }
         if (names.isEmpty()) {
             names = new HashMap<>();
+        }
+        if (known == null) {
+            absent++;
         }
         names.put(
                 key,
@@ -145,6 +161,10 @@ final class Node {
                         ? new NameAt(Name.ABSENT, 0, true)
                         : new NameAt(known.name, known.version, true));
         return true;
+    }
+
+    synchronized boolean isForgotten() {
+        return forgotten;
     }
 
     /**

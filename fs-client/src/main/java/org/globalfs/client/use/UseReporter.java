@@ -74,12 +74,20 @@ public final class UseReporter implements AutoCloseable {
         try {
             long pauseMs = periodMs;
             while (!closed.await(pauseMs, TimeUnit.MILLISECONDS)) {
-                pauseMs = report() ? periodMs : afterFailureMs;
+                pauseMs = reported() ? periodMs : afterFailureMs;
             }
         } catch (InterruptedException e) {
             LOG.debug("reports of use interrupted");
+        }
+    }
+
+    /** Whatever becomes of one report, others follow. */
+    private boolean reported() {
+        try {
+            return report();
         } catch (RuntimeException e) {
-            LOG.error("use of the tree is not reported any more", e);
+            LOG.error("use of the tree was not reported", e);
+            return false;
         }
     }
 

@@ -54,6 +54,10 @@ final class DirectoryReadAhead implements AutoCloseable {
 
     private static final int PARALLEL = 32;
     private static final int PLACES = 20_000;
+
+    /** In directories, whose listings take memory for each. */
+    private static final int FILES = 400_000;
+
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final long INTERRUPTIBLE_MS = 100;
 
@@ -65,7 +69,11 @@ final class DirectoryReadAhead implements AutoCloseable {
 
     /** A directory's files. */
     private final Cache<Long, Listing> filesOf =
-            Caffeine.newBuilder().maximumSize(PLACES).executor(Runnable::run).build();
+            Caffeine.newBuilder()
+                    .maximumWeight(FILES)
+                    .weigher((Long ino, Listing files) -> 8 + files.inodes.size())
+                    .executor(Runnable::run)
+                    .build();
 
     private final ConcurrentMap<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
     private final Semaphore permits = new Semaphore(PARALLEL, true);

@@ -290,6 +290,29 @@ class MetadataCacheTest {
         assertThat(small.attributes(gone)).as("asked before it was dropped").isNull();
     }
 
+    /** As programs look up what strangers ask for, in directories of which all is known. */
+    @Test
+    void namesThatNobodyHasTakeBoundedMemoryOfADirectoryAndOfAll() {
+        Validity validity = granted(1, 600_000);
+        int told = 0;
+        cache.learnComplete(DIRECTORY, validity, cache.stamp());
+        for (int i = 0; i < 10_000; i++) {
+            told += cache.nameInKernel(DIRECTORY, ("absent-" + i).getBytes(UTF_8)) ? 1 : 0;
+        }
+        assertThat(told).isBetween(1, 5_000);
+        long kept = 0;
+        for (long directory = FILE; directory < FILE + 100; directory++) {
+            cache.learnComplete(directory, validity, cache.stamp());
+            for (int i = 0; i < 1_000; i++) {
+                cache.nameInKernel(directory, ("absent-" + i).getBytes(UTF_8));
+            }
+        }
+        for (long directory = FILE; directory < FILE + 100; directory++) {
+            kept += cache.name(directory, NAME) == null ? 0 : 1;
+        }
+        assertThat(kept).as("directories of which all is known still").isBetween(1L, 20L);
+    }
+
     /** Each that it looks up takes the place of another, which is forgotten. */
     @Test
     void aWalkOfABigTreeTakesNoMoreMemoryTheLongerItIs() {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.globalfs.protocol.Folders;
+import org.globalfs.protocol.config.ConfigException;
 
 /**
  * The acceptors that a replica's rings began with, kept in its folder: if each start took them from
@@ -37,7 +38,7 @@ final class FirstAcceptors {
         }
         Map<Integer, List<Integer>> kept = read(file);
         if (!changed && !kept.equals(configured)) {
-            throw new IOException(
+            throw refused(
                     "the topology gives the rings other replicas ("
                             + describe(configured)
                             + ") than they began with ("
@@ -46,6 +47,11 @@ final class FirstAcceptors {
                             + " rings with 'globalfs ring'");
         }
         return kept;
+    }
+
+    /** It is the configuration's: starting again is no use. */
+    private static IOException refused(String why) {
+        return new IOException(why, new ConfigException(why));
     }
 
     static boolean areKept(Path folder) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.globalfs.protocol.config.ConfigException;
 import org.globalfs.protocol.rpc.MetadataCalls;
 import org.globalfs.protocol.rpc.RpcClient;
 import org.globalfs.protocol.rpc.RpcException;
@@ -76,7 +77,7 @@ final class RingClaim {
         }
         // Where some agree it is the other whose topology is wrong, and that stops nobody else.
         if (refusal != null && (atFirst || agreeing.isEmpty())) {
-            throw new IOException(refusal);
+            throw new IOException(refusal, new ConfigException(refusal));
         }
     }
 

@@ -114,13 +114,13 @@ public record ClientConfig(
         return ms;
     }
 
-    /** The same, with {@link Mount#sync} as given. */
-    public ClientConfig withSync(boolean sync) {
+    /** The same, with {@link Mount#sync} and {@link Mount#requestTimeoutMs} as given. */
+    public ClientConfig with(boolean sync, long requestTimeoutMs) {
         Mount changed =
                 new Mount(
                         mount.inlineMaxBytes,
                         mount.cacheBytes,
-                        mount.requestTimeoutMs,
+                        requestTimeoutMs,
                         mount.threads,
                         mount.allowOther,
                         sync,

@@ -73,6 +73,7 @@ public record ServerConfig(
                         : placed ? region + "-" + datacenter : "zookeeper";
         if (placed) {
             checkPlace(yaml, topology, region, datacenter, roles);
+            checkReach(yaml, topology, advertise);
             blocks.check(yaml, roles, topology);
             OwnPlaces.check(yaml, roles, topology);
         }
@@ -90,6 +91,29 @@ public record ServerConfig(
                 rings,
                 roles,
                 blocks);
+    }
+
+    /** Others would look for this process on their own machine. */
+    private static void checkReach(Yaml yaml, Topology topology, String advertise)
+            throws ConfigException {
+        if (!HostPort.isLoopback(advertise)) {
+            return;
+        }
+        for (Topology.Region region : topology.regions()) {
+            for (Topology.ReplicaSite site : region.replicas()) {
+                if (!HostPort.isLoopback(site.rpc().host())) {
+                    throw yaml.error(
+                            "advertise",
+                            "others, such as replica "
+                                    + site.id()
+                                    + " at "
+                                    + site.rpc()
+                                    + ", cannot reach "
+                                    + advertise
+                                    + ": give this host's address, and 'bind' one to listen at");
+                }
+            }
+        }
     }
 
     private static void checkPlace(

@@ -138,6 +138,7 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
             if (!client.blockUntilConnected((int) timeoutMs, TimeUnit.MILLISECONDS)) {
                 throw unreachable(zookeeper, timeoutMs);
             }
+            checkChroot(zookeeper);
             memberCache.start();
             epochCache.start();
             if (!mirrored.await(timeoutMs, TimeUnit.MILLISECONDS)) {
@@ -151,6 +152,29 @@ public final class ZooKeeperDiscovery implements Discovery, PlacementEpochs, Aut
                     });
         } catch (InterruptedException e) {
             throw interrupted(e);
+        }
+    }
+
+    /** Nothing can be made below a path that is not there, and who looks finds nothing there. */
+    private void checkChroot(String zookeeper) throws IOException {
+        String chroot = new ConnectStringParser(zookeeper).getChrootPath();
+        if (chroot == null) {
+            return;
+        }
+        boolean there;
+        try {
+            there = client.checkExists().forPath("/") != null;
+        } catch (Exception e) {
+            throw failed("looking for " + chroot, e);
+        }
+        if (!there) {
+            throw new IOException(
+                    "ZooKeeper has no node "
+                            + chroot
+                            + ", below which the key 'zookeeper' has everything: create it"
+                            + " (zkCli.sh create "
+                            + chroot
+                            + "), or correct the key");
         }
     }
 

@@ -170,6 +170,7 @@ class ServerConfigTest {
                 "127.0.0.1:7202 | localhost | topology[0].replicas[1].rpc: 'localhost' is not HOST:PORT",
                 "durability: disk | bind: 0.0.0.0 | advertise: others cannot reach 0.0.0.0",
                 "durability: disk | bind: '0::0' | advertise: others cannot reach 0::0",
+                "127.0.0.1:7202 | eu1:7202 | advertise: others, such as replica 2 at eu1:7202, cannot reach 127.0.0.1",
                 "durability: disk | bind: '[]' | bind: '[]' is no host",
                 "durability: disk | bind: 10.0.0.1:7000 | bind: '10.0.0.1:7000' is no host: write its name",
                 "durability: disk | bind: '0:0::0' | advertise: others cannot reach 0:0::0",

@@ -227,6 +227,25 @@ class ZooKeeperDiscoveryTest {
                 .hasMessageContaining("'zookeeper'");
     }
 
+    /** Who made nothing there would try to for ever. */
+    @Test
+    void aPathThatIsNotThereIsNamedAndUsedOnceItIs() throws Exception {
+        String below = zookeeper.address() + "/prod";
+        assertThatThrownBy(() -> ZooKeeperDiscovery.connect(below, "test", 10_000))
+                .hasMessageContaining("no node /prod")
+                .hasMessageContaining("create it");
+        try (CuratorFramework client =
+                CuratorFrameworkFactory.newClient(
+                        zookeeper.address().toString(), new RetryOneTime(1))) {
+            client.start();
+            client.create().forPath("/prod");
+            try (ZooKeeperDiscovery discovery = ZooKeeperDiscovery.connect(below, "test", 10_000)) {
+                discovery.recordServing(1);
+            }
+            assertThat(client.checkExists().forPath("/prod/globalfs/test/replicas/1")).isNotNull();
+        }
+    }
+
     @Test
     void aHostOfZooKeeperThatNobodyKnowsIsNamed() {
         assertThatThrownBy(() ->
