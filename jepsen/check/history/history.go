@@ -48,8 +48,9 @@ type Operation struct {
 type Fault struct {
 	// From and To are in nanoseconds from the history's beginning on.
 	From, To int64
-	// Readable are "CLIENT>PARTITION" where all content has to be readable meanwhile.
-	Readable map[string]bool
+	// Readable are "CLIENT>PARTITION" where all content has to be readable meanwhile, Writable where content
+	// can be written.
+	Readable, Writable map[string]bool
 }
 
 // History is what one file holds. The nemesis's operations are not among the others.
@@ -67,6 +68,15 @@ type History struct {
 // Readable says whether a client of a node had, from one time to the other, to be able to read all content
 // of the history's partitions: nothing was broken, or nothing that it takes.
 func (h *History) Readable(node string, from, to int64) bool {
+	return h.spared(node, from, to, func(fault *Fault) map[string]bool { return fault.Readable })
+}
+
+// Writable says the same of writing content there.
+func (h *History) Writable(node string, from, to int64) bool {
+	return h.spared(node, from, to, func(fault *Fault) map[string]bool { return fault.Writable })
+}
+
+func (h *History) spared(node string, from, to int64, by func(*Fault) map[string]bool) bool {
 	if len(h.Partitions) == 0 || node == "" {
 		return false
 	}
@@ -75,7 +85,7 @@ func (h *History) Readable(node string, from, to int64) bool {
 			continue
 		}
 		for _, partition := range h.Partitions {
-			if !fault.Readable[node+">"+partition] {
+			if !by(fault)[node+">"+partition] {
 				return false
 			}
 		}
@@ -102,9 +112,10 @@ type entry struct {
 	Value   interface{} `edn:"value"`
 	Error   interface{} `edn:"error"`
 	Node    interface{} `edn:"node"`
-	// Partitions and Readable are the nemesis's, vectors of texts.
+	// Partitions, Readable and Writable are the nemesis's, vectors of texts.
 	Partitions interface{} `edn:"partitions"`
 	Readable   interface{} `edn:"readable"`
+	Writable   interface{} `edn:"writable"`
 }
 
 // ReadFile reads a file's history.
@@ -218,12 +229,17 @@ func (r *reader) byNemesis(e *entry) {
 			h.Faults[n-1].To = e.Time
 		}
 	default:
-		fault := &Fault{From: e.Time, To: math.MaxInt64, Readable: map[string]bool{}}
-		for _, each := range texts(e.Readable) {
-			fault.Readable[each] = true
-		}
-		h.Faults = append(h.Faults, fault)
+		h.Faults = append(h.Faults,
+			&Fault{From: e.Time, To: math.MaxInt64, Readable: set(e.Readable), Writable: set(e.Writable)})
 	}
+}
+
+func set(value interface{}) map[string]bool {
+	members := map[string]bool{}
+	for _, each := range texts(value) {
+		members[each] = true
+	}
+	return members
 }
 
 func texts(value interface{}) []string {

@@ -11,14 +11,14 @@ import (
 // Whoever finds a file finds all its bytes. Each process is a session: what it wrote, or read, or what
 // whoever wrote that had written or read before, it finds from then on. A settled read also finds what
 // anybody's write had acknowledged before it began. A read of unknown outcome is judged by how long it
-// took, see unreadable.
+// took, see unreadable, and a write that fails by what there was for it, see unwritable.
 func CausalContent(h *history.History) (*Verdict, error) {
 	writes, sums, err := writesOf(h, "read", "settled")
 	if err != nil {
 		return nil, err
 	}
 	c := causalContent{writes: writes, sums: sums, seen: map[int64]vector{}, past: map[int64]vector{}}
-	v := &Verdict{Violations: unreadable(h, writes)}
+	v := &Verdict{Violations: append(unreadable(h, writes), unwritable(h)...)}
 	for _, e := range byEntry(h) {
 		if violation := c.take(e); violation != "" {
 			v.Violations = append(v.Violations, fmt.Sprintf("entry %d: file %d %s", e.at, fileOf(e.op), violation))

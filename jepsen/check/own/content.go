@@ -9,13 +9,14 @@ import (
 // Content: write {:file n :sum text}, each file once, ok once fsync returned; read {:file n} → {:sum text},
 // or fails with ENOENT. A read that begins after the write was acknowledged shows its bytes. What an
 // earlier one shows, or one of a write of unknown outcome, is not judged: it may be any part. A read of
-// unknown outcome is judged by how long it took, see unreadable.
+// unknown outcome is judged by how long it took, see unreadable, and a write that fails by what there was
+// for it, see unwritable.
 func Content(h *history.History) (*Verdict, error) {
 	writes, sums, err := writesOf(h, "read")
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{Violations: unreadable(h, writes)}
+	v := &Verdict{Violations: append(unreadable(h, writes), unwritable(h)...)}
 	reads := 0
 	for _, op := range h.Operations {
 		if op.F != "read" || op.Outcome == history.Info {

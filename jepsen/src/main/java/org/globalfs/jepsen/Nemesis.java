@@ -67,15 +67,21 @@ final class Nemesis {
 
     private void noteBegin(Fault fault, boolean already) {
         if (recording != null) {
-            List<String> readable = those(fault::readable);
-            boolean all = readable.size() == those((client, partition) -> true).size();
             recording.broken(
                     fault.name(),
                     fault.target(),
                     already,
                     those(fault::spares),
-                    moves && !all ? List.of() : readable);
+                    ofContent(fault::readable),
+                    ofContent(fault::writable));
         }
+    }
+
+    /** The same, none when it is not all: with moves nobody knows whose content it is. */
+    private List<String> ofContent(BiPredicate<String, String> holds) {
+        List<String> those = those(holds);
+        boolean all = those.size() == those((client, partition) -> true).size();
+        return moves && !all ? List.of() : those;
     }
 
     /** Clients with partitions for which that holds. */

@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class RecordedRun {
     private static final int ANSWER_MS = 20_000;
 
-    /** The same of a read of content, whose lack of an answer is judged. */
-    private static final int READ_ANSWER_MS = 30_000;
-
     /** As long as that is what {@code check} calls too long, and a read that fails goes on. */
     private static final long READ_PATIENCE_NS = 20_000_000_000L;
 
@@ -170,14 +167,11 @@ final class RecordedRun {
 
     /** Its outcome; content that cannot be read is asked for again. */
     static Outcome ask(AgentClient client, Step step) {
-        if (!step.patient()) {
-            return client.ask(step.request(), ANSWER_MS);
-        }
         long beganNs = System.nanoTime();
         while (true) {
-            Outcome outcome = client.ask(step.request(), READ_ANSWER_MS);
+            Outcome outcome = client.ask(step.request(), step.answerMs());
             boolean failed = outcome.is("info") && "EIO".equals(outcome.error());
-            if (!failed || System.nanoTime() - beganNs > READ_PATIENCE_NS) {
+            if (!step.patient() || !failed || System.nanoTime() - beganNs > READ_PATIENCE_NS) {
                 return outcome;
             }
             LockSupport.parkNanos(RETIRED_NS);

@@ -62,16 +62,19 @@ final class Recording implements AutoCloseable {
      * @param already it began before this history
      * @param spares clients and partitions, {@code us-west>global}, that have all that they need
      * @param readable clients, and partitions of which they have to be able to read all content
+     * @param writable clients, and partitions of which they have to be able to write content
      */
     synchronized void broken(
             String fault,
             String target,
             boolean already,
             List<String> spares,
-            List<String> readable) {
+            List<String> readable,
+            List<String> writable) {
         Map<String, Object> more = new LinkedHashMap<>();
         more.put("already", already);
         more.put("readable", readable);
+        more.put("writable", writable);
         more.put("spares", spares);
         byNemesis(fault, target, more);
     }

@@ -373,9 +373,10 @@ final class Workloads {
             long file = numbers.incrementAndGet();
             long bytes = size.applyAsLong(file);
             return Step.update(
-                    "write",
-                    value(file, Content.sum(file, bytes)),
-                    request(write, "dir", folder, "value", file, "bytes", bytes));
+                            "write",
+                            value(file, Content.sum(file, bytes)),
+                            request(write, "dir", folder, "value", file, "bytes", bytes))
+                    .awaited();
         }
 
         private static Map<String, Object> value(long file, Object sum) {

@@ -106,7 +106,9 @@ class PatienceTest {
     void readsOfContentAreThosePatientOnes() {
         for (Workload workload :
                 List.of(Workloads.content("c"), Workloads.large("l"), Workloads.globalLarge("g"))) {
-            assertThat(workload.next(1, new Random(1)).patient()).isFalse();
+            Step write = workload.next(1, new Random(1));
+            assertThat(write.patient()).isFalse();
+            assertThat(write.answerMs()).isGreaterThan(60_000);
             assertThat(workload.last()).isNotEmpty().allMatch(Step::patient);
         }
         assertThat(Workloads.counter("c").last()).noneMatch(Step::patient);

@@ -37,6 +37,17 @@ public interface Fault {
         return false;
     }
 
+    /**
+     * Whether clients of a region's mount have to be able to write content of a partition
+     * meanwhile: they have what updates need, and so many storage nodes are up and have room that
+     * blocks can be stored. What refuses writes by right, or keeps who writes from nodes, says no.
+     *
+     * @param partition a region, or {@code global}
+     */
+    default boolean writable(String client, String partition) {
+        return false;
+    }
+
     void begin() throws IOException;
 
     /** Returns once all is as it was before. */

@@ -187,9 +187,52 @@ public enum FaultKind {
         };
     }
 
+    /** Whether it takes no chunk out of reach: at most it makes nodes or caches late. */
+    private boolean leavesChunks() {
+        return switch (this) {
+            case KILL_CACHE, PAUSE_CACHE, FILL_CACHE, DAMAGE_CACHE, SLOW_DISK -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Whether who has all that updates need also has storage nodes enough to write to. Left out are
+     * faults of the network and of clocks, disks of a whole region that refuse what needs room, and
+     * changes of members.
+     */
+    private boolean leavesNodesToWriteTo() {
+        return leavesChunks()
+                || switch (this) {
+                    case KILL_SERVER,
+                            KILL_MAJORITY,
+                            KILL_REGION,
+                            KILL_NODES,
+                            RESTART_LOOP,
+                            KILL_MOUNT,
+                            KILL_ZOOKEEPER,
+                            KILL_COORDINATOR,
+                            PAUSE_SERVER,
+                            PAUSE_MAJORITY,
+                            PAUSE_COORDINATOR,
+                            PAUSE_MOUNT,
+                            CUT_POWER,
+                            FILL_DISK,
+                            DAMAGE_LOG,
+                            DAMAGE_STATE,
+                            DAMAGE_CHUNKS,
+                            TRUNCATE_CHUNKS,
+                            DAMAGE_INDEX ->
+                            true;
+                    default -> false;
+                };
+    }
+
     /** One of this kind, where chance wants it. */
     public Fault on(TestedCluster cluster, Random random) {
         Fault fault = made(cluster, random);
+        if (leavesNodesToWriteTo()) {
+            fault = new EnoughStorage(fault, leavesChunks());
+        }
         return wantsWholeContent() ? new OnWholeContent(fault, cluster::awaitContent) : fault;
     }
 

@@ -57,6 +57,11 @@ final class OnWholeContent implements Fault {
     }
 
     @Override
+    public boolean writable(String client, String partition) {
+        return fault.writable(client, partition);
+    }
+
+    @Override
     public void begin() throws IOException {
         fault.begin();
     }

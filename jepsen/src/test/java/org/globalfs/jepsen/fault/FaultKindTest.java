@@ -113,6 +113,59 @@ class FaultKindTest {
     }
 
     @Test
+    void cachesAndSlowDisksTakeNoContentAway() {
+        for (FaultKind kind :
+                List.of(
+                        FaultKind.KILL_CACHE,
+                        FaultKind.PAUSE_CACHE,
+                        FaultKind.FILL_CACHE,
+                        FaultKind.DAMAGE_CACHE,
+                        FaultKind.SLOW_DISK)) {
+            Fault fault = fault(kind);
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault.readable(client, regionOf(fault))).isTrue();
+                assertThat(fault.readable(client, FaultKind.GLOBAL)).isTrue();
+                assertThat(fault.writable(client, regionOf(fault))).isTrue();
+            }
+        }
+        // what an earlier fault took may lack still, and this one takes more
+        assertThat(fault(FaultKind.KILL_SERVER).readable("us-west", FaultKind.GLOBAL)).isFalse();
+    }
+
+    @Test
+    void contentCanBeWrittenWhileNodesEnoughAreUp() {
+        for (FaultKind kind :
+                List.of(
+                        FaultKind.KILL_SERVER,
+                        FaultKind.KILL_NODES,
+                        FaultKind.RESTART_LOOP,
+                        FaultKind.CUT_POWER,
+                        FaultKind.FILL_DISK,
+                        FaultKind.DAMAGE_CHUNKS)) {
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault(kind).writable(client, FaultKind.GLOBAL)).isTrue();
+                assertThat(fault(kind).writable(client, "us-west")).isTrue();
+            }
+        }
+        Fault fault = fault(FaultKind.KILL_REGION);
+        String dead = regionOf(fault);
+        assertThat(fault.writable(dead, dead)).isFalse();
+        assertThat(fault.writable(dead, others(dead).getFirst())).isTrue();
+        assertThat(fault.writable(dead, FaultKind.GLOBAL)).isTrue();
+    }
+
+    @Test
+    void nobodyHasToWriteWhereWritesAreRefusedByRight() {
+        for (FaultKind kind :
+                List.of(FaultKind.FILL_REGION, FaultKind.ISOLATE, FaultKind.CUT_ALL_POWER)) {
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault(kind).writable(client, client)).isFalse();
+                assertThat(fault(kind).writable(client, FaultKind.GLOBAL)).isFalse();
+            }
+        }
+    }
+
+    @Test
     void aMountIsMissedByItsClients() {
         Fault fault = fault(FaultKind.KILL_MOUNT);
         String region = regionOf(fault);
