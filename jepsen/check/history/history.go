@@ -42,6 +42,9 @@ type Operation struct {
 	// CallTime and ReturnTime are in nanoseconds from the history's beginning on; ReturnTime is 0 of what
 	// was never completed.
 	CallTime, ReturnTime int64
+	// Refused are the times at which a try began that failed with EIO and was followed by others, or was the
+	// last, and at which it ended, in turns.
+	Refused []int64
 }
 
 // Fault is something that was wrong with the cluster for a while.
@@ -116,6 +119,8 @@ type entry struct {
 	Partitions interface{} `edn:"partitions"`
 	Readable   interface{} `edn:"readable"`
 	Writable   interface{} `edn:"writable"`
+	// Refused is a completion's, a vector of times.
+	Refused interface{} `edn:"refused"`
 }
 
 // ReadFile reads a file's history.
@@ -205,6 +210,13 @@ func (r *reader) take(at int64, e *entry) string {
 	current.Error = text(e.Error)
 	current.Return = at
 	current.ReturnTime = e.Time
+	if e.Refused != nil {
+		refused, err := Integers(e.Refused)
+		if err != nil || len(refused)%2 != 0 {
+			return ":refused is no vector of beginnings and ends"
+		}
+		current.Refused = refused
+	}
 	switch e.Type {
 	case "ok":
 		current.Outcome = OK

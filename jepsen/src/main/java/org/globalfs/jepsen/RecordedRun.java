@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,15 +72,17 @@ final class RecordedRun {
         }
         all.forEach(CompletableFuture::join);
         run.last.forEach(RecordedRun::close);
-        nemesis.recordIn(null);
         List<Step> last = workload.last();
-        if (!last.isEmpty()) {
-            nemesis.rest();
-            try {
-                run.serially(last);
-            } finally {
-                nemesis.goOn();
-            }
+        if (last.isEmpty()) {
+            nemesis.recordIn(null);
+            return;
+        }
+        nemesis.rest();
+        try {
+            run.serially(last);
+        } finally {
+            nemesis.recordIn(null);
+            nemesis.goOn();
         }
     }
 
@@ -154,8 +157,9 @@ final class RecordedRun {
             if (!recording.invoke(process, node, step, workload.mostOperations())) {
                 return false;
             }
-            Outcome outcome = ask(client, step);
-            recording.complete(process, node, step, outcome);
+            Answer answer = ask(client, step, recording::timeNs);
+            Outcome outcome = answer.outcome();
+            recording.complete(process, node, step, answer);
             workload.done(process, step, outcome);
             if (outcome.is("info")) {
                 return true;
@@ -165,14 +169,24 @@ final class RecordedRun {
         return false;
     }
 
-    /** Its outcome; content that cannot be read is asked for again. */
-    static Outcome ask(AgentClient client, Step step) {
-        long beganNs = System.nanoTime();
+    /**
+     * What became of it; content that cannot be read is asked for again.
+     *
+     * @param clock the history's
+     */
+    static Answer ask(AgentClient client, Step step, LongSupplier clock) {
+        List<Long> refused = new ArrayList<>();
+        long beganNs = clock.getAsLong();
         while (true) {
+            long askedNs = clock.getAsLong();
             Outcome outcome = client.ask(step.request(), step.answerMs());
             boolean failed = outcome.is("info") && "EIO".equals(outcome.error());
-            if (!step.patient() || !failed || System.nanoTime() - beganNs > READ_PATIENCE_NS) {
-                return outcome;
+            if (!step.patient() || !failed) {
+                return new Answer(outcome, refused);
+            }
+            refused.addAll(List.of(askedNs, clock.getAsLong()));
+            if (clock.getAsLong() - beganNs > READ_PATIENCE_NS) {
+                return new Answer(outcome, refused);
             }
             LockSupport.parkNanos(RETIRED_NS);
         }
@@ -202,9 +216,9 @@ final class RecordedRun {
         }
         try (client) {
             recording.invoke(process, agent.region(), step, Long.MAX_VALUE);
-            Outcome outcome = ask(client, step);
-            recording.complete(process, agent.region(), step, outcome);
-            return outcome;
+            Answer answer = ask(client, step, recording::timeNs);
+            recording.complete(process, agent.region(), step, answer);
+            return answer.outcome();
         }
     }
 }

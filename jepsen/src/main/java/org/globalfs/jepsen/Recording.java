@@ -40,10 +40,21 @@ final class Recording implements AutoCloseable {
         return true;
     }
 
-    synchronized void complete(long process, String node, Step step, Outcome outcome) {
+    /** Nanoseconds since its beginning, as its entries have them. */
+    long timeNs() {
+        return System.nanoTime() - startNs;
+    }
+
+    synchronized void complete(long process, String node, Step step, Answer answer) {
+        Outcome outcome = answer.outcome();
         done += outcome.is("ok") ? 1 : 0;
         Object value = outcome.is("ok") ? step.seen().apply(outcome.value()) : step.value();
-        add(outcome.type(), process, step.f(), value, outcome.error(), Map.of("node", node));
+        Map<String, Object> more = new LinkedHashMap<>();
+        if (!answer.refused().isEmpty()) {
+            more.put("refused", answer.refused());
+        }
+        more.put("node", node);
+        add(outcome.type(), process, step.f(), value, outcome.error(), more);
     }
 
     /** How many operations were done. */
@@ -97,7 +108,7 @@ final class Recording implements AutoCloseable {
             Map<String, Object> more) {
         StringBuilder line = new StringBuilder(120);
         line.append("{:index ").append(index++);
-        line.append(", :time ").append(System.nanoTime() - startNs);
+        line.append(", :time ").append(timeNs());
         line.append(", :type :").append(type);
         line.append(", :process ").append(Edn.of(process));
         line.append(", :f :").append(f);

@@ -13,13 +13,17 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is asked again of an agent that answers as it is told to, then well. */
 class PatienceTest {
@@ -28,6 +32,10 @@ class PatienceTest {
     private static final String WELL = "{\"type\":\"ok\",\"value\":\"a sum\"}";
 
     private final AtomicInteger asked = new AtomicInteger();
+    private final AtomicLong clock = new AtomicLong();
+
+    @TempDir private Path folder;
+
     private volatile List<String> answers = List.of();
     private final ServerSocket agent;
 
@@ -71,9 +79,13 @@ class PatienceTest {
     }
 
     private Outcome outcome(Step step) throws IOException {
+        return answer(step).outcome();
+    }
+
+    private Answer answer(Step step) throws IOException {
         try (AgentClient client =
                 new AgentClient((InetSocketAddress) agent.getLocalSocketAddress())) {
-            return RecordedRun.ask(client, step);
+            return RecordedRun.ask(client, step, clock::incrementAndGet);
         }
     }
 
@@ -86,6 +98,21 @@ class PatienceTest {
         answers = List.of(EIO, EIO);
         assertThat(outcome(reading().patiently())).isEqualTo(new Outcome("ok", "a sum", null));
         assertThat(asked).hasValue(3);
+    }
+
+    @Test
+    void eachTryThatFailedIsTold() throws IOException {
+        answers = List.of(EIO, EIO);
+        List<Long> refused = answer(reading().patiently()).refused();
+        assertThat(refused).hasSize(4).isSorted();
+        answers = List.of();
+        Path file = folder.resolve("history.edn");
+        try (Recording recording = new Recording(file)) {
+            recording.invoke(1, "us-west", reading(), 9);
+            Outcome well = new Outcome("ok", "a sum", null);
+            recording.complete(1, "us-west", reading(), new Answer(well, List.of(5L, 7L)));
+        }
+        assertThat(Files.readString(file)).contains(", :refused [5 7], :node \"us-west\"}");
     }
 
     @Test
