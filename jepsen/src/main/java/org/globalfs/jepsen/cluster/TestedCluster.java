@@ -39,6 +39,11 @@ public final class TestedCluster implements AutoCloseable {
     private static final Pattern CACHE_ROLE = Pattern.compile("(?m)^  cache:\\n    port: \\d+\\n");
 
     private static final Duration REDUNDANCY_LIMIT = Duration.ofMinutes(3);
+
+    /** Several sweeps, and what a session that was lost keeps open. */
+    private static final Duration COLLECTION_LIMIT = Duration.ofMinutes(3);
+
+    private static final Duration REMOVE_LIMIT = Duration.ofMinutes(15);
     private static final Duration START_LIMIT = Duration.ofMinutes(5);
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Duration MOVE_LIMIT = Duration.ofSeconds(30);
@@ -471,15 +476,55 @@ public final class TestedCluster implements AutoCloseable {
      * threads at once.
      */
     public Optional<String> awaitContent(Duration limit) {
-        StoredContent content =
-                new StoredContent(
-                        what -> globalfs(LIMIT, prefix(REGIONS.getFirst()), "datastore", what));
-        Optional<String> left = content.awaitWhole(limit, !damagedBlocks.isEmpty());
+        Optional<String> left = content().awaitWhole(limit, !damagedBlocks.isEmpty());
         contentIsWhole = left.isEmpty();
         if (contentIsWhole) {
             damagedBlocks.clear();
         }
         return left;
+    }
+
+    private StoredContent content() {
+        return new StoredContent(
+                what -> globalfs(LIMIT, prefix(REGIONS.getFirst()), "datastore", what));
+    }
+
+    /**
+     * Removes the tree, and waits until storage nodes have nothing any more: what they have then is
+     * of no file, and would stay for good. Which nodes have something, if it does not come to that.
+     *
+     * @param folders what is removed, each with a region by whose mount that is quickest
+     */
+    public Optional<String> leaked(Map<String, String> folders) throws IOException {
+        List<CompletableFuture<Void>> removals = new ArrayList<>();
+        folders.forEach((tree, region) ->
+                removals.add(
+                        CompletableFuture.runAsync(
+                                () -> removeTree(tree, region), Thread::startVirtualThread)));
+        for (CompletableFuture<Void> each : removals) {
+            try {
+                each.join();
+            } catch (CompletionException e) {
+                throw new IOException("the tree cannot be removed: " + e.getCause(), e);
+            }
+        }
+        return content().awaitNone(COLLECTION_LIMIT);
+    }
+
+    private void removeTree(String tree, String region) {
+        String script = "find '%s' -mindepth 2 -maxdepth 2 -print0 | xargs -0 -r -n 1 -P 4 rm -rf";
+        List<String> command =
+                List.of(
+                        "bash",
+                        "-euo",
+                        "pipefail",
+                        "-c",
+                        script.formatted(tree) + "; rm -r " + tree);
+        try {
+            Command.run(REMOVE_LIMIT, mount(region), Map.of(), command);
+        } catch (IOException e) {
+            throw new CompletionException(e);
+        }
     }
 
     /** Whether the last {@link #awaitContent} found it to be. */

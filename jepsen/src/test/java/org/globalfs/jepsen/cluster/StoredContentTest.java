@@ -49,6 +49,33 @@ class StoredContentTest {
     }
 
     @Test
+    void whatNodesHaveOfNoFileIsTold() {
+        String empty = HEAD.replace("12 ", "0  ");
+        String held =
+                "us-west-a-2  us-west  a   up      1       9 B     9 B of 10.0 GiB  0  0  0  0";
+        assertThat(StoredContent.held(empty + CACHES)).isEmpty();
+        assertThat(StoredContent.held(empty + held + "\n" + CACHES)).contains(held);
+        String down = "us-west-a-2  us-west  a   DOWN";
+        assertThat(StoredContent.held(empty + down + "\n")).contains(down);
+        assertThat(StoredContent.held("no cluster"))
+                .hasValueSatisfying(left -> assertThat(left).contains("no storage nodes"));
+    }
+
+    @Test
+    void aSweepIsWaitedFor() {
+        StoredContent content =
+                new StoredContent(what -> {
+                    asked.add(what);
+                    return asked.size() < 3 ? HEAD : HEAD.replace("12 ", "0  ");
+                });
+        assertThat(content.awaitNone(Duration.ofMinutes(1))).isEmpty();
+        assertThat(asked).containsExactly("status", "status", "status");
+        asked.clear();
+        assertThat(content.awaitNone(Duration.ZERO))
+                .hasValueSatisfying(left -> assertThat(left).startsWith("us-west-a-1 "));
+    }
+
+    @Test
     void allIsReadOnlyWhereDamageMayBeUnseen() {
         StoredContent content =
                 new StoredContent(what -> {
