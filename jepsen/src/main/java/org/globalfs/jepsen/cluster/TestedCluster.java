@@ -26,7 +26,9 @@ import java.util.regex.Pattern;
 
 /**
  * A cluster of 3 regions × 3 datacenters as processes, with a cache and a mount a region, made by
- * the program {@code globalfs}: all on loopback, or each region in a WAN lab's network.
+ * the program {@code globalfs}: all on loopback, or each region in a WAN lab's network. In one
+ * region a server is two processes, see {@link #storageProcesses}: what is said of such a server is
+ * said of both.
  */
 public final class TestedCluster implements AutoCloseable {
     public static final List<String> REGIONS = List.of("us-west", "us-east", "eu-west");
@@ -34,6 +36,9 @@ public final class TestedCluster implements AutoCloseable {
     public static final String ZOOKEEPER = "zookeeper";
     private static final String MOUNT = "mount-";
     private static final String CACHE = "-cache";
+
+    /** That of large files. Not all regions: three more processes are enough for small machines. */
+    private static final String SEPARATE_STORAGE = "us-east";
 
     /** A server's cache, as {@code globalfs} configures it. */
     private static final Pattern CACHE_ROLE = Pattern.compile("(?m)^  cache:\\n    port: \\d+\\n");
@@ -99,6 +104,15 @@ public final class TestedCluster implements AutoCloseable {
         }
         separateCaches();
         hurryUpkeep();
+        separateStorage();
+    }
+
+    private void separateStorage() throws IOException {
+        for (String server : servers(SEPARATE_STORAGE)) {
+            StorageProcess split = StorageProcess.split(server, Files.readString(config(server)));
+            Files.writeString(config(server), split.server());
+            Files.writeString(config(StorageProcess.of(server)), split.storage());
+        }
     }
 
     /** Each region's cache becomes a process of its own, in the network of the server it was in. */
@@ -214,6 +228,23 @@ public final class TestedCluster implements AutoCloseable {
         return DATACENTERS.stream().map(datacenter -> region + "-" + datacenter).toList();
     }
 
+    /** Processes that are one storage node each, of different datacenters of one region. */
+    public static List<String> storageProcesses() {
+        return servers(SEPARATE_STORAGE).stream().map(StorageProcess::of).toList();
+    }
+
+    /** These, each server with all that runs beside it. */
+    static List<String> withStorage(List<String> names) {
+        List<String> all = new ArrayList<>();
+        for (String name : names) {
+            all.add(name);
+            if (servers(SEPARATE_STORAGE).contains(name)) {
+                all.add(StorageProcess.of(name));
+            }
+        }
+        return all;
+    }
+
     public static String cacheProcess(String region) {
         return region + CACHE;
     }
@@ -301,6 +332,9 @@ public final class TestedCluster implements AutoCloseable {
         }
         WanLab lab = around.lab().get();
         String server = added.getOrDefault(process, process);
+        for (String each : servers(SEPARATE_STORAGE)) {
+            server = server.equals(StorageProcess.of(each)) ? each : server;
+        }
         if (allServers().contains(server)) {
             return lab.prefix(server);
         }
@@ -336,7 +370,10 @@ public final class TestedCluster implements AutoCloseable {
     /** Starts those of them that are down: ZooKeeper, then servers, then mounts. */
     public void start(List<String> names) throws IOException {
         startAtOnce(names.stream().filter(ZOOKEEPER::equals).toList());
-        startAtOnce(names.stream().filter(n -> !n.equals(ZOOKEEPER) && !isMount(n)).toList());
+        startAtOnce(
+                withStorage(names).stream()
+                        .filter(n -> !n.equals(ZOOKEEPER) && !isMount(n))
+                        .toList());
         startAtOnce(names.stream().filter(TestedCluster::isMount).toList());
     }
 
@@ -420,7 +457,7 @@ public final class TestedCluster implements AutoCloseable {
 
     private List<ProcessHandle> processes(List<String> names) throws IOException {
         List<ProcessHandle> processes = new ArrayList<>();
-        for (String name : names) {
+        for (String name : withStorage(names)) {
             Path file = folder.resolve("run").resolve(name + ".pid");
             if (Files.exists(file)) {
                 long pid = Long.parseLong(Files.readString(file).strip());

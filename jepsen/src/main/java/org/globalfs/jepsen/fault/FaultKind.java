@@ -23,6 +23,11 @@ public enum FaultKind {
      * One server of each region is killed: as many storage nodes as blocks of any kind can miss.
      */
     KILL_NODES(1_000, 4_000),
+    /**
+     * Two storage nodes of different datacenters of a region are killed, and no replica: as many as
+     * its blocks can miss.
+     */
+    KILL_TWO(1_000, 6_000),
     /** One server is killed and started again, time and again. */
     RESTART_LOOP(2_000, 8_000),
     /** Every process is killed at once: servers, ZooKeeper, mounts. */
@@ -135,6 +140,7 @@ public enum FaultKind {
                     KILL_MAJORITY,
                     KILL_REGION,
                     KILL_NODES,
+                    KILL_TWO,
                     RESTART_LOOP,
                     KILL_ALL,
                     KILL_MOUNT,
@@ -182,7 +188,8 @@ public enum FaultKind {
     /** Whether content is to be whole before it: what it takes away is as much as may be lost. */
     public boolean wantsWholeContent() {
         return switch (this) {
-            case KILL_NODES, KILL_REGION, RESTART_LOOP, DAMAGE_CHUNKS, TRUNCATE_CHUNKS -> true;
+            case KILL_NODES, KILL_TWO, KILL_REGION, RESTART_LOOP, DAMAGE_CHUNKS, TRUNCATE_CHUNKS ->
+                    true;
             default -> false;
         };
     }
@@ -207,6 +214,7 @@ public enum FaultKind {
                             KILL_MAJORITY,
                             KILL_REGION,
                             KILL_NODES,
+                            KILL_TWO,
                             RESTART_LOOP,
                             KILL_MOUNT,
                             KILL_ZOOKEEPER,
@@ -249,6 +257,7 @@ public enum FaultKind {
             case KILL_MAJORITY -> killed(cluster, servers.subList(0, 2));
             case KILL_REGION -> killed(cluster, servers);
             case KILL_NODES -> killed(cluster, oneOfEach(regions, random));
+            case KILL_TWO -> killed(cluster, twoOf(TestedCluster.storageProcesses(), random));
             case RESTART_LOOP -> RestartLoop.of(label(), cluster, servers.getFirst(), random);
             case KILL_ALL -> killed(cluster, TestedCluster.everything());
             case KILL_MOUNT -> killed(cluster, mount);
@@ -324,6 +333,12 @@ public enum FaultKind {
         List<String> all = new ArrayList<>(servers);
         all.addAll(others);
         return all;
+    }
+
+    private static List<String> twoOf(List<String> processes, Random random) {
+        List<String> some = new ArrayList<>(processes);
+        Collections.shuffle(some, random);
+        return some.subList(0, 2);
     }
 
     private static List<String> oneOfEach(List<String> regions, Random random) {

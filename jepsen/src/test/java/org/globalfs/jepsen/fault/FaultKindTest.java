@@ -102,10 +102,28 @@ class FaultKindTest {
     }
 
     @Test
+    void twoNodesOfDifferentDatacentersDieAndAllReplicasLive() {
+        Set<String> seen = new HashSet<>();
+        for (int seed = 0; seed < 50; seed++) {
+            Fault fault = FaultKind.KILL_TWO.on(cluster, new Random(seed));
+            List<String> dead = List.of(fault.target().split(" "));
+            seen.addAll(dead);
+            assertThat(dead).hasSize(2).doesNotHaveDuplicates();
+            for (String client : TestedCluster.REGIONS) {
+                assertThat(fault.spares(client, regionOf(fault))).isTrue();
+                assertThat(fault.writable(client, regionOf(fault))).isTrue();
+                assertThat(fault.writable(client, FaultKind.GLOBAL)).isTrue();
+            }
+        }
+        assertThat(seen).hasSameElementsAs(TestedCluster.storageProcesses());
+    }
+
+    @Test
     void whatTakesContentAwayFindsItWhole() {
         assertThat(FaultKind.all().stream().filter(kind -> fault(kind) instanceof OnWholeContent))
                 .containsExactlyInAnyOrder(
                         FaultKind.KILL_NODES,
+                        FaultKind.KILL_TWO,
                         FaultKind.KILL_REGION,
                         FaultKind.RESTART_LOOP,
                         FaultKind.DAMAGE_CHUNKS,
