@@ -31,6 +31,9 @@ final class Nemesis {
     private final List<FaultKind> deck = new ArrayList<>();
     private final List<String> done = new ArrayList<>();
 
+    /** Whether content is being made whole for a fault, or such a fault is under way. */
+    private volatile boolean awaited;
+
     /** Held while something is broken, and while nothing may be. */
     private final Semaphore breaking = new Semaphore(1);
 
@@ -114,12 +117,22 @@ final class Nemesis {
 
     /** One fault, from beginning to end; returns which. */
     private String strike(CompletableFuture<?> end) throws IOException {
-        Fault fault = next().on(cluster, random);
+        FaultKind kind = next();
+        awaited = kind.wantsWholeContent();
+        try {
+            return strike(kind, end);
+        } finally {
+            awaited = false;
+        }
+    }
+
+    private String strike(FaultKind kind, CompletableFuture<?> end) throws IOException {
+        Fault fault = kind.on(cluster, random);
         fault.aim();
         note(fault, true);
         try {
             fault.begin();
-            boolean _ = ends(end, FaultKind.of(fault.name()).holdMs(random));
+            boolean _ = ends(end, kind.holdMs(random));
         } catch (IOException e) {
             try {
                 fault.end();
@@ -131,6 +144,15 @@ final class Nemesis {
         fault.end();
         note(fault, false);
         return fault.name() + " " + fault.target();
+    }
+
+    /**
+     * Whether clients should go on, though their time is over: a fault comes, or is there, for
+     * which content has to be whole first. That takes as long as many histories, so it would mostly
+     * meet nobody.
+     */
+    boolean isAwaited() {
+        return awaited;
     }
 
     /** Waits until nothing is broken; nothing will be until {@link #goOn}. */

@@ -25,12 +25,19 @@ final class RecordedRun {
     /** As long as that is what {@code check} calls too long, and a read that fails goes on. */
     private static final long READ_PATIENCE_NS = 20_000_000_000L;
 
+    /**
+     * How much longer than they should clients go on for a fault: until it is made ready, and is
+     * over.
+     */
+    private static final long MOST_LONGER_NS = 90_000_000_000L;
+
     private static final long LAST_PATIENCE_NS = 120_000_000_000L;
     private static final long PAUSE_NS = 15_000_000;
     private static final long RETIRED_NS = 200_000_000;
 
     private final Workload workload;
     private final List<Agent> agents;
+    private final Nemesis nemesis;
     private final Recording recording;
     private final long endNs;
     private final AtomicLong processes = new AtomicLong();
@@ -38,9 +45,15 @@ final class RecordedRun {
     /** What those held who have ended is given back, unseen by the history, only once all have. */
     private final Queue<AgentClient> last = new ConcurrentLinkedQueue<>();
 
-    private RecordedRun(Workload workload, List<Agent> agents, Recording recording, long endNs) {
+    private RecordedRun(
+            Workload workload,
+            List<Agent> agents,
+            Nemesis nemesis,
+            Recording recording,
+            long endNs) {
         this.workload = workload;
         this.agents = agents;
+        this.nemesis = nemesis;
         this.recording = recording;
         this.endNs = endNs;
     }
@@ -48,7 +61,8 @@ final class RecordedRun {
     /**
      * Runs it; returns once the history is complete.
      *
-     * @param endNs when no operation begins any more, if the history is not full before
+     * @param endNs when no operation begins any more, if the history is not full before, and no
+     *     fault is awaited that takes long to be made ready
      */
     static void run(
             Workload workload,
@@ -59,7 +73,7 @@ final class RecordedRun {
             Nemesis nemesis,
             Recording recording)
             throws IOException {
-        RecordedRun run = new RecordedRun(workload, agents, recording, endNs);
+        RecordedRun run = new RecordedRun(workload, agents, nemesis, recording, endNs);
         nemesis.recordIn(recording);
         run.serially(workload.first());
         List<CompletableFuture<Void>> all = new ArrayList<>();
@@ -128,7 +142,7 @@ final class RecordedRun {
     }
 
     private void client(Agent agent, Random random) {
-        while (System.nanoTime() - endNs < 0) {
+        while (goesOn()) {
             long process = processes.incrementAndGet();
             AgentClient client = begin(agent, process);
             if (client != null) {
@@ -142,6 +156,20 @@ final class RecordedRun {
         }
     }
 
+    private boolean goesOn() {
+        return goesOn(System.nanoTime() - endNs, nemesis.isAwaited());
+    }
+
+    /**
+     * Whether a client does something more.
+     *
+     * @param overNs for how long its time has been over
+     * @param awaited see {@link Nemesis#isAwaited}
+     */
+    static boolean goesOn(long overNs, boolean awaited) {
+        return overNs < (awaited ? MOST_LONGER_NS : 0);
+    }
+
     private static void close(AgentClient client) {
         try {
             client.close();
@@ -152,7 +180,7 @@ final class RecordedRun {
 
     /** Until an outcome is unknown; false: nothing more is to be done. */
     private boolean serve(AgentClient client, long process, String node, Random random) {
-        while (System.nanoTime() - endNs < 0) {
+        while (goesOn()) {
             Step step = workload.next(process, random);
             if (!recording.invoke(process, node, step, workload.mostOperations())) {
                 return false;

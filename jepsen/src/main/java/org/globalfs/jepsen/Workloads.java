@@ -19,6 +19,9 @@ final class Workloads {
     /** Of one history: disks have to hold those of an hour. */
     private static final long LARGE_FILES = 8;
 
+    /** To one write of those: some last until the end of half a minute. */
+    private static final int LARGE_READS = 5;
+
     private Workloads() {}
 
     static Map<String, Object> request(String f, Object... fields) {
@@ -297,6 +300,7 @@ final class Workloads {
                 folder,
                 "content.write",
                 MANY,
+                1,
                 file -> 1_000 + file * 7_919 % 600_000,
                 "read",
                 "content.read");
@@ -309,6 +313,7 @@ final class Workloads {
                 folder,
                 "large.write",
                 LARGE_FILES,
+                LARGE_READS,
                 Workloads::largeBytes,
                 "read",
                 "content.read");
@@ -324,6 +329,7 @@ final class Workloads {
                 folder,
                 "whole.write",
                 LARGE_FILES,
+                LARGE_READS,
                 Workloads::largeBytes,
                 "settled",
                 "whole.settled");
@@ -338,12 +344,14 @@ final class Workloads {
         private final String folder;
         private final String write;
         private final long mostFiles;
+        private final int readsToOneWrite;
         private final LongUnaryOperator size;
         private final String lastF;
         private final String lastAsked;
 
         /**
          * @param write what agents are asked for a file
+         * @param readsToOneWrite about; few files are not all to be there before a fault is
          * @param lastF what the history calls it when a file is read in the end
          * @param lastAsked what agents are asked for then
          */
@@ -352,6 +360,7 @@ final class Workloads {
                 String folder,
                 String write,
                 long mostFiles,
+                int readsToOneWrite,
                 LongUnaryOperator size,
                 String lastF,
                 String lastAsked) {
@@ -359,6 +368,7 @@ final class Workloads {
             this.folder = folder;
             this.write = write;
             this.mostFiles = mostFiles;
+            this.readsToOneWrite = readsToOneWrite;
             this.size = size;
             this.lastF = lastF;
             this.lastAsked = lastAsked;
@@ -367,7 +377,7 @@ final class Workloads {
         @Override
         public Step next(long process, Random random) {
             long made = numbers.get();
-            if (made > 0 && (made >= mostFiles || random.nextBoolean())) {
+            if (made > 0 && (made >= mostFiles || random.nextInt(readsToOneWrite + 1) > 0)) {
                 return reading("read", "content.read", 1 + random.nextLong(made));
             }
             long file = numbers.incrementAndGet();

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,6 +114,27 @@ class PatienceTest {
             recording.complete(1, "us-west", reading(), new Answer(well, List.of(5L, 7L)));
         }
         assertThat(Files.readString(file)).contains(", :refused [5 7], :node \"us-west\"}");
+    }
+
+    @Test
+    void clientsGoOnForAFaultThatTakesLongToBeReady() {
+        assertThat(RecordedRun.goesOn(-1, false)).isTrue();
+        assertThat(RecordedRun.goesOn(1, false)).isFalse();
+        assertThat(RecordedRun.goesOn(30_000_000_000L, true)).isTrue();
+        assertThat(RecordedRun.goesOn(100_000_000_000L, true)).isFalse();
+    }
+
+    /** What is written only at the beginning meets no fault. */
+    @Test
+    void largeFilesAreNotAllWrittenAtOnce() {
+        Random random = new Random(1);
+        Workload large = Workloads.large("l");
+        long writes =
+                Stream.generate(() -> large.next(1, random))
+                        .limit(20)
+                        .filter(step -> step.f().equals("write"))
+                        .count();
+        assertThat(writes).isBetween(1L, 6L);
     }
 
     @Test
