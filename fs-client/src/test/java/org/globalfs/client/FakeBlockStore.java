@@ -39,8 +39,12 @@ public class FakeBlockStore implements BlockStore {
     /** Runs while somebody waits for a block. */
     public volatile Runnable beforeGet = () -> {};
 
+    /** Runs while somebody waits for a block to be stored. */
+    public volatile Runnable beforePut = () -> {};
+
     @Override
     public BlockRef put(int region, ByteBuffer content) throws IOException {
+        beforePut.run();
         if (refusePuts) {
             throw new IOException("no storage node answers");
         }

@@ -3,6 +3,7 @@ package org.globalfs.client.io;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -374,16 +375,36 @@ public final class FileContent {
                     base == 0 ? extent : new Extent(extent).setOffset(extent.getOffset() + base));
         }
         backing.changed(ino, op, placed, answer);
-        List<Long> windows = writeBack.fragmented().note(ino, placed);
-        if (!windows.isEmpty()) {
+        FragmentedFiles fragmented = writeBack.fragmented();
+        compactSoon(fragmented.begin(this, fragmented.note(ino, placed)).iterator());
+    }
+
+    /** In the background, one after the other; what is begun ends whatever happens. */
+    private void compactSoon(Iterator<Long> windows) {
+        if (!windows.hasNext()) {
+            return;
+        }
+        boolean begun = false;
+        try {
             writeBack.run(() -> {
-                for (long window : windows) {
-                    if (writeBack.fragmented().begin(ino, window)) {
-                        compact(window, 0);
+                try {
+                    while (windows.hasNext()) {
+                        compact(windows.next(), 0);
                     }
+                } finally {
+                    leave(windows);
                 }
             });
+            begun = true;
+        } finally {
+            if (!begun) {
+                leave(windows);
+            }
         }
+    }
+
+    private void leave(Iterator<Long> windows) {
+        windows.forEachRemaining(window -> writeBack.fragmented().done(ino, window));
     }
 
     /**

@@ -1,11 +1,13 @@
 package org.globalfs.client.io;
 
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.globalfs.protocol.wire.Extent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The {@link Fragments} of the files that this client wrote last, also of those that are closed: a
@@ -14,10 +16,10 @@ import org.globalfs.protocol.wire.Extent;
 final class FragmentedFiles {
     private final Map<Long, Fragments> files;
 
-    /** MiBs that are being put in order, or wait to be tried again. */
-    private final Set<Mib> underWay = new HashSet<>();
+    private final Map<Long, UnderWay> underWay = new HashMap<>();
 
-    private record Mib(long ino, long window) {}
+    /** MiBs of a file that are being put in order, or wait to be tried again, and by whom. */
+    private record UnderWay(FileContent content, Set<Long> windows) {}
 
     /**
      * @param most files known; of one that others push out counting begins anew
@@ -43,12 +45,36 @@ final class FragmentedFiles {
         return files.computeIfAbsent(ino, i -> new Fragments()).note(placed);
     }
 
-    /** False: somebody is at it already; to be ended with {@link #done}. */
-    synchronized boolean begin(long ino, long window) {
-        return underWay.add(new Mib(ino, window));
+    /**
+     * MiBs of a file that it is to put in order, to be called before it may be closed.
+     *
+     * @return those that nobody is at already, each to be ended with {@link #done}
+     */
+    synchronized List<Long> begin(FileContent content, List<Long> windows) {
+        if (windows.isEmpty()) {
+            return List.of();
+        }
+        UnderWay file =
+                underWay.computeIfAbsent(
+                        content.ino(), i -> new UnderWay(content, new HashSet<>()));
+        return windows.stream().filter(file.windows::add).toList();
     }
 
     synchronized void done(long ino, long window) {
-        underWay.remove(new Mib(ino, window));
+        underWay.computeIfPresent(
+                ino,
+                (_, file) -> {
+                    file.windows.remove(window);
+                    return file.windows.isEmpty() ? null : file;
+                });
+    }
+
+    /**
+     * What puts a file in order, also once it is closed; null: nothing does. Who opens the file
+     * anew has to write through it: what others write meanwhile has that refused.
+     */
+    synchronized @Nullable FileContent contentUnderWay(long ino) {
+        UnderWay file = underWay.get(ino);
+        return file == null ? null : file.content;
     }
 }

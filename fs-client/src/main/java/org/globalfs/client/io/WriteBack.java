@@ -145,9 +145,10 @@ public final class WriteBack implements AutoCloseable {
                 this::transfer, WriteBack::transferBeyond, atATime, AtATime.ofEachRegion(atATime));
     }
 
-    /** The content of a file; one object a file and client. */
+    /** The content of a file; one object a file and client, to be asked for when it is opened. */
     public FileContent file(long ino) {
-        return new FileContent(ino, this, backing);
+        FileContent underWay = fragmented.contentUnderWay(ino);
+        return underWay == null ? new FileContent(ino, this, backing) : underWay;
     }
 
     /**

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.FakeBlockStore;
 import org.globalfs.client.FakeCluster;
 import org.globalfs.client.meta.Patience;
@@ -116,6 +118,39 @@ class CompactionTest {
                 assertThat(Arrays.equals(here.read(read, at, end - at), expected)).isTrue();
             }
             here.close(read);
+        }
+    }
+
+    /** As while a shell goes on adding lines: what puts the file in order takes longer than one. */
+    @Test
+    void rewritesWhatIsOpenedForEachWriteAllTheWhile() throws FsException {
+        int bytes = 8 << 10;
+        AtomicInteger lines = new AtomicInteger();
+        blocks.beforePut = () -> untilWritten(lines);
+        try (FakeCluster cluster = new FakeCluster(folder, 1);
+                TestClient here = client(cluster)) {
+            long home = here.mkdir(FileSystem.ROOT, "home");
+            Open log = here.create(home, "log");
+            here.close(log);
+            long until = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+            boolean inOrder = false;
+            while (!inOrder && System.nanoTime() - until < 0) {
+                Open file = here.open(log.ino(), OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+                here.write(file, (long) lines.get() * bytes, new byte[bytes]);
+                here.close(file);
+                boolean full = lines.incrementAndGet() > (FULL * SIZE) / bytes;
+                inOrder = full && embedded(here, log.ino()) == 0;
+            }
+            assertThat(inOrder).isTrue();
+        }
+    }
+
+    /** Until the next one, if it comes at all while a block is stored. */
+    private static void untilWritten(AtomicInteger lines) {
+        int before = lines.get();
+        long until = System.nanoTime() + Duration.ofMillis(200).toNanos();
+        while (lines.get() <= before + 1 && System.nanoTime() - until < 0) {
+            LockSupport.parkNanos(1_000_000);
         }
     }
 
