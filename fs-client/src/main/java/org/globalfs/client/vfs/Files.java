@@ -8,6 +8,7 @@ import org.globalfs.client.io.ContentMap;
 import org.globalfs.client.io.FileContent;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
+import org.globalfs.client.meta.Session;
 import org.globalfs.client.vfs.OpenFiles.Handle;
 import org.globalfs.client.vfs.OpenFiles.OpenInode;
 import org.globalfs.protocol.Errno;
@@ -120,10 +121,16 @@ final class Files {
     }
 
     /** Whether the kernel has the file at least as long as it is going to be told. */
-    private static boolean lengthened(Stat stat, KernelCache.Doubt doubt) {
+    private boolean lengthened(Stat stat, KernelCache.Doubt doubt) {
         long size = stat.size();
         boolean regular = (stat.mode() & Stat.TYPE_MASK) == Stat.REGULAR;
-        return !regular || size == 0 || doubt.covers(size) || doubt.lengthen(size);
+        if (!regular || size == 0 || doubt.covers(size)) {
+            return true;
+        }
+        // Who reads the page may have met what this thread has just committed.
+        try (Session.Deferring _ = requests.deferring()) {
+            return doubt.lengthen(size);
+        }
     }
 
     void access(Caller caller, long ino, int mask) throws FsException {
@@ -290,7 +297,10 @@ final class Files {
     private void shortened(long ino) {
         KernelCache mounted = kernel;
         if (mounted != null) {
-            mounted.shortened(ino);
+            // A store that is under way may wait for a page whose reader met the truncation.
+            try (Session.Deferring _ = requests.deferring()) {
+                mounted.shortened(ino);
+            }
         }
     }
 

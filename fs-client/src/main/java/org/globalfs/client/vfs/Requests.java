@@ -135,6 +135,11 @@ final class Requests {
         return client.session().taking();
     }
 
+    /** Before this thread waits for the kernel, which may wait for requests of others. */
+    Session.Deferring deferring() {
+        return client.session().deferring();
+    }
+
     /**
      * Executes an update.
      *

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.globalfs.client.FakeBlockStore;
@@ -105,6 +106,7 @@ class PageGrantsTest {
         private volatile long lengthenedTo;
         private volatile Runnable whileWaiting = () -> {};
         private volatile Runnable whileLengthening = () -> {};
+        private volatile Runnable whileShortening = () -> {};
 
         FirstPage(TestClient client) {
             this.client = client;
@@ -162,7 +164,9 @@ class PageGrantsTest {
         }
 
         @Override
-        public void shortened(long ino) {}
+        public void shortened(long ino) {
+            whileShortening.run();
+        }
 
         @Override
         public boolean mapsDirectFiles() {
@@ -256,6 +260,42 @@ class PageGrantsTest {
         } while (!met.get());
         reader.close(read);
         reader.close(file);
+    }
+
+    /** A read may hold the page that has to be there before the kernel makes the file longer. */
+    @Test
+    void whoHoldsAPageDoesNotWaitForWhoeverTellsASize() throws Exception {
+        Session session = reader.metadata.session();
+        Open file = reader.create(home, "file");
+        AtomicBoolean met = new AtomicBoolean();
+        kernel.doubts = true;
+        kernel.whileLengthening = () -> met.set(holdsAPage(session));
+        try (FileSystem.Answering _ = reader.fs.answering()) {
+            reader.write(file, 0, bytes("content"));
+            assertThat(told(file).stat().size()).isEqualTo(7);
+        }
+        assertThat(met).isTrue();
+        reader.close(file);
+    }
+
+    @Test
+    void whoHoldsAPageDoesNotWaitForATruncation() throws Exception {
+        Session session = reader.metadata.session();
+        writer.put(home, "file", "content");
+        long ino = reader.lookup(home, "file");
+        AtomicInteger met = new AtomicInteger();
+        kernel.whileShortening = () -> met.addAndGet(holdsAPage(session) ? 1 : 0);
+        truncate(ino, 5);
+        Open file = reader.open(ino, OpenFlags.O_RDWR);
+        truncate(ino, 3);
+        assertThat(met).hasValue(2);
+        reader.close(file);
+    }
+
+    private void truncate(long ino, long size) throws FsException {
+        try (FileSystem.Answering _ = reader.fs.answering()) {
+            reader.set(ino, SetAttributes.SIZE, size, FileSystem.NO_HANDLE);
+        }
     }
 
     /** False: nothing is unsettled. */
