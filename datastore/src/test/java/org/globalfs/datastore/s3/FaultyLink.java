@@ -56,6 +56,7 @@ final class FaultyLink implements AutoCloseable {
     private volatile Fault fault = Fault.NONE;
     private volatile Predicate<String> broken = head -> false;
     private volatile Consumer<String> delay = head -> {};
+    private volatile Consumer<String> whenAnswered = head -> {};
 
     FaultyLink(String endpoint) throws IOException {
         server = URI.create(endpoint);
@@ -81,6 +82,11 @@ final class FaultyLink implements AutoCloseable {
     /** Each request waits from now on until this returns, given its head. */
     void delay(Consumer<String> until) {
         delay = until;
+    }
+
+    /** Is told from now on of the head of each request that the server's answer was given to. */
+    void whenAnswered(Consumer<String> then) {
+        whenAnswered = then;
     }
 
     /** How many requests are still to be met by a fault. */
@@ -127,6 +133,7 @@ final class FaultyLink implements AutoCloseable {
                     answered.addAndGet(most);
                     answer.write(
                             client.getOutputStream(), meets == Fault.CUT_CONTENT ? most / 2 : most);
+                    whenAnswered.accept(request.head);
                 }
             }
         } catch (IOException e) {

@@ -69,6 +69,27 @@ class FileContentTest {
         }
     }
 
+    /** Each look that finds a MiB ill would else begin retries of its own. */
+    @Test
+    void aMibIsPutInOrderByOneAtATimeAndThroughWhatTheFileIsOpenedAs() {
+        try (WriteBack writeBack = writeBack()) {
+            FragmentedFiles files = writeBack.fragmented();
+            FileContent file = writeBack.file(1);
+            assertThat(writeBack.file(1)).isNotSameAs(file);
+            assertThat(files.begin(file, List.of(0L, 3L))).containsExactly(0L, 3L);
+            assertThat(files.begin(file, List.of(3L, 4L))).containsExactly(4L);
+            assertThat(writeBack.file(1)).isSameAs(file);
+            assertThat(writeBack.file(2)).isNotSameAs(file);
+            files.done(1, 3);
+            files.done(1, 0);
+            assertThat(writeBack.file(1)).isSameAs(file);
+            assertThat(files.begin(file, List.of(3L, 4L))).containsExactly(3L);
+            files.done(1, 3);
+            files.done(1, 4);
+            assertThat(writeBack.file(1)).isNotSameAs(file);
+        }
+    }
+
     /** Who waits for a commit goes on however it ends. */
     @Test
     void aCommitWhoseOutcomeCannotBeTakenInHoldsUpNobody() throws InterruptedException {
