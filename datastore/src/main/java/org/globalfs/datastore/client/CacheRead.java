@@ -103,9 +103,13 @@ final class CacheRead {
         }
     }
 
-    /** It was waited for as long as may be; what is asked next is not to wait behind it. */
+    /**
+     * Nobody waits for its answer, if that is still to come: what is asked next is not to either.
+     */
     void giveUp() {
-        lane.drop(node, new SocketTimeoutException("timed out"));
+        if (current != null) {
+            lane.drop(node, new SocketTimeoutException("timed out"));
+        }
     }
 
     /** Takes the answer; false if another one is to come. */

@@ -9,6 +9,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.wire.BlockRef;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,9 +66,10 @@ public final class CacheReader implements AutoCloseable {
         }
         try {
             Lane lane = lanes.take(System.nanoTime() + LANE_WAIT_NS);
+            CacheRead read = null;
             boolean kept = false;
             try {
-                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, false);
+                read = CacheRead.start(caches, lane, ref, wanted, from, to, false);
                 if (read == null) {
                     return CacheAnswer.NOTHING;
                 }
@@ -81,7 +83,7 @@ public final class CacheReader implements AutoCloseable {
                         : CacheAnswer.NOTHING;
             } finally {
                 if (!kept) {
-                    lanes.give(lane);
+                    giveBack(lane, read);
                 }
             }
         } catch (InterruptedIOException e) {
@@ -104,11 +106,7 @@ public final class CacheReader implements AutoCloseable {
     Map<Integer, byte[]> awaitLate(CacheRead read, Lane lane, long deadlineNs)
             throws InterruptedIOException {
         try {
-            boolean came = await(read, lane, untilNs(deadlineNs));
-            if (!came) {
-                read.giveUp();
-            }
-            return came ? columns(read) : Map.of();
+            return await(read, lane, untilNs(deadlineNs)) ? columns(read) : Map.of();
         } catch (InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
@@ -118,13 +116,20 @@ public final class CacheReader implements AutoCloseable {
     }
 
     /** Gives the lane of a late answer back, whether that came or not. */
-    void release(Lane lane) {
+    void release(CacheRead read, Lane lane) {
         patient.release();
         try {
-            lanes.give(lane);
+            giveBack(lane, read);
         } catch (IOException e) {
             LOG.warn("giving a connection to a cache back: {}", e.toString());
         }
+    }
+
+    private void giveBack(Lane lane, @Nullable CacheRead read) throws IOException {
+        if (read != null) {
+            read.giveUp();
+        }
+        lanes.give(lane);
     }
 
     private static long untilNs(long deadlineNs) {
@@ -171,19 +176,19 @@ public final class CacheReader implements AutoCloseable {
         }
         try {
             Lane lane = lanes.take(untilNs);
+            CacheRead read = null;
             try {
-                CacheRead read = CacheRead.start(caches, lane, ref, wanted, from, to, true);
+                read = CacheRead.start(caches, lane, ref, wanted, from, to, true);
                 if (read == null) {
                     return Map.of();
                 }
                 boolean came = await(read, lane, untilNs);
                 if (!came) {
                     read.late();
-                    read.giveUp();
                 }
                 return came ? columns(read) : Map.of();
             } finally {
-                lanes.give(lane);
+                giveBack(lane, read);
             }
         } catch (InterruptedIOException e) {
             throw e;

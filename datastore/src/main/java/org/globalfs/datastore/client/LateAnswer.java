@@ -28,14 +28,14 @@ final class LateAnswer implements AutoCloseable {
         try {
             return reader.awaitLate(read, lane, deadlineNs);
         } finally {
-            reader.release(lane);
+            reader.release(read, lane);
         }
     }
 
     @Override
     public void close() {
         if (taken.compareAndSet(false, true)) {
-            reader.release(lane);
+            reader.release(read, lane);
         }
     }
 }

@@ -3,6 +3,7 @@ package org.globalfs.datastore.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.protocol.HostPort;
 import org.globalfs.protocol.discovery.InMemoryDiscovery;
 import org.globalfs.protocol.discovery.Member;
@@ -115,6 +117,41 @@ class CacheReaderTest {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** What is asked next would wait behind it, up to ten seconds. */
+    @Test
+    void aConnectionWhoseLateAnswerIsLetGoIsNotUsedAgain() throws IOException {
+        CacheAnswer answer = reader.read(REF, 1, 0, BYTES);
+        assertThat(answer.isLate()).isTrue();
+        answer.close();
+        assertThatFirstIsClosed();
+    }
+
+    @Test
+    void norOneOfWhoIsInterruptedWhileHeWaits() throws Exception {
+        CacheAnswer answer = reader.read(REF, 1, 0, BYTES);
+        AtomicReference<IOException> ended = new AtomicReference<>();
+        Thread waits =
+                Thread.ofPlatform()
+                        .start(() -> {
+                            try {
+                                answer.later(inNs(30));
+                            } catch (IOException e) {
+                                ended.set(e);
+                            }
+                        });
+        waits.interrupt();
+        waits.join();
+        assertThat(ended.get()).isInstanceOf(InterruptedIOException.class);
+        assertThatFirstIsClosed();
+    }
+
+    private void assertThatFirstIsClosed() throws IOException {
+        Socket first = open.getFirst();
+        first.setSoTimeout(20_000);
+        // Hello and the request before it.
+        assertThat(first.getInputStream().readNBytes(1 << 20)).isNotEmpty();
     }
 
     @Test
