@@ -22,6 +22,14 @@ public interface BlockStore extends AutoCloseable {
      */
     BlockRef put(int region, ByteBuffer content) throws IOException;
 
+    /**
+     * Bytes of memory that a {@link #put} of the largest block takes, beside its content: its
+     * chunks, with four to each two of parity where nothing else is known.
+     */
+    default int putBytes() {
+        return MAX_BLOCK_BYTES / 4 * 6;
+    }
+
     /** Reads a range of a block into an array. */
     void get(BlockRef ref, int offset, byte[] into, int at, int length) throws IOException;
 

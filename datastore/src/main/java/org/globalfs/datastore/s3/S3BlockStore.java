@@ -139,6 +139,11 @@ public final class S3BlockStore implements BlockStore, ChunkOrigin {
     }
 
     @Override
+    public int putBytes() {
+        return Spread.mostBytes(buckets.size(), MAX_BLOCK_BYTES);
+    }
+
+    @Override
     public BlockRef put(int region, ByteBuffer content) throws IOException {
         int length = BlockStore.checkedLength(content);
         long deadline = deadline();

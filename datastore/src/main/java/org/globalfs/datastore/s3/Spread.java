@@ -1,5 +1,6 @@
 package org.globalfs.datastore.s3;
 
+import java.util.Arrays;
 import org.globalfs.datastore.erasure.ReedSolomon;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,18 @@ final class Spread {
     static @Nullable ReedSolomon codeWithoutOne(int buckets) {
         boolean isNeeded = buckets < LADDER[0][0] + LADDER[0][1];
         return buckets < 3 || !isNeeded ? null : ReedSolomon.of(buckets - 2, 2);
+    }
+
+    /** Of all chunks of a block in n buckets, with either code; one that is not coded: its own. */
+    static int mostBytes(int buckets, int blockBytes) {
+        int most = blockBytes;
+        for (ReedSolomon code : Arrays.asList(code(buckets), codeWithoutOne(buckets))) {
+            most =
+                    code == null
+                            ? most
+                            : Math.max(most, code.chunkBytes(blockBytes) * code.chunks());
+        }
+        return most;
     }
 
     /** Which of the n buckets a chunk is in. */

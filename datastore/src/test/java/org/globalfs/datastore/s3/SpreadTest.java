@@ -38,6 +38,14 @@ class SpreadTest {
         assertThat(Spread.codeWithoutOne(buckets)).isNull();
     }
 
+    /** In MiB, of a block of 4 MiB, with what fills the last chunk up. */
+    @ParameterizedTest
+    @CsvSource({"1, 4", "2, 8", "3, 12", "4, 8", "5, 6.7", "12, 5.4"})
+    void theChunksOfABlockTakeAsMuchAsWithTheCodeOfLessData(int buckets, double mib) {
+        double most = Spread.mostBytes(buckets, 4 << 20) / (double) (1 << 20);
+        assertThat(most).isBetween(mib - 0.1, mib);
+    }
+
     @Test
     void noBucketHasMoreChunksThanMayBeLost() {
         Random random = new Random(1);

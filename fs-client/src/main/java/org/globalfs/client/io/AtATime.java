@@ -2,8 +2,8 @@ package org.globalfs.client.io;
 
 /**
  * How many blocks are on their way at once while all regions answer: each takes memory that no
- * budget counts, a fetched one up to 4 MiB until the cache has it, a stored one 6 MiB for its
- * chunks.
+ * budget counts, a fetched one up to 4 MiB until the cache has it, a stored one what its chunks
+ * take: 6 MiB of four and two of parity, twice that of one and two of parity, in three buckets.
  *
  * @param transfers of either kind: as many as are fetched ahead, and some for those who wait
  * @param uploads of those; fewer, so that reads never wait for a queue of uploads
@@ -14,13 +14,22 @@ record AtATime(int transfers, int uploads) {
     private static final long HEAP_OF_A_TRANSFER = 32L << 20;
     private static final int MOST_OF_EACH_REGION = 2;
     private static final int MOST_UPLOADS = 6;
-    private static final int LEAST_UPLOADS = 2;
-    private static final long HEAP_OF_AN_UPLOAD = 128L << 20;
+    private static final long LEAST_UPLOADING = 12L << 20;
 
-    static AtATime of(long heapBytes) {
+    /** Of the heap, for each byte of the chunks of a block that is being stored. */
+    private static final double HEAP_OF_A_BYTE = 64 / 3.0;
+
+    /**
+     * @param putBytes what storing a block takes
+     */
+    static AtATime of(long heapBytes, int putBytes) {
+        int leastUploads = (int) Math.max(1, LEAST_UPLOADING / putBytes);
         return new AtATime(
                 Math.clamp(heapBytes / HEAP_OF_A_TRANSFER, LEAST_TRANSFERS, MOST_TRANSFERS),
-                Math.clamp(heapBytes / HEAP_OF_AN_UPLOAD, LEAST_UPLOADS, MOST_UPLOADS));
+                Math.clamp(
+                        (long) (heapBytes / HEAP_OF_A_BYTE / putBytes),
+                        leastUploads,
+                        MOST_UPLOADS));
     }
 
     /**

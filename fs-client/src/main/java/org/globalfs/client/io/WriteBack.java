@@ -111,7 +111,7 @@ public final class WriteBack implements AutoCloseable {
         this.backing = backing;
         this.blocks = blocks;
         this.options = options;
-        AtATime atATime = AtATime.of(Runtime.getRuntime().maxMemory());
+        AtATime atATime = AtATime.of(Runtime.getRuntime().maxMemory(), blocks.putBytes());
         this.transfers =
                 new ThreadPoolExecutor(
                         atATime.transfers(),
