@@ -1,7 +1,6 @@
 package org.globalfs.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -109,54 +108,6 @@ final class MountToolsIT {
             trace.destroyForcibly().waitFor();
             Files.delete(log);
         }
-    }
-
-    @Test
-    void aMountThroughLibfuseAndADirectOneSeeEachOthersFilesAtOnce() {
-        assumeTrue(
-                Shell.bash(LIMIT, Path.of("/"), "PATH=$PATH:/sbin ldconfig -p | grep libfuse.so.2")
-                        .ok(),
-                "SKIPPED: no libfuse 2: install it with 'apt-get install libfuse2'");
-        String config = cluster.data().resolve("config/mount-us-west.yaml").toString();
-        run("mount", "--background", "--binding", "jnr", "--config", config, point.toString())
-                .orFail();
-        try {
-            bash("mkdir pair");
-            LocalCluster.await(
-                    LIMIT,
-                    () -> Shell.bash(LIMIT, point, "[ -d pair ]").ok(),
-                    () -> "a directory of the root does not appear");
-            bash(
-                    "here=$PWD/pair; there="
-                            + point
-                            + """
-                            /pair
-                            is() { [ "$2" = "$3" ] || { echo "round $i: $1 has '$2', not '$3'"; exit 1; }; }
-                            gone() { [ ! -e $1 ] || { echo "round $i: $1 is there"; stat $here/* $there/*; exit 1; }; }
-                            for i in $(seq 50); do
-                                echo $i > $here/f; is $there "$(cat $there/f)" $i
-                                echo -$i > $there/f; is $here "$(cat $here/f)" -$i
-                                mv $there/f $there/g; gone $here/f
-                                mv $here/g $here/f; gone $there/g
-                            done\
-                            """);
-            bash(
-                    "here=$PWD/pair; cd "
-                            + point
-                            + "/pair; mkdir tree; for i in $(seq 20); do head -c 70000 /dev/urandom > tree/$i; done;"
-                            + " tar cf tree.tar tree; mkdir copy; tar xf tree.tar -C copy; diff -r tree copy/tree;"
-                            + " if flock -n tree.tar flock -n $here/tree.tar true;"
-                            + " then echo both have the lock; exit 1; fi;"
-                            // the kernel does not wait for a close to be through
-                            + " flock -w 30 $here/tree.tar true; rm -r tree copy");
-            assertThat(bash("ls pair")).isEqualTo("f\ntree.tar\n");
-            Map<?, ?> stats = stats(point);
-            assertThat(LocalCluster.number(operation(stats, "MKDIR"), "requests")).isEqualTo(3);
-            assertThat(LocalCluster.number(stats, "bytesWritten")).isGreaterThan(20 * 70_000);
-        } finally {
-            run("umount", point.toString());
-        }
-        bash("if mountpoint -q " + point + "; then exit 1; fi; rm -r pair");
     }
 
     @Test
