@@ -36,6 +36,7 @@ import org.globalfs.protocol.wire.UpdateReply;
 import org.globalfs.protocol.wire.UpdateRequest;
 import org.globalfs.protocol.wire.VoteOp;
 import org.globalfs.replica.state.PartitionState;
+import org.globalfs.replica.state.ResultListener;
 import org.globalfs.replica.state.operations.Wire;
 import org.globalfs.replica.state.store.StateOptions;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +94,9 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
     /** Runs when a read has been answered, before who asked gets to know. */
     public volatile Runnable afterRead = () -> {};
 
+    /** Is told each answer to a read. */
+    public volatile Consumer<ReadReply> answered = reply -> {};
+
     public final AtomicInteger updates = new AtomicInteger();
     public final List<Integer> asked = new ArrayList<>();
     public volatile int leaseMs;
@@ -104,6 +108,11 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
     private final Map<Long, TreeMap<Long, Long>> recalls = new HashMap<>();
     private final Map<Long, Integer> busy = new HashMap<>();
     private long recallNumber;
+
+    /** The session of what is planted, and its last sequence number. */
+    private static final long PLANTER = 77;
+
+    private long planted;
 
     public FakeCluster(Path folder, int regions) {
         StateOptions small = new StateOptions(4 << 20, 4 << 20);
@@ -166,6 +175,7 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
                     throws NoReplyException {
                 reach(replica);
                 ReadReply reply = FakeCluster.this.read(replica, request);
+                answered.accept(reply);
                 afterRead.run();
                 return reply;
             }
@@ -281,13 +291,29 @@ public final class FakeCluster implements ReplicaDirectory, AutoCloseable {
         deliver(partition, stamped(new Command(0, 0, 0, new Credentials(0, 0), 0, op)));
     }
 
+    /** Root's commands that nobody waits for, in one instance: the quick way to many records. */
+    public synchronized void plant(int partition, List<UpdateOp> ops) {
+        List<Entry> entries = new ArrayList<>();
+        for (UpdateOp op : ops) {
+            planted++;
+            entries.add(
+                    stamped(
+                            new Command(
+                                    PLANTER, planted, planted - 1, new Credentials(0, 0), 0, op)));
+        }
+        deliver(partition, entries, (session, sequence, reply) -> {});
+    }
+
     private void deliver(int partition, Entry entry) {
-        PartitionState state = state(partition);
-        state.deliver(
-                state.applied() + 1,
+        deliver(
+                partition,
                 List.of(entry),
-                partition == 0 ? null : state(0),
                 (session, sequence, reply) -> replies.put(session + "/" + sequence, reply));
+    }
+
+    private void deliver(int partition, List<Entry> entries, ResultListener listener) {
+        PartitionState state = state(partition);
+        state.deliver(state.applied() + 1, entries, partition == 0 ? null : state(0), listener);
     }
 
     private void settle() {

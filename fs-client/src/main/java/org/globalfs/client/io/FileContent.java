@@ -710,7 +710,7 @@ public final class FileContent {
         for (long at = offset; ; ) {
             ContentMap known = backing.known(ino);
             ContentMap map =
-                    known != null && known.covers(at, Long.MAX_VALUE)
+                    known != null && known.covers(at, at + 1)
                             ? known
                             : backing.page(ino, at, patience);
             if (offset >= map.size()) {

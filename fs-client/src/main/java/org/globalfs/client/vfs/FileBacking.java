@@ -101,12 +101,15 @@ final class FileBacking implements Backing {
         if (reply.getErrno() != 0) {
             throw new ContentException(Errno.of(reply.getErrno()), "content of inode " + ino);
         }
-        return ContentMap.of(
-                reply.getAttributes().getVersion(),
-                reply.getAttributes().getSize(),
-                offset,
-                reply.isSetContentEnd() ? reply.getContentEnd() : Long.MAX_VALUE,
-                reply.isSetExtents() ? reply.getExtents() : List.of());
+        ContentMap map =
+                ContentMap.of(
+                        reply.getAttributes().getVersion(),
+                        reply.getAttributes().getSize(),
+                        offset,
+                        reply.isSetContentEnd() ? reply.getContentEnd() : Long.MAX_VALUE,
+                        reply.isSetExtents() ? reply.getExtents() : List.of());
+        cache.learnContent(ino, map, read.validity(), read.stamp());
+        return map;
     }
 
     @Override
