@@ -135,12 +135,12 @@ final class MountToolsIT {
                     .contains("threads=3 cannot be changed");
             bash("grep ' " + point + " .*ro,nosuid,nodev,noexec' /proc/mounts && rm new");
             assertThat(stats(point)).isNotEmpty();
-            bash(
-                    "umount "
-                            + point
-                            + "; for i in $(seq 100); do pgrep -f \" "
-                            + point
-                            + "$\" > pids || break; sleep 0.1; done; [ ! -s pids ]");
+            assertThat(processes()).hasSize(2).anyMatch(line -> line.contains("globalfs-guard"));
+            bash("umount " + point);
+            LocalCluster.await(
+                    Duration.ofSeconds(10),
+                    () -> processes().isEmpty(),
+                    () -> "umount left " + processes());
             assertThat(
                             Shell.bash(
                                             LIMIT,
@@ -357,6 +357,15 @@ final class MountToolsIT {
                         + "mount:\n  sessionLease: 5s\n";
         Files.writeString(config, own);
         run("mount", "--background", "--config", config.toString(), point.toString()).orFail();
+    }
+
+    /** Those that serve or guard the mount, by pid and arguments. */
+    private List<String> processes() {
+        return Shell.run(LIMIT, Path.of("/"), List.of("ps", "-eww", "-o", "pid,args"))
+                .orFail()
+                .lines()
+                .filter(line -> line.contains(" " + point))
+                .toList();
     }
 
     private String bash(String script) {
