@@ -17,6 +17,9 @@ import org.globalfs.protocol.config.ClientConfig;
 record MountFlags(MountOptions options, boolean sync, Binding binding) {
 
     /** What mount(8), fstab and systemd say to each other, or what is always so here. */
+    /** Of one file: what a program that reads in order keeps in the kernel's memory at a time. */
+    private static final int MOST_READ_AHEAD_KB = 64 << 10;
+
     private static final Set<String> IGNORED =
             Set.of(
                     "defaults",
@@ -96,6 +99,10 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
                     changed(
                             options.withSlowOperation(
                                     Duration.ofMillis(number(name, value, 0, 86_400_000))));
+            case "read_ahead_kb" ->
+                    changed(
+                            options.withReadAheadKb(
+                                    (int) number(name, value, 0, MOST_READ_AHEAD_KB)));
             case "remount" ->
                     throw new Failure(
                             ExitCode.USAGE,
@@ -112,7 +119,7 @@ record MountFlags(MountOptions options, boolean sync, Binding binding) {
                                 + flag
                                 + "' is unknown: there are ro, rw, allow_other, suid, nosuid, dev,"
                                 + " nodev, exec, noexec, sync, trace, threads=N, request_timeout=SECONDS,"
-                                + " slow_operation_ms=MS, binding=direct|jnr");
+                                + " slow_operation_ms=MS, read_ahead_kb=KB, binding=direct|jnr");
             }
         };
     }

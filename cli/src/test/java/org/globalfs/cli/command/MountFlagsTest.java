@@ -53,6 +53,18 @@ class MountFlagsTest {
     }
 
     @Test
+    void howFarTheKernelReadsAheadIsChosen() throws Exception {
+        assertThat(options("{}").readAheadKb()).isEqualTo(1024);
+        assertThat(options("{}", "read_ahead_kb=4096").readAheadKb()).isEqualTo(4096);
+        assertThat(options("{}", "read_ahead_kb=0").readAheadKb()).isZero();
+        for (String wrong : new String[] {"-1", "65537", "1M", ""}) {
+            assertThatThrownBy(() -> options("{}", "read_ahead_kb=" + wrong))
+                    .isInstanceOf(Failure.class)
+                    .hasMessageContaining("give a number from 0 to 65536");
+        }
+    }
+
+    @Test
     void remountIsLeftToMount() {
         assertThatThrownBy(() -> options("{}", "remount", "ro"))
                 .isInstanceOf(Failure.class)
