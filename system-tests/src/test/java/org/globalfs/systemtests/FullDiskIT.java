@@ -42,7 +42,7 @@ final class FullDiskIT {
     void start() throws IOException {
         Assumptions.assumeTrue(
                 "0".equals(Shell.bash(LIMIT, Path.of("/"), "id -u").orFail().strip()),
-                "FullDiskIT needs root to mount a small file system");
+                "SKIPPED: needs root to mount a small file system");
         scratch = Files.createTempDirectory("globalfs-full-");
         disk = Files.createDirectory(scratch.resolve("disk"));
         script = scratch.resolve("disk.py");

@@ -120,7 +120,7 @@ final class ProgramsIT {
                         .strip();
         assumeTrue(
                 Files.isExecutable(Path.of(bin, "pgbench")),
-                "SKIPPED: PostgreSQL is not installed (Debian: postgresql)");
+                "SKIPPED: no PostgreSQL: apt-get install postgresql");
         run(
                 """
                 bin=%s sockets=$(mktemp -d) && trap 'kill -9 $(head -1 pg/postmaster.pid 2> /dev/null) 2> /dev/null || true; rm -rf "$sockets"' EXIT
@@ -142,7 +142,7 @@ final class ProgramsIT {
     void pythonsOwnTests() {
         assumeTrue(
                 Shell.bash(LIMIT, scratch, "python3 -c 'import test.test_os'").ok(),
-                "SKIPPED: Python's tests are not installed (Debian: libpython3-testsuite)");
+                "SKIPPED: no tests of Python's: apt-get install libpython3-testsuite");
         String more =
                 SECONDS > 5 ? "test_shutil test_glob test_mmap test_fileio test_dbm_dumb" : "";
         run(
@@ -161,6 +161,6 @@ final class ProgramsIT {
     private static void needs(String program) {
         assumeTrue(
                 Shell.run(Duration.ofSeconds(10), Path.of("/"), List.of("which", program)).ok(),
-                "SKIPPED: " + program + " is not installed");
+                "SKIPPED: " + program + " is not installed (./globalfs test does so as root)");
     }
 }

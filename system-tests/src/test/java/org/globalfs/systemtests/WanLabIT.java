@@ -30,9 +30,15 @@ final class WanLabIT {
 
     @BeforeAll
     void up() throws IOException {
-        assumeTrue("root".equals(System.getProperty("user.name")), "only root makes namespaces");
-        assumeTrue(Files.exists(Path.of("/dev/net/tun")), "no /dev/net/tun here");
-        assumeTrue(bash("command -v ip && command -v ping").ok(), "needs iproute2 and ping");
+        assumeTrue(
+                "root".equals(System.getProperty("user.name")),
+                "SKIPPED: needs root to make network namespaces");
+        assumeTrue(
+                Files.exists(Path.of("/dev/net/tun")),
+                "SKIPPED: no /dev/net/tun: load the module tun");
+        assumeTrue(
+                bash("command -v ip && command -v ping").ok(),
+                "SKIPPED: no ip or ping: apt-get install iproute2 iputils-ping");
         Path config = folder.resolve("lab.conf");
         Files.writeString(
                 config,

@@ -32,7 +32,7 @@ class IsalComparisonTest {
         try {
             return SymbolLookup.libraryLookup(LIBRARY, arena);
         } catch (IllegalArgumentException e) {
-            Assumptions.abort("SKIPPED: " + LIBRARY + " is not installed");
+            Assumptions.abort("SKIPPED: no " + LIBRARY + ": apt-get install libisal2");
             throw e;
         }
     }

@@ -392,7 +392,7 @@ class FuseFaultsTest {
         assumeTrue(
                 Files.getPosixFilePermissions(Path.of("/dev/fuse"))
                         .contains(PosixFilePermission.OTHERS_WRITE),
-                "SKIPPED: only root may open /dev/fuse here");
+                "SKIPPED: only root may open /dev/fuse here: chmod 666 /dev/fuse");
     }
 
     /** The kernel keeps the connection of a user's mount for as long as it is in use. */

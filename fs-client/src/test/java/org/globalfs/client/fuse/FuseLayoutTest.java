@@ -30,7 +30,7 @@ class FuseLayoutTest {
         assumeTrue(
                 Files.exists(HEADER),
                 "SKIPPED: " + HEADER + " is missing (apt-get install linux-libc-dev)");
-        assumeTrue(runs("gcc", "--version"), "SKIPPED: no gcc");
+        assumeTrue(runs("gcc", "--version"), "SKIPPED: no gcc: apt-get install gcc");
         int headerMinor = headerMinor();
         TreeMap<String, Long> expected = new TreeMap<>();
         StringBuilder program =

@@ -305,7 +305,7 @@ class FuseMountTest {
                                         "gcc --version && make --version && tar --version")
                                 .exitCode()
                         == 0,
-                "SKIPPED: no gcc, make or tar");
+                "SKIPPED: no gcc, make or tar: apt-get install gcc make tar");
         String output =
                 mount.shell(
                         120,
