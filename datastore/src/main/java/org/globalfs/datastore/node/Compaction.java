@@ -11,13 +11,15 @@ import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.Shutdown;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bounds the space that dead records take: a segment that is more than a quarter garbage has its
- * live records copied to the newest segment, and goes.
+ * Bounds the space that dead records take, and the number of files: a segment that is more than a
+ * quarter garbage, or of which less than half is live, has its live records copied to the newest
+ * segment, and goes.
  *
  * <p>Order of what reaches the disk: copies, then the originals' deaths, then the file's removal. A
  * chunk of which two records are there meanwhile dies with both ({@link SegmentStore#delete}), so
@@ -38,6 +40,11 @@ public final class Compaction implements AutoCloseable {
     private final SegmentStore store;
     private final String node;
     private final Map<Integer, Long> notBefore = new HashMap<>();
+
+    /** No descriptor was left, which each of very many segments would find. */
+    private boolean usedUp;
+
+    private long usedUpNs;
     private final Shutdown shutdown = new Shutdown();
     private final Pace pace = new Pace(BYTES_PER_SECOND, shutdown);
     private final Thread thread;
@@ -72,9 +79,11 @@ public final class Compaction implements AutoCloseable {
         if (store.files().hasFailed()) {
             return removed; // what is copied would never be synced, nor what it is copied from go
         }
+        usedUp = usedUp && System.nanoTime() - usedUpNs < BACK_OFF_NS;
         for (SegmentFile segment : store.files().wasteful()) {
             Long due = notBefore.get(segment.number());
             if (shutdown.begun()
+                    || usedUp
                     || store.files().hasFailed()
                     || due != null && System.nanoTime() - due < 0) {
                 continue;
@@ -94,6 +103,8 @@ public final class Compaction implements AutoCloseable {
         try {
             return empty(segment);
         } catch (IOException | RuntimeException e) {
+            usedUp = OpenFiles.areUsedUp(e);
+            usedUpNs = System.nanoTime();
             LOG.warn("{}: {} keeps its garbage for now", node, segment.path(), e);
             return false;
         }

@@ -52,6 +52,9 @@ final class SegmentFile {
     /** More than this part of what it takes being garbage is wasteful. */
     private static final int WASTEFUL_PART = 4;
 
+    /** Less than this part of what was written being live is sparse. */
+    private static final int SPARSE_PART = 2;
+
     private final int number;
     private final Path path;
     private final FileChannel channel;
@@ -615,12 +618,27 @@ final class SegmentFile {
         return removed ? 0 : deadBytes + damagedBytes - punchedBytes;
     }
 
-    /**
-     * Whether it pays to write what lives in it anew. Much damage is no crash's doing: such a file
-     * stays, for whoever may know a way to read it.
-     */
+    /** Bytes of live records. */
+    synchronized long liveBytes() {
+        return removed ? 0 : tail - HEADER_BYTES - deadBytes - damagedBytes;
+    }
+
+    /** Whether it pays for the disk to write what lives in it anew. */
     synchronized boolean isWasteful() {
-        return garbageBytes() * WASTEFUL_PART > usedBytes() && damagedBytes * WASTEFUL_PART <= tail;
+        return garbageBytes() * WASTEFUL_PART > usedBytes() && !isMuchDamaged();
+    }
+
+    /**
+     * Whether it pays to write what lives in it anew though the disk has got the rest back: the
+     * file is open. No more is written for that than was deleted.
+     */
+    synchronized boolean isSparse() {
+        return !removed && liveBytes() * SPARSE_PART < tail - HEADER_BYTES && !isMuchDamaged();
+    }
+
+    /** No crash's doing: such a file stays, for whoever may know a way to read it. */
+    private boolean isMuchDamaged() {
+        return damagedBytes * WASTEFUL_PART > tail;
     }
 
     /**

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -353,7 +353,10 @@ final class SegmentFolder {
         }
     }
 
-    /** Sealed segments that {@link Compaction} should empty, the most wasteful first. */
+    /**
+     * Sealed segments that {@link Compaction} should empty, those with least to copy first: without
+     * a descriptor left there is only the rest of the newest one to copy to.
+     */
     List<SegmentFile> wasteful() throws IOException {
         appendLock.lock();
         try {
@@ -364,8 +367,11 @@ final class SegmentFolder {
                 sealActive(last);
             }
             return segments.values().stream()
-                    .filter(segment -> segment.sealed() && segment.isWasteful())
-                    .sorted(Comparator.comparingLong(SegmentFile::garbageBytes).reversed())
+                    .filter(SegmentFile::sealed)
+                    .filter(segment -> segment.isWasteful() || segment.isSparse())
+                    .map(segment -> Map.entry(segment.liveBytes(), segment)) // deletes go on
+                    .sorted(Map.Entry.comparingByKey())
+                    .map(Map.Entry::getValue)
                     .toList();
         } finally {
             appendLock.unlock();

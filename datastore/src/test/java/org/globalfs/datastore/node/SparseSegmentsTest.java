@@ -1,0 +1,143 @@
+package org.globalfs.datastore.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.globalfs.datastore.wire.ChunkKey;
+import org.globalfs.protocol.Disk;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Segments of which the disk has got back almost all: each is an open file for as long as it is
+ * there.
+ */
+@Timeout(120)
+class SparseSegmentsTest {
+    private static final int SEGMENT_BYTES = 1 << 20;
+    private static final int CHUNK_BYTES = 60_000;
+    private static final int CHUNKS = 400;
+
+    @TempDir Path folder;
+    private final AckedChunks chunks = new AckedChunks();
+    private final List<ChunkKey> keys = new ArrayList<>();
+
+    @BeforeEach
+    void fill() throws IOException {
+        Random random = new Random(1);
+        Map<ChunkKey, byte[]> some = new LinkedHashMap<>();
+        for (int i = 0; i < CHUNKS; i++) {
+            byte[] bytes = new byte[CHUNK_BYTES];
+            random.nextBytes(bytes);
+            some.put(new ChunkKey(1, i, 0), bytes);
+        }
+        keys.addAll(some.keySet());
+        try (SegmentStore store = open()) {
+            chunks.put(store, some);
+        }
+    }
+
+    private SegmentStore open() throws IOException {
+        return open(FaultPoints.NONE);
+    }
+
+    private SegmentStore open(FaultPoints faults) throws IOException {
+        return SegmentStore.open(
+                folder,
+                new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true),
+                Disk.of(folder),
+                faults);
+    }
+
+    /** All but one of so many in a row. */
+    private void deleteAllButOneOf(SegmentStore store, int n) throws IOException {
+        chunks.delete(store, keys.stream().filter(key -> key.idLow() % n != 0).toList());
+    }
+
+    @Test
+    void thereAreNoMoreThanTwoForASegmentFullOfWhatIsKept() throws IOException {
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n")) {
+            deleteAllButOneOf(store, 10);
+            assertThat(store.files().count()).isGreaterThan(CHUNKS * CHUNK_BYTES / SEGMENT_BYTES);
+            compaction.compact();
+            chunks.check(store);
+            long live = store.statistics().liveBytes();
+            assertThat(store.files().count())
+                    .isLessThanOrEqualTo((int) (2 * live / SEGMENT_BYTES) + 2);
+        }
+        try (SegmentStore store = open()) {
+            chunks.check(store);
+        }
+    }
+
+    /** Else more would be written for what is deleted than is deleted. */
+    @Test
+    void nothingIsWrittenAnewWhereMostIsKept() throws IOException {
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n")) {
+            chunks.delete(store, keys.stream().filter(key -> key.idLow() % 3 == 0).toList());
+            int before = store.files().count();
+            assertThat(compaction.compact()).isZero();
+            assertThat(store.files().count()).isEqualTo(before);
+            chunks.check(store);
+        }
+    }
+
+    /** With no descriptor left there is only the rest of the newest segment to copy to. */
+    @Test
+    void thoseWithLeastToCopyGoFirst() throws IOException {
+        try (SegmentStore store = open()) {
+            chunks.delete(store, keys.stream().filter(key -> key.idLow() % 5 > 1).toList());
+            chunks.delete(
+                    store,
+                    chunks.live().stream()
+                            .filter(key -> key.idLow() > 200 && key.idLow() % 5 == 1)
+                            .toList());
+            assertThat(store.files().wasteful())
+                    .hasSizeGreaterThan(10)
+                    .extracting(SegmentFile::liveBytes)
+                    .isSorted();
+        }
+    }
+
+    @Test
+    void whereNoDescriptorIsLeftItIsTriedOnceAndNotForEachSegment() throws IOException {
+        AtomicInteger tried = new AtomicInteger();
+        FaultPoints usedUp =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void opening(Path path) throws IOException {
+                        tried.incrementAndGet();
+                        throw new FileSystemException(path.toString(), null, "Too many open files");
+                    }
+                };
+        try (SegmentStore store = open(usedUp)) {
+            deleteAllButOneOf(store, 10);
+            try (Compaction compaction = new Compaction(store, "n")) {
+                assertThat(compaction.compact()).as("into the newest segment").isPositive();
+                assertThat(compaction.compact()).isZero();
+            }
+            assertThat(tried).hasValue(1);
+            chunks.check(store);
+        }
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n")) {
+            assertThat(compaction.compact()).isPositive();
+            chunks.check(store);
+        }
+    }
+}
