@@ -13,6 +13,7 @@ import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.Shutdown;
+import org.globalfs.protocol.config.Roles.StorageRole;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +30,6 @@ public final class Compaction implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Compaction.class);
     private static final long TURN_MS = 1_000;
     private static final int BATCH_BYTES = 8 << 20;
-    private static final long BYTES_PER_SECOND = 64 << 20;
     private static final long CLOSE_MS = 3_000;
 
     /**
@@ -46,12 +46,22 @@ public final class Compaction implements AutoCloseable {
 
     private long usedUpNs;
     private final Shutdown shutdown = new Shutdown();
-    private final Pace pace = new Pace(BYTES_PER_SECOND, shutdown);
+    private final Pace pace;
     private final Thread thread;
 
+    /** At the default pace. */
     public Compaction(SegmentStore store, String node) {
+        this(store, node, StorageRole.DEFAULT_COMPACTION_BYTES_PER_SECOND);
+    }
+
+    /**
+     * @param node its name, for the log
+     * @param bytesPerSecond more than 0; copies at most, over any time that is long against 8 MiB
+     */
+    public Compaction(SegmentStore store, String node, long bytesPerSecond) {
         this.store = store;
         this.node = node;
+        pace = new Pace(bytesPerSecond, shutdown);
         thread =
                 Thread.ofPlatform()
                         .daemon()

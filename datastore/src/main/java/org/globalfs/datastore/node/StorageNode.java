@@ -49,6 +49,7 @@ public final class StorageNode implements AutoCloseable {
      * @param reserve free space of the disk that is left to others
      * @param weight share of the chunks relative to other nodes of the datacenter
      * @param handoffBytesPerSecond bandwidth for bringing chunks back to their homes
+     * @param compactionBytesPerSecond bandwidth for copying chunks out of segments full of garbage
      */
     public record Options(
             String cluster,
@@ -62,7 +63,8 @@ public final class StorageNode implements AutoCloseable {
             long capacityBytes,
             DiskReserve reserve,
             double weight,
-            long handoffBytesPerSecond) {
+            long handoffBytesPerSecond,
+            long compactionBytesPerSecond) {
         public static final long DEFAULT_HANDOFF_BYTES_PER_SECOND = 64L << 20;
 
         /** With defaults for everything that is tuning. */
@@ -87,7 +89,8 @@ public final class StorageNode implements AutoCloseable {
                     capacityBytes,
                     StorageRole.DEFAULT_RESERVE,
                     1,
-                    DEFAULT_HANDOFF_BYTES_PER_SECOND);
+                    DEFAULT_HANDOFF_BYTES_PER_SECOND,
+                    StorageRole.DEFAULT_COMPACTION_BYTES_PER_SECOND);
         }
 
         private StorageSite site(int port) {
@@ -109,7 +112,8 @@ public final class StorageNode implements AutoCloseable {
                     capacityBytes,
                     other,
                     weight,
-                    handoffBytesPerSecond);
+                    handoffBytesPerSecond,
+                    compactionBytesPerSecond);
         }
     }
 
@@ -261,7 +265,7 @@ public final class StorageNode implements AutoCloseable {
                         folder,
                         store,
                         server,
-                        new Compaction(store, options.id),
+                        new Compaction(store, options.id, options.compactionBytesPerSecond),
                         handoffs,
                         scrub,
                         repair,

@@ -1,8 +1,10 @@
 package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -100,6 +102,38 @@ class CompactionTest {
         try (SegmentStore store = open()) {
             chunks.check(store);
         }
+    }
+
+    /** The first segment's copies are free, the second's wait for the pace, until it is closed. */
+    @Test
+    void itCopiesNoFasterThanItMay() throws Exception {
+        try (SegmentStore store = open()) {
+            fill(store, 1_000, 9_000);
+            deleteOneIn(store, 2);
+            assertThat(store.files().wasteful()).hasSizeGreaterThan(2);
+            AtomicInteger removed = new AtomicInteger();
+            Thread compacting;
+            try (Compaction compaction = new Compaction(store, "n", 1)) {
+                compacting = Thread.ofPlatform().start(() -> removed.set(compact(compaction)));
+                await().until(() -> waitsOrIsOver(compacting));
+            }
+            compacting.join();
+            assertThat(removed.get()).as("seed %s", seed).isLessThanOrEqualTo(2);
+            chunks.check(store);
+        }
+    }
+
+    private static int compact(Compaction compaction) {
+        try {
+            return compaction.compact();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean waitsOrIsOver(Thread thread) {
+        return thread.getState() == Thread.State.TIMED_WAITING
+                || thread.getState() == Thread.State.TERMINATED;
     }
 
     @Test

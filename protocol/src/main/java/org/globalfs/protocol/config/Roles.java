@@ -55,6 +55,8 @@ public record Roles(
      * @param scrubBytesPerSecond the most that it reads for that
      * @param repairGraceMs how long another node has to be away before its chunks are made anew
      * @param repairBytesPerSecond the most that it sends to others for that, and for moving chunks
+     * @param compactionBytesPerSecond the most that it copies to give back the space of deleted
+     *     chunks
      * @param weight its share of the chunks, relative to the other nodes of its datacenter
      */
     public record StorageRole(
@@ -67,9 +69,15 @@ public record Roles(
             long scrubBytesPerSecond,
             long repairGraceMs,
             long repairBytesPerSecond,
+            long compactionBytesPerSecond,
             double weight) {
         /** One segment: a node with less is full as soon as it has chunks of a few blocks. */
         static final long LEAST_CAPACITY_BYTES = 64L << 20;
+
+        /** With less, or none, deleted content would fill the disk of a node that is in use. */
+        static final long LEAST_COMPACTION_BYTES_PER_SECOND = 1L << 20;
+
+        public static final long DEFAULT_COMPACTION_BYTES_PER_SECOND = 64L << 20;
 
         public static final long DEFAULT_REPAIR_GRACE_MS = 600_000;
         public static final long DEFAULT_REPAIR_BYTES_PER_SECOND = 64L << 20;

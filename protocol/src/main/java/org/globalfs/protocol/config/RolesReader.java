@@ -107,6 +107,7 @@ final class RolesReader {
                             node.durationMs("repairGrace", StorageRole.DEFAULT_REPAIR_GRACE_MS),
                             node.sizeBytes(
                                     "repairBandwidth", StorageRole.DEFAULT_REPAIR_BYTES_PER_SECOND),
+                            compactionBytesPerSecond(node),
                             node.decimal(
                                     "weight",
                                     StorageRole.LEAST_WEIGHT,
@@ -126,6 +127,20 @@ final class RolesReader {
                             + bytes
                             + " bytes, and a storage node needs 64MiB at least: give more, with"
                             + " its unit, such as 500GiB");
+        }
+        return bytes;
+    }
+
+    private static long compactionBytesPerSecond(Yaml node) throws ConfigException {
+        String key = "compactionBandwidth";
+        long bytes = node.sizeBytes(key, StorageRole.DEFAULT_COMPACTION_BYTES_PER_SECOND);
+        if (bytes < StorageRole.LEAST_COMPACTION_BYTES_PER_SECOND) {
+            throw node.error(
+                    key,
+                    "is "
+                            + bytes
+                            + " bytes a second, and what is deleted would fill the disk: give 1MiB"
+                            + " at least");
         }
         return bytes;
     }

@@ -45,6 +45,7 @@ class ServerConfigTest {
                   scrubBandwidth: 8MiB
                   repairGrace: 30s
                   repairBandwidth: 16MiB
+                  compactionBandwidth: 4MiB
                   weight: 2.5
               cache:
                 port: 7451
@@ -103,6 +104,8 @@ class ServerConfigTest {
         assertThat(config.roles().storage().get(0).repairGraceMs()).isEqualTo(600_000);
         assertThat(config.roles().storage().get(1).repairGraceMs()).isEqualTo(30_000);
         assertThat(config.roles().storage().get(1).repairBytesPerSecond()).isEqualTo(16 << 20);
+        assertThat(config.roles().storage().get(0).compactionBytesPerSecond()).isEqualTo(64 << 20);
+        assertThat(config.roles().storage().get(1).compactionBytesPerSecond()).isEqualTo(4 << 20);
         assertThat(config.roles().storage().get(0).weight()).isEqualTo(1);
         assertThat(config.roles().storage().get(1).weight()).isEqualTo(2.5);
         assertThat(config.roles().storage().get(1).scrubBytesPerSecond()).isEqualTo(8L << 20);
@@ -156,6 +159,7 @@ class ServerConfigTest {
                 "capacity: 2GiB | capacity: 5 | roles.storage[1].capacity: is 5 bytes, and a storage node needs 64MiB",
                 "capacity: 2GiB | capacity: 63MiB | roles.storage[1].capacity: is 66060288 bytes",
                 "reserve: 300MiB | reserve: 5% | roles.replica.reserve: '5%' is not a size",
+                "compactionBandwidth: 4MiB | compactionBandwidth: 0 | roles.storage[1].compactionBandwidth: is 0 bytes a second, and what is deleted would fill the disk: give 1MiB at least",
                 "period: 20s | period: 0s | roles.cache.period: is 0: give more, or remove the role",
                 "capacity: 10GiB | capacity: 0 | roles.cache.capacity: is 0",
                 "period: 20s | policy: best | roles.cache.policy: 'best' is not one of agar, lru, lfu, tiny_lfu",
