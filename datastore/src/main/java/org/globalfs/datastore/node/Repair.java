@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * <p>A chunk of its own that belongs elsewhere is moved: deleted here once it is on disk there.
  * Chunks that nobody holds are made anew by one node, the first of those that hold the block's
  * first chunk left; for their home, or, while that is dead, for a node that keeps them for it. What
- * lacks most goes first, and what is only misplaced last. Two nodes that see different things do
- * some of it twice, which changes nothing: chunks of a block never differ.
+ * can lose fewest chunks more goes first, and what is only misplaced last. Two nodes that see
+ * different things do some of it twice, which changes nothing: chunks of a block never differ.
  *
  * <p>Invariant: no copy is deleted before another one is on disk.
  */

@@ -63,7 +63,7 @@ final class RepairPass implements AutoCloseable {
 
     private final RepairTally tally;
     private final Map<Integer, Placement> placements = new HashMap<>();
-    private final LaterBlocks later = new LaterBlocks();
+    private final LaterBlocks later = new LaterBlocks(MOST_LATER);
     private final Pace pace;
 
     /** Nodes that took no chunk, and why: others are asked instead. */
@@ -77,9 +77,12 @@ final class RepairPass implements AutoCloseable {
     /** What a block is looked at for. */
     private enum Aim {
         /**
-         * To make anew what it lacks; of one that lacks one chunk, or is young, that is put off.
+         * To make anew what it lacks; of one that can lose more chunks, or is young, that is put
+         * off.
          */
         MAKE,
+        /** Likewise, but only of one that is young. */
+        MAKE_REST,
         /** To make anew what it lacks still. */
         MAKE_LATER,
         /** To move what belongs elsewhere. */
@@ -117,6 +120,12 @@ final class RepairPass implements AutoCloseable {
             tally.begin(store.count());
             walk(this::make, this::isOver);
             makeLater();
+            if (later.drops() && !isOver()) {
+                // More than could be put in order: none can lose less than those that were.
+                tally.begin(store.count() + strays);
+                walk(this::makeRest, this::isOver);
+                makeLater();
+            }
             if (strays > 0) {
                 walk(this::move, this::isToStay);
             }
@@ -153,7 +162,12 @@ final class RepairPass implements AutoCloseable {
         tally.add(Count.LOOKED, chunks.size());
     }
 
-    /** Those that lack one chunk, once those that lack more are mended; and young ones. */
+    private void makeRest(List<Map.Entry<ChunkKey, ChunkLocation>> chunks) {
+        look(blocks(chunks), Aim.MAKE_REST);
+        tally.add(Count.LOOKED, chunks.size());
+    }
+
+    /** Those that can lose more chunks, the fewer the sooner; and young ones. */
     private void makeLater() {
         while (later.size() > 0 && !isOver()) {
             var _ = shutdown.await(later.waitNs(BATCH, System.nanoTime()), TimeUnit.NANOSECONDS);
@@ -307,7 +321,7 @@ final class RepairPass implements AutoCloseable {
         }
         Sighting sighting = new Sighting(block, shape, homes, survey);
         if (aim != Aim.MOVE) {
-            return sighting.missing(aim == Aim.MAKE_LATER);
+            return sighting.missing(aim);
         }
         for (int i = 0; i < homes.size(); i++) {
             ChunkLocation here = store.location(key(block, i));
@@ -482,7 +496,7 @@ final class RepairPass implements AutoCloseable {
         }
 
         /** What makes the chunks that nobody holds, if that is this node's to do, and now. */
-        Optional<Runnable> missing(boolean last) {
+        Optional<Runnable> missing(Aim aim) {
             List<Integer> missing = new ArrayList<>();
             String first = null;
             for (int i = 0; i < homes.size(); i++) {
@@ -508,15 +522,25 @@ final class RepairPass implements AutoCloseable {
                                 + survey.silent());
             } else if (homes.size() - missing.size() < shape.dataChunks()) {
                 tally.left(Count.UNMADE, tooFew(homes.size() - missing.size()));
-            } else if (!last
-                    && (missing.size() == 1 || youngForMs(block) > 0)
-                    && later.size() < MOST_LATER) {
-                later.add(block, shape, youngForMs(block), System.nanoTime());
-                tally.add(Count.TOTAL);
-            } else {
+            } else if (!isPutOff(aim, homes.size() - missing.size() - shape.dataChunks())) {
                 return Optional.of(() -> own.forEach(this::rebuild));
             }
             return Optional.empty();
+        }
+
+        /**
+         * @param spare how many chunks more it can lose
+         */
+        private boolean isPutOff(Aim aim, int spare) {
+            long youngMs = youngForMs(block);
+            boolean waits = youngMs > 0 || aim == Aim.MAKE && spare > 0;
+            if (aim == Aim.MAKE_LATER || !waits) {
+                return false;
+            }
+            int before = later.size();
+            boolean taken = later.add(block, shape, spare, youngMs, System.nanoTime());
+            tally.add(Count.TOTAL, later.size() - before);
+            return taken || aim == Aim.MAKE; // another walk finds it, after those that were taken
         }
 
         /**

@@ -388,6 +388,12 @@ class RepairTest {
     private ChunkKey putAllBut(int index) throws IOException {
         BlockRef like = fourOfSix().getFirst();
         BlockRef ref = new BlockRef(like).setIdLow(like.getIdLow() ^ 1);
+        copy(like, ref, Set.of(index));
+        return new ChunkKey(ref.getIdHigh(), ref.getIdLow(), index);
+    }
+
+    /** The chunks of a block as another one's, at that one's homes, but for some. */
+    private void copy(BlockRef like, BlockRef ref, Set<Integer> without) throws IOException {
         List<StorageSite> from = store.homes(like);
         List<StorageSite> to = store.homes(ref);
         for (int i = 0; i < to.size(); i++) {
@@ -401,13 +407,41 @@ class RepairTest {
                                 .findFirst()
                                 .orElseThrow();
                 byte[] bytes = source.get(key, 0, listed.bytes()).payload();
-                if (i != index) {
+                if (!without.contains(i)) {
                     assertThat(target.put(copy, listed.shape(), "", bytes, 0, bytes.length))
                             .isEqualTo(ChunkStatus.OK);
                 }
             }
         }
-        return new ChunkKey(ref.getIdHigh(), ref.getIdLow(), index);
+    }
+
+    /**
+     * Three chunks of six are enough: four blocks each that lack one, two and three, in that order.
+     */
+    @Test
+    void whatCanLoseFewestChunksMoreIsMadeFirst() throws IOException {
+        restartAll(RepairOptions.NEVER);
+        cluster.epochs.change(epoch -> epoch.coded(new BlockCode(3, 3), epoch.global()));
+        BlockRef like = store.put(StorageCluster.REGION, ByteBuffer.wrap(new byte[100_000]));
+        Map<Long, Integer> lacks = new LinkedHashMap<>();
+        for (long id = like.getIdLow() + 1; lacks.size() < 12; id++) {
+            BlockRef ref = new BlockRef(like).setIdLow(id);
+            if (store.homes(ref).getFirst().id().equals("a1")) { // so it makes all that lacks
+                lacks.put(id, 1 + lacks.size() / 4);
+                copy(like, ref, Set.copyOf(List.of(5, 4, 3).subList(0, lacks.get(id))));
+            }
+        }
+        long atMs = like.getIdHigh() >>> 16;
+        await().until(() -> System.currentTimeMillis() > atMs + 1_000); // else it is too young
+        cluster.repairs = new RepairOptions(0, Long.MAX_VALUE, 300);
+        cluster.stop("a1");
+        cluster.start("a1");
+        try (StorageConnection connection = connect("a1")) {
+            await().atMost(LIMIT).until(() -> connection.repair().state() == PassState.ENDED);
+        }
+        assertThat(cluster.made).hasSize(4 * (1 + 2 + 3));
+        assertThat(cluster.made.stream().map(key -> lacks.get(key.idLow())))
+                .isSortedAccordingTo(Comparator.reverseOrder());
     }
 
     /** As a put does: another keeps it, and gives it back once there is room. */

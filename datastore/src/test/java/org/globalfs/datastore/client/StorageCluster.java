@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import org.globalfs.datastore.node.FaultPoints;
 import org.globalfs.datastore.node.RepairOptions;
@@ -47,6 +48,9 @@ final class StorageCluster implements AutoCloseable {
 
     /** Likewise; by id. */
     Function<String, FaultPoints> faults = id -> FaultPoints.NONE;
+
+    /** What nodes made anew, in that order. */
+    final List<ChunkKey> made = new CopyOnWriteArrayList<>();
 
     private @Nullable DistributedBlockStore others;
 
@@ -145,6 +149,7 @@ final class StorageCluster implements AutoCloseable {
     }
 
     private byte[] chunk(ChunkKey key, ChunkShape shape) throws IOException {
+        made.add(key);
         DistributedBlockStore store;
         synchronized (this) {
             if (others == null) {
