@@ -58,6 +58,7 @@ public final class DatastoreOperator {
     public void status() {
         Epoch epoch = discovery.newest();
         List<List<String>> rows = new ArrayList<>();
+        List<String> late = new ArrayList<>();
         rows.add(
                 List.of(
                         "NODE",
@@ -88,11 +89,15 @@ public final class DatastoreOperator {
                 row.add(Long.toString(said.corruptChunks()));
                 row.add(Long.toString(said.misplacedChunks()));
                 row.add(Long.toString(said.missingChunks()));
+                if (said.isScrubLate()) {
+                    late.add(LateScrubs.line(node.id(), said));
+                }
             }
             rows.add(row);
         }
         out.accept("placement epoch " + epoch.number() + "\n");
         out.accept(Columns.of(rows).stripTrailing());
+        late.forEach(out);
         CacheTable.of(cluster, discovery).ifPresent(caches -> out.accept("\n" + caches));
     }
 

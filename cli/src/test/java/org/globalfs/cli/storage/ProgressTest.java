@@ -104,8 +104,27 @@ class ProgressTest {
         assertThat(shown()).isEqualTo("hear this\n");
     }
 
+    @Test
+    void whoCannotReadAllItsChunksInItsPeriodIsToldTheMend() {
+        long week = 7 * 86_400;
+        assertThat(scrubbing(week * (32 << 20), week).isScrubLate()).isFalse();
+        assertThat(scrubbing(1L << 60, 0).isScrubLate()).isFalse();
+        NodeStatistics late = scrubbing(week * (33 << 20), week);
+        assertThat(late.isScrubLate()).isTrue();
+        assertThat(LateScrubs.line("s1", late))
+                .isEqualTo(
+                        "s1 cannot read all its chunks in its scrubPeriod of 168 h 00 min at 32.0"
+                                + " MiB/s: set its scrubBandwidth to 33MiB at least, or a longer"
+                                + " scrubPeriod");
+    }
+
+    private static NodeStatistics scrubbing(long bytes, long periodS) {
+        return new NodeStatistics(
+                1L << 60, bytes, bytes, 1, 0, 0, 1, true, 0, 0, periodS * 1_000, 32 << 20);
+    }
+
     private static NodeStatistics holding(long chunks, long bytes) {
-        return new NodeStatistics(1L << 40, bytes, bytes, chunks, 0, 0, 1, true, 0, 0);
+        return new NodeStatistics(1L << 40, bytes, bytes, chunks, 0, 0, 1, true, 0, 0, 0, 0);
     }
 
     private static long seconds(long s) {

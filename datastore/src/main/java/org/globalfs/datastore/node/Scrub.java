@@ -44,6 +44,7 @@ final class Scrub implements AutoCloseable {
     private final ScrubOptions options;
     private final Shutdown shutdown = new Shutdown();
     private final Mender mender;
+    private final LateScrub late;
     private final Thread reading;
 
     /** Making a chunk anew can take long; reading goes on meanwhile. */
@@ -61,6 +62,7 @@ final class Scrub implements AutoCloseable {
         this.store = store;
         this.node = node;
         this.options = options;
+        late = new LateScrub(options);
         walk = ScrubWalk.fromAnywhere(store);
         mender = new Mender(store, node, source, shutdown);
         reading = thread("scrub", this::read);
@@ -151,6 +153,8 @@ final class Scrub implements AutoCloseable {
         if (walk.isOver()) {
             walk = new ScrubWalk(store, null, null);
         }
+        late.of(store.liveBytes(), System.nanoTime())
+                .ifPresent(said -> LOG.warn("{}: {}", node, said));
         walk.credit(seconds * bytesPerSecond());
         walk.readOn(this::read, shutdown); // what it finds is noted by the store
     }

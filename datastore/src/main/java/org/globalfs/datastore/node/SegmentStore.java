@@ -652,15 +652,17 @@ public final class SegmentStore implements AutoCloseable {
     }
 
     NodeStatistics statistics() throws IOException {
-        return statistics(_ -> true);
+        return statistics(_ -> true, ScrubOptions.NEVER);
     }
 
     /**
      * How full it is, and how well.
      *
      * @param awaited whether what is kept for a node is to go there
+     * @param scrubbing how damage is looked for
      */
-    NodeStatistics statistics(Predicate<String> awaited) throws IOException {
+    NodeStatistics statistics(Predicate<String> awaited, ScrubOptions scrubbing)
+            throws IOException {
         long used = files.usedBytes();
         return new NodeStatistics(
                 capacity(used, freeOrNone()),
@@ -672,7 +674,9 @@ public final class SegmentStore implements AutoCloseable {
                 files.count(),
                 groupSync.failure() == null && !index.isBroken(),
                 misplaced,
-                missing);
+                missing,
+                scrubbing.periodMs(),
+                scrubbing.bytesPerSecond());
     }
 
     @Override

@@ -258,7 +258,7 @@ public final class StorageNode implements AutoCloseable {
                                         options.partition,
                                         discovery,
                                         repairs.graceMs()));
-                Upkeep upkeep = upkeep(scrub, repair, placement);
+                Upkeep upkeep = upkeep(scrub, scrubbing, repair, placement);
                 server.start(() -> new StorageRequests(store, upkeep, options.id));
                 return new StorageNode(
                         options,
@@ -280,8 +280,14 @@ public final class StorageNode implements AutoCloseable {
         }
     }
 
-    private static Upkeep upkeep(Scrub scrub, Repair repair, PlacementEpochs placement) {
+    private static Upkeep upkeep(
+            Scrub scrub, ScrubOptions scrubbing, Repair repair, PlacementEpochs placement) {
         return new Upkeep() {
+            @Override
+            public ScrubOptions scrubbing() {
+                return scrubbing;
+            }
+
             @Override
             public ScrubProgress scrub(boolean begins, long bytesPerSecond) {
                 return begins ? scrub.begin(bytesPerSecond) : scrub.progress();
@@ -314,7 +320,7 @@ public final class StorageNode implements AutoCloseable {
     }
 
     public NodeStatistics statistics() throws IOException {
-        return store.statistics(upkeep::awaits);
+        return store.statistics(upkeep::awaits, upkeep.scrubbing());
     }
 
     /** Stops serving; what was acknowledged is on disk. The node stays in the placement epochs. */

@@ -82,7 +82,7 @@ final class StorageRequests implements Requests {
                                 opcode,
                                 ChunkStatus.OK,
                                 request,
-                                store.statistics(upkeep::awaits)::write,
+                                store.statistics(upkeep::awaits, upkeep.scrubbing())::write,
                                 HeldCode.write(store.codes()));
                 case SCRUB -> scrub(request, meta, replies);
                 case REPAIR -> repair(request, meta, replies);

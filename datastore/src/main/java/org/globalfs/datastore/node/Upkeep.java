@@ -34,6 +34,11 @@ interface Upkeep {
      */
     RepairProgress repair(boolean begins);
 
+    /** How damage is looked for. */
+    default ScrubOptions scrubbing() {
+        return ScrubOptions.NEVER;
+    }
+
     /** The newest placement epoch that is known here. */
     default Epoch newestEpoch() {
         return new Epoch(0, List.of());

@@ -153,6 +153,8 @@ class ScrubTest {
         flip("b1", 300_000, 1_100_000, 1_900_000); // in three chunks
         try (StorageConnection connection = connect("b1")) {
             assertThat(connection.scrub()).isEqualTo(ScrubProgress.none(PassState.NONE));
+            assertThat(connection.statistics().scrubPeriodMs()).isEqualTo(cluster.scrubPeriodMs);
+            assertThat(connection.statistics().isScrubLate()).isFalse();
             ScrubProgress begun = connection.beginScrub(0);
             assertThat(begun.pass()).isEqualTo(1);
             assertThat(begun.state()).isEqualTo(PassState.RUNNING);

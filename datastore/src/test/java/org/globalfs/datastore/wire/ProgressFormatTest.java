@@ -49,6 +49,19 @@ class ProgressFormatTest {
     }
 
     @Test
+    void statistics() {
+        NodeStatistics all = new NodeStatistics(1, 2, 3, 4, 5, 6, 7, true, 8, 9, 10, 11);
+        ByteBuffer meta = ByteBuffer.allocate(Frame.MAX_META_BYTES);
+        all.write(meta);
+        assertThat(meta.position()).isEqualTo(NodeStatistics.BYTES);
+        assertThat(NodeStatistics.read(more(meta))).isEqualTo(all);
+        assertThat(NodeStatistics.read(meta.position(0).limit(73)))
+                .isEqualTo(new NodeStatistics(1, 2, 3, 4, 5, 6, 7, true, 8, 9, 0, 0));
+        assertThat(NodeStatistics.read(meta.position(0).limit(57)))
+                .isEqualTo(new NodeStatistics(1, 2, 3, 4, 5, 6, 7, true, 0, 0, 0, 0));
+    }
+
+    @Test
     void repair() throws IOException {
         ByteBuffer meta = ByteBuffer.allocate(Frame.MAX_META_BYTES);
         REPAIR.write(meta);
