@@ -18,10 +18,12 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.globalfs.datastore.cache.CacheNode;
 import org.globalfs.datastore.cache.CacheOptions;
+import org.globalfs.datastore.node.FaultPoints;
 import org.globalfs.datastore.node.StorageNode;
 import org.globalfs.datastore.wire.CacheStatistics;
 import org.globalfs.datastore.wire.StorageConnection;
@@ -88,6 +90,11 @@ class CachedReadTest {
     }
 
     private void startCache(int port, int chunks, long capacityBytes) throws IOException {
+        startCache(CachePolicyKind.LRU, port, chunks, capacityBytes);
+    }
+
+    private void startCache(CachePolicyKind policy, int port, int chunks, long capacityBytes)
+            throws IOException {
         cache =
                 CacheNode.start(
                         new CacheOptions(
@@ -101,7 +108,7 @@ class CachedReadTest {
                                 folder.resolve("cache"),
                                 capacityBytes,
                                 DiskReserve.exactly(0),
-                                CachePolicyKind.LRU,
+                                policy,
                                 chunks,
                                 200,
                                 1L << 30),
@@ -150,6 +157,42 @@ class CachedReadTest {
         ids.removeIf(id -> id.startsWith("west"));
         assertThat(ids).hasSize(6);
         cluster.stop(ids.toArray(String[]::new));
+    }
+
+    /** Nodes of other regions answer late, also the cache, which counts each time that they do. */
+    private FaultPoints far(String id, AtomicInteger reads) {
+        long ns = TimeUnit.MILLISECONDS.toNanos(id.startsWith("south") ? 60 : 25);
+        return new FaultPoints() {
+            @Override
+            public void reached(Step step, Path path) {}
+
+            @Override
+            public void reading(Path path, long offset) {
+                reads.incrementAndGet();
+                LockSupport.parkNanos(ns);
+            }
+        };
+    }
+
+    /** The policy that caches have unless told otherwise measures what is far by itself. */
+    @Test
+    void agarKeepsWhatItFindsToBeFar() throws IOException {
+        AtomicInteger reads = new AtomicInteger();
+        for (String id : List.of("east-a", "east-b", "east-c", "south-a", "south-b", "south-c")) {
+            cluster.stop(id);
+            cluster.faults = node -> far(node, reads);
+            cluster.start(id);
+        }
+        startCache(CachePolicyKind.AGAR, 0, WHOLE, 1L << 30);
+        Map<BlockRef, byte[]> blocks = SomeBlocks.put(store, GLOBAL, random, 2, 300_001, 1_000_000);
+        await().atMost(90, TimeUnit.SECONDS)
+                .until(() -> {
+                    int before = reads.get();
+                    readAll(blocks);
+                    return reads.get() == before && statistics().planned() == blocks.size();
+                });
+        stopFarNodes();
+        readAll(blocks);
     }
 
     @Test

@@ -30,6 +30,9 @@ import org.globalfs.protocol.NoMoreFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 @Timeout(120)
@@ -172,6 +175,32 @@ class ChunkIndexTest {
         }
         try (SegmentStore store = open(data())) {
             chunks.check(store);
+        }
+    }
+
+    /** An older or newer program's: what it says is in the segments, too. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void anIndexOfAnotherFormatIsMadeAnew(int format) throws Exception {
+        try (SegmentStore store = open(data())) {
+            chunks.put(store, some(20));
+        }
+        Path index = data().resolve(SegmentStore.INDEX);
+        byte[] row = {'k'};
+        try (RocksDB db = RocksDB.open(index.toString())) {
+            byte[] checkpoint = db.get(row);
+            assertThat(ByteBuffer.wrap(checkpoint).getInt()).isEqualTo(1);
+            db.put(row, ByteBuffer.wrap(checkpoint).putInt(0, format).array());
+        }
+        for (int start = 0; start < 2; start++) {
+            try (SegmentStore store = open(data())) {
+                boolean anew = store.lookedThrough() == store.files().count();
+                assertThat(anew).isEqualTo(start == 0);
+                chunks.check(store);
+            }
+        }
+        try (RocksDB db = RocksDB.openReadOnly(index.toString())) {
+            assertThat(ByteBuffer.wrap(db.get(row)).getInt()).isEqualTo(1);
         }
     }
 
