@@ -37,8 +37,7 @@ public final class AgarBench implements Runnable {
     @Option(
             names = "--figures",
             paramLabel = "DIR",
-            required = true,
-            description = "Where to put the figures, as SVG.")
+            description = "Where to put the figures, as SVG (default: the working directory).")
     private Path figures = Path.of(".");
 
     @Option(
@@ -50,10 +49,23 @@ public final class AgarBench implements Runnable {
     @Option(names = "--seed", description = "Of the requests (default: ${DEFAULT-VALUE}).")
     private long seed = 1;
 
+    @Option(
+            names = "--plan",
+            paramLabel = "OBJECTS",
+            description = {
+                "Prints instead how long the plan for so many objects takes on this machine, five",
+                "times, and simulates and draws nothing."
+            })
+    private int planned;
+
     private final PrintStream out = System.out;
 
     @Override
     public void run() {
+        if (planned > 0) {
+            PlanningTime.print(new HullPlanner(), planned, seed, out);
+            return;
+        }
         try {
             Files.createDirectories(figures);
             cachedChunks();

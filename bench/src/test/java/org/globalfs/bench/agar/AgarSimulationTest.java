@@ -1,13 +1,17 @@
 package org.globalfs.bench.agar;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.globalfs.datastore.cache.policy.HullPlanner;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,5 +66,16 @@ class AgarSimulationTest {
     void oneSeedGivesOneResult() {
         Setting setting = new Setting(1.1, 10, 100);
         assertThat(Comparison.of(setting, SEED)).isEqualTo(Comparison.of(setting, SEED));
+    }
+
+    /** How long they take is for a person to judge, on a machine that does nothing else. */
+    @Test
+    void plansAreTimed() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PlanningTime.print(new HullPlanner(), 1_000, SEED, new PrintStream(out, true, UTF_8));
+        assertThat(out.toString(UTF_8).lines())
+                .hasSize(5)
+                .allMatch(
+                        line -> line.matches("plan [1-5] of 1,000 objects: .* s, [1-9]\\d* of .*"));
     }
 }
