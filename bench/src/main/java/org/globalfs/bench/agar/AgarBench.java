@@ -15,6 +15,7 @@ import org.globalfs.datastore.cache.policy.FixedChunks.Choice;
 import org.globalfs.datastore.cache.policy.HullPlanner;
 import org.globalfs.datastore.cache.policy.PublishedPlanner;
 import org.globalfs.datastore.cache.policy.RequestMonitor;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -34,11 +35,8 @@ public final class AgarBench implements Runnable {
     static final double SKEW = 1.1;
     private static final double CACHE_MEGABYTES = 10;
 
-    @Option(
-            names = "--figures",
-            paramLabel = "DIR",
-            description = "Where to put the figures, as SVG (default: the working directory).")
-    private Path figures = Path.of(".");
+    @ArgGroup(multiplicity = "1")
+    private What what = new What();
 
     @Option(
             names = "--warm-up",
@@ -49,25 +47,34 @@ public final class AgarBench implements Runnable {
     @Option(names = "--seed", description = "Of the requests (default: ${DEFAULT-VALUE}).")
     private long seed = 1;
 
-    @Option(
-            names = "--plan",
-            paramLabel = "OBJECTS",
-            description = {
-                "Prints instead how long the plan for so many objects takes on this machine, five",
-                "times, and simulates and draws nothing."
-            })
-    private int planned;
-
     private final PrintStream out = System.out;
+
+    /** One of them. */
+    private static final class What {
+        @Option(
+                names = "--figures",
+                paramLabel = "DIR",
+                description = "Where to put the figures, as SVG.")
+        private Path figures = Path.of(".");
+
+        @Option(
+                names = "--plan",
+                paramLabel = "OBJECTS",
+                description = {
+                    "Prints instead how long the plan for so many objects takes on this machine,",
+                    "five times, and simulates and draws nothing."
+                })
+        private int planned;
+    }
 
     @Override
     public void run() {
-        if (planned > 0) {
-            PlanningTime.print(new HullPlanner(), planned, seed, out);
+        if (what.planned > 0) {
+            PlanningTime.print(new HullPlanner(), what.planned, seed, out);
             return;
         }
         try {
-            Files.createDirectories(figures);
+            Files.createDirectories(what.figures);
             cachedChunks();
             policies();
             sizes();
@@ -253,6 +260,6 @@ public final class AgarBench implements Runnable {
     }
 
     private void write(String number, BarChart chart) throws IOException {
-        Files.writeString(figures.resolve("figure-" + number + ".svg"), chart.svg());
+        Files.writeString(what.figures.resolve("figure-" + number + ".svg"), chart.svg());
     }
 }

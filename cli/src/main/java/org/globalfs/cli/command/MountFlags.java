@@ -16,10 +16,10 @@ import org.globalfs.protocol.config.ClientConfig;
  */
 record MountFlags(MountOptions options, boolean sync, Binding binding) {
 
-    /** What mount(8), fstab and systemd say to each other, or what is always so here. */
     /** Of one file: what a program that reads in order keeps in the kernel's memory at a time. */
     private static final int MOST_READ_AHEAD_KB = 64 << 10;
 
+    /** What mount(8), fstab and systemd say to each other, or what is always so here. */
     private static final Set<String> IGNORED =
             Set.of(
                     "defaults",
