@@ -9,11 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32C;
+import org.globalfs.datastore.node.DeadRuns.Run;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.protocol.DirectIo;
 import org.globalfs.protocol.Folders;
@@ -89,31 +89,19 @@ final class SegmentFile {
     /** Zeros were written up to here; under the append lock. */
     private int prepared;
 
-    /** Dead runs by offset. */
-    private final TreeMap<Integer, Run> deadRuns = new TreeMap<>();
-
-    private long deadBytes;
+    private final DeadRuns dead = new DeadRuns();
 
     /** Found at the start: belongs to no record. */
     private long damagedBytes;
 
-    private long punchedBytes;
-
-    /** Deaths written, and how many of them are on disk. */
+    /** Deaths written. */
     private long deaths;
-
-    private long syncedDeaths;
 
     /** Of the index, when something in here died last. */
     private long stamp;
 
     /** Dead runs are not as they were last noted in the index. */
     private boolean changed = true;
-
-    /**
-     * @param death the number of the one that its header was last written for
-     */
-    private record Run(int length, int punched, long death) {}
 
     private SegmentFile(
             int number,
@@ -392,7 +380,7 @@ final class SegmentFile {
     }
 
     private synchronized void noteSynced(long through) {
-        syncedDeaths = Math.max(syncedDeaths, through);
+        dead.synced(through);
     }
 
     /**
@@ -448,8 +436,8 @@ final class SegmentFile {
         if (!changed) {
             return null;
         }
-        ByteBuffer to = ByteBuffer.allocate(8 + 8 * deadRuns.size()).putLong(damagedBytes);
-        deadRuns.forEach((offset, run) -> to.putInt(offset).putInt(run.length));
+        ByteBuffer to = ByteBuffer.allocate(8 + 8 * dead.count()).putLong(damagedBytes);
+        dead.forEach(run -> to.putInt(run.offset()).putInt(run.length()));
         return to.array();
     }
 
@@ -505,8 +493,7 @@ final class SegmentFile {
 
     /** Takes over a dead run that a scan found. */
     synchronized void foundDead(int offset, int length) {
-        deadRuns.put(offset, new Run(length, 0, 0));
-        deadBytes += length;
+        dead.put(new Run(offset, length, 0));
     }
 
     /**
@@ -517,15 +504,13 @@ final class SegmentFile {
         if (closed || nativeFile == null) {
             return;
         }
-        for (Map.Entry<Integer, Run> entry : deadRuns.entrySet()) {
-            int length = entry.getValue().length;
-            int whole = punchable(entry.getKey(), length);
-            if (whole < PUNCH_BYTES) {
-                continue;
-            }
-            if (nativeFile.punch(punchFrom(entry.getKey()), whole) == NativeFile.Outcome.DONE) {
-                entry.setValue(new Run(length, whole, 0));
-                punchedBytes += whole;
+        List<Run> found = new ArrayList<>();
+        dead.forEach(found::add);
+        for (Run run : found) {
+            int whole = punchable(run);
+            if (whole >= PUNCH_BYTES
+                    && nativeFile.punch(punchFrom(run), whole) == NativeFile.Outcome.DONE) {
+                dead.punched(run, whole);
                 faults.reached(Step.HOLE_PUNCHED, path);
             }
         }
@@ -533,34 +518,18 @@ final class SegmentFile {
 
     /** Marks a record dead on disk (not yet synced), joined with dead neighbours. */
     synchronized void kill(int offset, int length) throws IOException {
-        Map.Entry<Integer, Run> around = deadRuns.floorEntry(offset);
-        if (removed || around != null && around.getKey() + around.getValue().length > offset) {
+        if (removed || dead.covers(offset)) {
             return; // dead already: counted twice, it would stand for one that lives
         }
-        int start = offset;
-        int runLength = length;
-        int punched = 0;
-        // Changed once the header stands there: what could not be killed lives on.
-        Map.Entry<Integer, Run> before = deadRuns.lowerEntry(offset);
-        if (before != null && before.getKey() + before.getValue().length == offset) {
-            start = before.getKey();
-            runLength += before.getValue().length;
-            punched += before.getValue().punched;
-        }
-        Run after = deadRuns.get(offset + length);
-        if (after != null) {
-            runLength += after.length;
-            punched += after.punched;
-        }
+        // Put once the header stands there: what could not be killed lives on.
+        Run run = dead.joined(offset, length);
         ByteBuffer header = ByteBuffer.allocate(ChunkRecord.FIXED_BYTES);
-        ChunkRecord.dead(runLength, number, start).write(header);
-        faults.ending(path, start);
-        writeFully(channel, header.flip(), start);
+        ChunkRecord.dead(run.length(), number, run.offset()).write(header);
+        faults.ending(path, run.offset());
+        writeFully(channel, header.flip(), run.offset());
         deaths++;
         changed = true;
-        deadRuns.remove(offset + length);
-        deadRuns.put(start, new Run(runLength, punched, deaths));
-        deadBytes += length;
+        dead.put(run, deaths);
         faults.reached(Step.RECORD_DEAD, path);
     }
 
@@ -572,55 +541,54 @@ final class SegmentFile {
      * @param syncedOnly false: such a loss does not matter
      */
     synchronized int punchAround(int offset, boolean syncedOnly) throws IOException {
-        Map.Entry<Integer, Run> entry = deadRuns.floorEntry(offset);
-        if (removed || closed || entry == null || nativeFile == null) {
+        Run run = dead.floor(offset);
+        if (removed
+                || closed
+                || run == null
+                || nativeFile == null
+                || syncedOnly && !dead.isSynced(run)) {
             return 0;
         }
-        int start = entry.getKey();
-        Run run = entry.getValue();
-        if (syncedOnly && run.death > syncedDeaths) {
-            return 0;
-        }
-        int whole = punchable(start, run.length);
-        int gain = whole - run.punched;
+        int whole = punchable(run);
+        int gain = whole - run.punched();
         if (gain < PUNCH_BYTES
-                || nativeFile.punch(punchFrom(start), whole) != NativeFile.Outcome.DONE) {
+                || nativeFile.punch(punchFrom(run), whole) != NativeFile.Outcome.DONE) {
             return 0;
         }
-        deadRuns.put(start, new Run(run.length, whole, run.death));
-        punchedBytes += gain;
+        dead.punched(run, whole);
         faults.reached(Step.HOLE_PUNCHED, path);
         return gain;
     }
 
     /** The first whole block behind the run's header. */
-    private static int punchFrom(int start) {
-        return (start + ChunkRecord.FIXED_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    private static int punchFrom(Run run) {
+        int behind = run.offset() + ChunkRecord.FIXED_BYTES;
+        return (behind + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
     }
 
     /** Bytes of whole blocks within a run, its header kept. */
-    private static int punchable(int start, int length) {
-        int to = (start + length) / BLOCK_BYTES * BLOCK_BYTES;
-        return Math.max(0, to - punchFrom(start));
+    private static int punchable(Run run) {
+        int to = (run.offset() + run.length()) / BLOCK_BYTES * BLOCK_BYTES;
+        return Math.max(0, to - punchFrom(run));
     }
 
     synchronized boolean whollyDead() {
-        return deadBytes >= tail - HEADER_BYTES;
+        return dead.bytes() >= tail - HEADER_BYTES;
     }
 
     /** Nothing in it is live; what is damaged is none. */
     synchronized boolean isEmptied() {
-        return !removed && sealed && deadBytes + damagedBytes >= tail - HEADER_BYTES;
+        return !removed && sealed && dead.bytes() + damagedBytes >= tail - HEADER_BYTES;
     }
 
     /** Bytes of no live record that the disk has not got back. */
     synchronized long garbageBytes() {
-        return removed ? 0 : deadBytes + damagedBytes - punchedBytes;
+        return removed ? 0 : dead.bytes() + damagedBytes - dead.punchedBytes();
     }
 
     /** Bytes of live records. */
     synchronized long liveBytes() {
-        return removed ? 0 : tail - HEADER_BYTES - deadBytes - damagedBytes;
+        return removed ? 0 : tail - HEADER_BYTES - dead.bytes() - damagedBytes;
     }
 
     /** Whether it pays for the disk to write what lives in it anew. */
@@ -668,7 +636,7 @@ final class SegmentFile {
     }
 
     synchronized long usedBytes() {
-        return removed ? 0 : tail - punchedBytes;
+        return removed ? 0 : tail - dead.punchedBytes();
     }
 
     /** Removes the file. Only when wholly dead and sealed. */
