@@ -183,7 +183,6 @@ public final class ServerProcess implements AutoCloseable {
             }
         }
         startAtOnce(storage);
-        StorageNode.warnOfShortages();
         int count = (int) configs.stream().filter(c -> c.roles().replica().isPresent()).count();
         List<Callable<AutoCloseable>> replicas = new ArrayList<>();
         List<Callable<AutoCloseable>> oracles = new ArrayList<>();
@@ -206,6 +205,7 @@ public final class ServerProcess implements AutoCloseable {
             }
         }
         startAtOnce(caches);
+        StorageNode.warnOfShortages();
         for (ServerConfig config : configs) {
             discovery.register(
                     new Member(

@@ -13,6 +13,7 @@ import org.globalfs.datastore.client.CacheNodes;
 import org.globalfs.datastore.client.ChunkOrigin;
 import org.globalfs.datastore.node.Compaction;
 import org.globalfs.datastore.node.DataFolder;
+import org.globalfs.datastore.node.Descriptors;
 import org.globalfs.datastore.node.SegmentStore;
 import org.globalfs.datastore.node.StorageServer;
 import org.globalfs.datastore.wire.CacheStatistics;
@@ -22,6 +23,7 @@ import org.globalfs.protocol.config.CachePolicyKind;
 import org.globalfs.protocol.discovery.Discovery;
 import org.globalfs.protocol.discovery.Member;
 import org.globalfs.protocol.discovery.Role;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,6 +58,7 @@ public final class CacheNode implements AutoCloseable {
     private final CacheCounters counters;
     private final StorageServer server;
     private final Compaction compaction;
+    private Descriptors.@Nullable Claim descriptors;
 
     private CacheNode(
             CacheOptions options,
@@ -82,6 +85,7 @@ public final class CacheNode implements AutoCloseable {
             throws IOException {
         CacheNode node = open(options, origin);
         try {
+            node.descriptors = Descriptors.claim(node.folder.path(), options.capacityBytes());
             node.keeper.start();
             node.compaction.start();
             node.server.start(() -> new CacheRequests(node.store, node.keeper, node.counters));
@@ -204,6 +208,11 @@ public final class CacheNode implements AutoCloseable {
     /** Stops serving; what it has stays on disk. */
     @Override
     public void close() throws IOException {
+        Descriptors.Claim claim = descriptors;
+        if (claim != null) {
+            descriptors = null;
+            claim.release();
+        }
         server.close();
         keeper.close();
         compaction.close();

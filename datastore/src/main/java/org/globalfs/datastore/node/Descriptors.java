@@ -12,19 +12,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many files the process may have open, beside what its storage nodes need: each segment is one
- * for as long as it is there.
+ * How many files the process may have open, beside what its storage nodes and caches need: each
+ * segment is one for as long as it is there. Thread-safe.
  */
-final class Descriptors {
+public final class Descriptors {
     private static final Logger LOG = LoggerFactory.getLogger(Descriptors.class);
 
-    /** Segments with holes take less of the disk than their size, and so there are more. */
+    /** Segments with holes take less of the disk than their size: {@link Compaction} sees to it. */
     private static final int SEGMENTS_PART = 2;
 
     /** Connections, the index, and whatever else the process does. */
     private static final long OTHERS = 6_000;
 
-    /** By the disk that they are on: what the process's storage nodes may use of it. */
+    /** By the disk that they are on: what the process's storage nodes and caches may use of it. */
     private static final Map<FileStore, Use> USES = new HashMap<>();
 
     private record Use(long capacityBytes, long totalBytes) {}
@@ -32,12 +32,14 @@ final class Descriptors {
     private Descriptors() {}
 
     /**
-     * A node's part of what the process needs.
+     * A node's part, or a cache's, of what the process needs, until it is released.
      *
-     * @param disk which nodes may share, and not fill twice
+     * @param disk which several may share, and not fill twice
+     * @param capacityBytes disk space that chunks may take
      */
-    record Claim(FileStore disk, long capacityBytes) {
-        void release() {
+    public record Claim(FileStore disk, long capacityBytes) {
+        /** Once. */
+        public void release() {
             synchronized (USES) {
                 USES.computeIfPresent(
                         disk,
@@ -50,7 +52,13 @@ final class Descriptors {
         }
     }
 
-    static Claim claim(Path data, long capacityBytes) throws IOException {
+    /**
+     * Counts a folder of segments.
+     *
+     * @param capacityBytes disk space that chunks may take
+     * @throws IOException nobody can tell which disk that is, or how large
+     */
+    public static Claim claim(Path data, long capacityBytes) throws IOException {
         Claim claim = new Claim(Files.getFileStore(data), capacityBytes);
         Use use = new Use(capacityBytes, claim.disk.getTotalSpace());
         synchronized (USES) {
@@ -62,7 +70,7 @@ final class Descriptors {
         return claim;
     }
 
-    /** Warns if the process may not open as many files as it will need when its nodes are full. */
+    /** Warns if the process may not open as many files as it needs when all of these are full. */
     static void warnOfShortage(int segmentBytes) {
         String shortage = shortage(wantedByAll(segmentBytes) + OTHERS, OpenFiles.limit());
         if (shortage != null) {
@@ -70,7 +78,7 @@ final class Descriptors {
         }
     }
 
-    private static long wantedByAll(int segmentBytes) {
+    static long wantedByAll(int segmentBytes) {
         synchronized (USES) {
             return USES.values().stream()
                     .mapToLong(use ->
@@ -89,7 +97,7 @@ final class Descriptors {
                 ? null
                 : String.format(
                         "this process may have %d files open, and may need %d once its storage nodes"
-                                + " are full; writes fail then. Raise the limit (%s), or lower"
+                                + " and caches are full; writes fail then. Raise the limit (%s), or lower"
                                 + " 'capacity'",
                         limit, wanted, OpenFiles.how(wanted));
     }

@@ -190,7 +190,7 @@ public final class StorageNode implements AutoCloseable {
         }
     }
 
-    /** Once all nodes of the process have started: what each needs adds up. */
+    /** Once all nodes and caches of the process have started: what each needs adds up. */
     public static void warnOfShortages() {
         Descriptors.warnOfShortage(SegmentStore.Options.DEFAULT_SEGMENT_BYTES);
     }
