@@ -146,6 +146,11 @@ final class Peers implements Closeable {
                 && System.nanoTime() - silence.askedNs < SILENT_NS;
     }
 
+    /** Whether somebody announced did not answer when asked last. */
+    boolean areSilent() {
+        return !silent.isEmpty();
+    }
+
     /** Whether it is taken for dead, as it has been silent for the grace. */
     boolean isMute(String id) {
         return mute.contains(id);

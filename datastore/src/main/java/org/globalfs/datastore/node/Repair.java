@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Sees to it that all chunks of the blocks that this node has a part of exist, and are where the
  * newest placement epoch wants them. It goes through its chunks whenever nodes came or went, and
- * once an hour; and when somebody asks for it.
+ * once an hour, or more often while something is left ({@link RepairSchedule}); and when somebody
+ * asks for it.
  *
  * <p>A chunk of its own that belongs elsewhere is moved: deleted here once it is on disk there.
  * Chunks that nobody holds are made anew by one node, the first of those that hold the block's
@@ -28,13 +29,11 @@ import org.slf4j.LoggerFactory;
 final class Repair implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Repair.class);
     private static final long TURN_MS = 250;
-    private static final long PERIOD_NS = TimeUnit.HOURS.toNanos(1);
     private static final long MOST_QUIET_NS = TimeUnit.SECONDS.toNanos(5);
 
     /** Nodes that come and go all the time put a pass off for so many times as long, no more. */
     private static final int MOST_PUT_OFF = 12;
 
-    private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_MS = 6_000;
 
     private final StorageSite site;
@@ -55,7 +54,7 @@ final class Repair implements AutoCloseable {
     /** Since when there was no quiet, nor a pass. */
     private long unquietSinceNs;
 
-    private long nextNs;
+    private final RepairSchedule schedule = new RepairSchedule(System.nanoTime());
 
     /** Of the pass that runs, or of the last one. Guarded by this, as what follows. */
     private @Nullable RepairTally tally;
@@ -106,7 +105,7 @@ final class Repair implements AutoCloseable {
                 turn(quietNs);
             } catch (RuntimeException e) {
                 LOG.error("{}: chunks are not looked after, which is tried again", self, e);
-                var _ = shutdown.await(AGAIN_NS, TimeUnit.NANOSECONDS);
+                var _ = shutdown.await(RepairSchedule.AGAIN_NS, TimeUnit.NANOSECONDS);
             }
         }
     }
@@ -125,16 +124,21 @@ final class Repair implements AutoCloseable {
         }
         boolean quiet =
                 nowNs - seenSinceNs >= quietNs || nowNs - unquietSinceNs >= MOST_PUT_OFF * quietNs;
-        if (isAsked() || quiet && (!view.equals(done) || nowNs - nextNs >= 0)) {
+        boolean news = !view.equals(done);
+        boolean asked = isAsked();
+        if (asked || quiet && (news || schedule.isDue(nowNs))) {
+            if (asked || news) {
+                schedule.renew();
+            }
             done = view;
-            boolean clean = pass(epoch, view);
+            RepairSchedule.Outcome outcome = pass(epoch, view);
             unquietSinceNs = System.nanoTime();
-            nextNs = unquietSinceNs + (clean ? PERIOD_NS : AGAIN_NS);
+            schedule.ended(outcome, unquietSinceNs);
             peers.close();
         }
     }
 
-    private boolean pass(Epoch epoch, Peers.View view) {
+    private RepairSchedule.Outcome pass(Epoch epoch, Peers.View view) {
         boolean wasAsked;
         RepairTally begun;
         synchronized (this) {
@@ -144,20 +148,20 @@ final class Repair implements AutoCloseable {
             begun = new RepairTally(passes);
             tally = begun;
         }
-        boolean clean;
+        RepairSchedule.Outcome outcome;
         try (RepairPass repairing = new RepairPass(scope, epoch, view, begun)) {
-            clean = repairing.run();
+            outcome = repairing.run();
         } catch (RuntimeException e) {
             LOG.error("{}: the pass over its chunks failed, and is tried again", self, e);
             begun.fail("the pass failed: " + e.getMessage());
-            clean = false;
+            outcome = RepairSchedule.Outcome.GOES_ON;
         }
         if (wasAsked && begun.state() == PassState.WAITING) {
             synchronized (this) {
                 asked = true; // it did not get through: the next one is for those who wait
             }
         }
-        return clean;
+        return outcome;
     }
 
     /** Has a pass begin as soon as none runs: the one after that which the answer is about. */

@@ -3,8 +3,8 @@ package org.globalfs.datastore.node;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether what a pass of {@link Repair} left is worth a line in the log: passes follow each other
- * every few seconds for as long as something is left. For one thread.
+ * Whether what a pass of {@link Repair} left is worth a line in the log: passes may follow each
+ * other every few seconds while something is left. For one thread.
  */
 final class RepairNews {
     private static final long AGAIN_NS = TimeUnit.MINUTES.toNanos(10);

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.globalfs.datastore.node.FaultPoints.Step;
+import org.globalfs.datastore.node.RepairSchedule.Outcome;
 import org.globalfs.datastore.node.RepairTally.Count;
 import org.globalfs.datastore.placement.Placement;
 import org.globalfs.datastore.wire.ChunkKey;
@@ -112,8 +113,8 @@ final class RepairPass implements AutoCloseable {
         this.tally = tally;
     }
 
-    /** False: something is left that may be possible later. */
-    boolean run() {
+    /** Goes through all chunks; returns what there is to do after this pass. */
+    Outcome run() {
         do {
             mourned.addAll(view.dead());
             strays = 0;
@@ -132,12 +133,21 @@ final class RepairPass implements AutoCloseable {
         } while (strays > 0 && hasMoreDead() && !isOver());
         if (isOver()) {
             tally.end(PassState.WAITING);
-            return false;
+            return Outcome.GOES_ON;
         }
         tally.end(PassState.ENDED);
         report();
+        return outcome();
+    }
+
+    private Outcome outcome() {
         long left = tally.of(Count.TO_MOVE) + tally.of(Count.TO_REBUILD);
-        return left == tally.of(Count.HOMELESS) && tally.of(Count.UNCLEAR) == 0;
+        boolean clear = tally.of(Count.UNCLEAR) == 0;
+        if (clear && left == tally.of(Count.HOMELESS)) {
+            return Outcome.CLEAN;
+        }
+        boolean inVain = tally.of(Count.MOVED) + tally.of(Count.REBUILT) == 0;
+        return inVain && clear && !peers.areSilent() ? Outcome.STUCK : Outcome.GOES_ON;
     }
 
     /** Through all chunks here, some at a time. */
