@@ -15,6 +15,9 @@ final class RepairSchedule {
     /** Where something is left that may be possible at once. */
     static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(10);
 
+    /** At most, where nothing could be done for long: whoever makes room tells nobody of it. */
+    static final long MOST_NS = TimeUnit.MINUTES.toNanos(5);
+
     /** How a pass ended. */
     enum Outcome {
         /** Nothing is left that may be possible later. */
@@ -49,6 +52,6 @@ final class RepairSchedule {
             renew();
         }
         nextNs = nowNs + (outcome == Outcome.CLEAN ? PERIOD_NS : waitNs);
-        waitNs = outcome == Outcome.STUCK ? Math.min(PERIOD_NS, 2 * waitNs) : waitNs;
+        waitNs = outcome == Outcome.STUCK ? Math.min(MOST_NS, 2 * waitNs) : waitNs;
     }
 }
