@@ -223,6 +223,17 @@ final class FuseKernelCache implements KernelCache {
     }
 
     @Override
+    public void afterAnswer(Runnable then) {
+        for (Worker worker : workers.get()) {
+            if (worker.isCurrentThread()) {
+                worker.afterAnswer(then);
+                return;
+            }
+        }
+        then.run();
+    }
+
+    @Override
     public boolean mapsDirectFiles() {
         return mapsDirectFiles;
     }

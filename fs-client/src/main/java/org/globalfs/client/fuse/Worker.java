@@ -1,6 +1,8 @@
 package org.globalfs.client.fuse;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -31,6 +33,7 @@ final class Worker implements Runnable {
     private final Exchange exchange = new Exchange();
     private final MemorySegment errnoState = Libc.newState();
     private final String name;
+    private final List<Runnable> afterAnswer = new ArrayList<>(1);
 
     private final AtomicLong pending = new AtomicLong();
     private volatile long startNs;
@@ -159,6 +162,21 @@ final class Worker implements Runnable {
                 dispatcher.takeBack(exchange, errno);
                 pool.returned();
             }
+        } finally {
+            runAfterAnswer();
+        }
+    }
+
+    /** For this worker's thread. */
+    void afterAnswer(Runnable then) {
+        afterAnswer.add(then);
+    }
+
+    private void runAfterAnswer() {
+        if (!afterAnswer.isEmpty()) {
+            List<Runnable> all = List.copyOf(afterAnswer);
+            afterAnswer.clear();
+            all.forEach(Runnable::run);
         }
     }
 

@@ -53,6 +53,14 @@ public interface KernelCache {
     void afterInode(long ino, Runnable then);
 
     /**
+     * Runs this, which must not wait, once the kernel has what the calling thread is answering; at
+     * once where it answers nothing.
+     */
+    default void afterAnswer(Runnable then) {
+        then.run();
+    }
+
+    /**
      * Whether the kernel may take no notice of the size that it is told next of the inode: it drops
      * an answer when something of the inode was taken back between the question and the answer. A
      * read(2) then ends where the file ended before. To be asked before the attributes are.

@@ -58,7 +58,7 @@ final class PageGrants implements AutoCloseable {
         final long version;
         final @Nullable Validity validity;
 
-        /** The kernel was told to drop them. */
+        /** The kernel was told to drop them, or is about to be. */
         final boolean dropping;
 
         Held(long version, @Nullable Validity validity, boolean dropping) {
@@ -73,9 +73,17 @@ final class PageGrants implements AutoCloseable {
         watcher = Thread.ofPlatform().daemon().name("page-grants").start(this::watch);
     }
 
-    /** Content of this version is about to be given to the kernel. */
+    /**
+     * Content of this version is about to be given to the kernel. Where it is to be dropped again,
+     * that comes after the answer: the kernel would not believe an answer that ends sooner than the
+     * file did, and show zeros up to there.
+     */
     void read(long ino, long version) {
-        hold(ino, version, cache.contentValidity(ino, version));
+        KernelCache mounted = kernel;
+        Validity validity = cache.contentValidity(ino, version);
+        if (mounted != null && held(ino, version, validity, true) == null) {
+            mounted.afterAnswer(() -> beginDrop(mounted, ino));
+        }
     }
 
     /**
@@ -104,9 +112,20 @@ final class PageGrants implements AutoCloseable {
 
     private void hold(long ino, long version, @Nullable Validity validity) {
         KernelCache mounted = kernel;
-        if (mounted == null) {
-            return;
+        if (mounted != null && held(ino, version, validity, false) == null) {
+            mounted.invalidateInode(ino, 0, 0);
+            wakeBy(System.nanoTime());
         }
+    }
+
+    /**
+     * Notes pages.
+     *
+     * @param dropping whoever calls sees to it that they are dropped where that has to be
+     * @return by what right the kernel keeps them; null: they are to be dropped
+     */
+    private @Nullable Validity held(
+            long ino, long version, @Nullable Validity validity, boolean dropping) {
         Held now =
                 held.compute(
                         ino,
@@ -116,14 +135,13 @@ final class PageGrants implements AutoCloseable {
                                             || (before.validity != null
                                                     && validity != null
                                                     && joins(before, version, validity));
-                            return new Held(version, joins ? validity : null, false);
+                            Validity right = joins ? validity : null;
+                            return new Held(version, right, right == null && dropping);
                         });
-        if (now.validity == null) {
-            mounted.invalidateInode(ino, 0, 0);
-            wakeBy(System.nanoTime());
-        } else {
+        if (now.validity != null) {
             wakeBy(System.nanoTime() + cache.leftNs(now.validity));
         }
+        return now.validity;
     }
 
     /** Whether older pages are as good as those of this version. */

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -101,6 +102,9 @@ class PageGrantsTest {
         private final TestClient client;
         private byte @Nullable [] page;
         private int queued;
+        private int queuedBeforeAnswer;
+        private boolean answering;
+        private final List<Runnable> afterAnswer = new ArrayList<>();
         private volatile long told;
         private volatile boolean doubts;
         private volatile long lengthenedTo;
@@ -119,10 +123,27 @@ class PageGrantsTest {
 
         /** As far as the file went before: Linux asks for no attributes then. */
         synchronized String shown(Open file, int size) throws FsException {
-            if (page == null) {
-                page = Arrays.copyOf(client.read(file, 0, 4096), 4096);
+            byte[] shown = page;
+            if (shown == null) {
+                answering = true;
+                shown = Arrays.copyOf(client.read(file, 0, 4096), 4096);
+                queuedBeforeAnswer = queued;
+                page = shown;
+                answering = false;
+                List<Runnable> answered = List.copyOf(afterAnswer);
+                afterAnswer.clear();
+                answered.forEach(Runnable::run);
             }
-            return new String(page, 0, size, java.nio.charset.StandardCharsets.UTF_8);
+            return new String(shown, 0, size, java.nio.charset.StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public synchronized void afterAnswer(Runnable then) {
+            if (answering) {
+                afterAnswer.add(then);
+            } else {
+                then.run();
+            }
         }
 
         void ask(Open file) {
@@ -214,6 +235,20 @@ class PageGrantsTest {
 
         @Override
         public void entryMoved(long parent, byte[] name) {}
+    }
+
+    /**
+     * It would not believe an answer that ends sooner than the file did, if it was told to drop
+     * something of the file in between.
+     */
+    @Test
+    void whatIsReadWithoutAGrantIsDroppedOnceItIsAnswered() throws FsException {
+        writer.put(home, "file", "content");
+        Open file = reader.open(reader.lookup(home, "file"), OpenFlags.O_RDONLY);
+        kernel.read(file);
+        assertThat(kernel.queuedBeforeAnswer).isZero();
+        assertThat(kernel.kept()).isFalse();
+        reader.close(file);
     }
 
     /** Something reads or writes it all the while. */
