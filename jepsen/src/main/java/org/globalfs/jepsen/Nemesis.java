@@ -24,6 +24,9 @@ final class Nemesis {
     private static final int LEAST_BETWEEN_MS = 700;
     private static final int MOST_BETWEEN_MS = 2_000;
 
+    /** For so long after its end a fault may be to blame; as long as the checkers say. */
+    private static final long FELT_NS = TimeUnit.SECONDS.toNanos(5);
+
     private final TestedCluster cluster;
     private final List<FaultKind> kinds;
     private final boolean moves;
@@ -41,6 +44,9 @@ final class Nemesis {
     private @Nullable Recording recording;
     private @Nullable Fault current;
 
+    private @Nullable Fault last;
+    private long lastHealedNs;
+
     /**
      * @param moves whether content may be another partition's than its folder says
      */
@@ -54,6 +60,10 @@ final class Nemesis {
     /** From now on notes go there; null: nowhere. */
     synchronized void recordIn(@Nullable Recording next) {
         recording = next;
+        if (last != null && System.nanoTime() - lastHealedNs < FELT_NS) {
+            noteBegin(last, true);
+            noteHealed(last);
+        }
         if (current != null) {
             noteBegin(current, true);
         }
@@ -63,7 +73,15 @@ final class Nemesis {
         current = begins ? fault : null;
         if (begins) {
             noteBegin(fault, false);
-        } else if (recording != null) {
+        } else {
+            last = fault;
+            lastHealedNs = System.nanoTime();
+            noteHealed(fault);
+        }
+    }
+
+    private void noteHealed(Fault fault) {
+        if (recording != null) {
             recording.healed(fault.name() + " " + fault.target());
         }
     }

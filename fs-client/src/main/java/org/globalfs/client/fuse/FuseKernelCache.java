@@ -147,6 +147,11 @@ final class FuseKernelCache implements KernelCache {
         sizes.shortened(ino);
     }
 
+    @Override
+    public boolean isStoring(long ino) {
+        return sizes.isStoring(ino);
+    }
+
     private void lengthen(long ino, long size) {
         if (!ended) {
             long result = senders.get().writeShort(new StoreNotice(ino, size - 1));

@@ -109,6 +109,10 @@ final class KernelSizes {
             return changes == count && storing.add(inode);
         }
 
+        synchronized boolean isStoring(long inode) {
+            return storing.contains(inode);
+        }
+
         synchronized void endStore(long inode) {
             storing.remove(inode);
             notifyAll();
@@ -168,6 +172,10 @@ final class KernelSizes {
     /** Between a truncation and the answer to it: sizes asked for before are not told any more. */
     void shortened(long ino) {
         slot(ino).shortened(ino, truncationWaitNs);
+    }
+
+    boolean isStoring(long ino) {
+        return slot(ino).isStoring(ino);
     }
 
     KernelCache.@Nullable Doubt doubt(long ino, Store store) {

@@ -4,6 +4,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
 import org.globalfs.protocol.Errno;
@@ -45,6 +49,10 @@ final class Compaction {
     static final long EMBEDDED_MAX = 256 << 10;
 
     private static final long HOLE_BYTES = 4096;
+
+    /** How long storage may keep those waiting who write the file. */
+    private static final long STORAGE_MS = 3_000;
+
     private static final Credentials SYSTEM = new Credentials(0, 0);
 
     private final long ino;
@@ -127,6 +135,8 @@ final class Compaction {
     }
 
     private Outcome rewrite(ContentMap map, List<Run> runs, Patience patience) throws IOException {
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STORAGE_MS);
+        fetchBlocks(map, runs, deadlineNs);
         ByteBuffer content = ByteBuffer.allocate((int) WINDOW_BYTES);
         for (Run run : runs) {
             int length = (int) (run.end - run.offset);
@@ -134,8 +144,7 @@ final class Compaction {
             ContentView.committed().compose(writeBack.cache(), run.offset, part, map, 0);
             content.position(content.position() + length);
         }
-        // What is written meanwhile waits for this: it does not wait for storage that is away.
-        BlockRef block = writeBack.storeNow(ino, content.flip().slice());
+        BlockRef block = writeBack.storeNow(ino, content.flip().slice(), deadlineNs);
         List<Extent> extents = new ArrayList<>(runs.size());
         int at = 0;
         for (Run run : runs) {
@@ -161,5 +170,27 @@ final class Compaction {
             return failed(false, errno.name());
         }
         return new Outcome(false, new Done(op, extents, answer));
+    }
+
+    /** Has in the cache what is in blocks, or fails soon. */
+    private void fetchBlocks(ContentMap map, List<Run> runs, long deadlineNs) throws IOException {
+        List<CompletableFuture<ByteBuffer>> slices = new ArrayList<>();
+        for (Run run : runs) {
+            for (Piece piece : map.within(run.offset, run.end)) {
+                if (piece.source() instanceof Source.Block(BlockRef ref)) {
+                    slices.addAll(
+                            writeBack.cache().fetch(ref, (int) piece.from(), (int) piece.length()));
+                }
+            }
+        }
+        try {
+            CompletableFuture.allOf(slices.toArray(CompletableFuture[]::new))
+                    .get(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            throw new IOException("its blocks are not to be had", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while reading blocks", e);
+        }
     }
 }

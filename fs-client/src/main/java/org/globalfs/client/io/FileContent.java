@@ -2,8 +2,9 @@ package org.globalfs.client.io;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -376,25 +377,17 @@ public final class FileContent {
         }
         backing.changed(ino, op, placed, answer);
         FragmentedFiles fragmented = writeBack.fragmented();
-        compactSoon(fragmented.begin(this, fragmented.note(ino, placed)).iterator());
+        compactSoon(new ArrayDeque<>(fragmented.begin(this, fragmented.note(ino, placed))));
     }
 
     /** In the background, one after the other; what is begun ends whatever happens. */
-    private void compactSoon(Iterator<Long> windows) {
-        if (!windows.hasNext()) {
+    private void compactSoon(Deque<Long> windows) {
+        if (windows.isEmpty()) {
             return;
         }
         boolean begun = false;
         try {
-            writeBack.run(() -> {
-                try {
-                    while (windows.hasNext()) {
-                        compact(windows.next(), 0);
-                    }
-                } finally {
-                    leave(windows);
-                }
-            });
+            writeBack.run(() -> compact(windows, 0));
             begun = true;
         } finally {
             if (!begun) {
@@ -403,25 +396,33 @@ public final class FileContent {
         }
     }
 
-    private void leave(Iterator<Long> windows) {
-        windows.forEachRemaining(window -> writeBack.fragmented().done(ino, window));
+    private void leave(Deque<Long> windows) {
+        windows.forEach(window -> writeBack.fragmented().done(ino, window));
     }
 
     /**
-     * Rewrites a MiB of the file when it is too fragmented. Others may write the file: then it is
-     * tried again later.
+     * Rewrites MiBs of the file that are too fragmented, until one fails: others may write the
+     * file, or storage may be away. That one and those that follow are tried again later, since
+     * whoever writes the file waits meanwhile.
      *
-     * @param failed how often it has failed
+     * @param failed how often the first of them has failed
      */
-    private void compact(long window, int failed) {
+    private void compact(Deque<Long> windows, int failed) {
         boolean again = false;
         try {
-            again =
-                    !compacted(window)
-                            && writeBack.runAgain(() -> compact(window, failed + 1), failed);
+            int failures = failed;
+            while (!windows.isEmpty() && compacted(windows.getFirst())) {
+                writeBack.fragmented().done(ino, windows.removeFirst());
+                failures = 0;
+            }
+            if (!windows.isEmpty()) {
+                windows.addLast(windows.removeFirst());
+                int already = failures;
+                again = writeBack.runAgain(() -> compact(windows, already + 1), already);
+            }
         } finally {
             if (!again) {
-                writeBack.fragmented().done(ino, window);
+                leave(windows);
             }
         }
     }

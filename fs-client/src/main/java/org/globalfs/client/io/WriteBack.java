@@ -21,6 +21,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
@@ -337,8 +338,12 @@ public final class WriteBack implements AutoCloseable {
         blocks.newBlocksNotBefore(timeMs);
     }
 
-    /** Stores content as a block, unless the store is away; waits for it. */
-    BlockRef storeNow(long ino, ByteBuffer content) throws IOException {
+    /**
+     * Stores content as a block, and waits for it.
+     *
+     * @param deadlineNs then it is given up, and deleted again if it is stored all the same
+     */
+    BlockRef storeNow(long ino, ByteBuffer content, long deadlineNs) throws IOException {
         CompletableFuture<BlockRef> result = new CompletableFuture<>();
         uploads.execute(
                 backing.home(ino),
@@ -349,7 +354,17 @@ public final class WriteBack implements AutoCloseable {
                         result.completeExceptionally(e);
                     }
                 });
-        return await(result);
+        try {
+            return result.get(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            deleteUnused(List.of(result), List.of());
+            throw new IOException("storing a block takes long", e);
+        } catch (ExecutionException e) {
+            throw new IOException("storing a block failed: " + e.getMessage(), e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while storing a block", e);
+        }
     }
 
     private BlockRef put(long ino, ByteBuffer content) throws IOException {

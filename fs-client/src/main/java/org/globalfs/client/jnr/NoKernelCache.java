@@ -40,6 +40,11 @@ final class NoKernelCache implements KernelCache {
     public void shortened(long ino) {}
 
     @Override
+    public boolean isStoring(long ino) {
+        return false;
+    }
+
+    @Override
     public boolean mapsDirectFiles() {
         return false;
     }

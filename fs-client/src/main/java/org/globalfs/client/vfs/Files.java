@@ -296,11 +296,16 @@ final class Files {
 
     private void shortened(long ino) {
         KernelCache mounted = kernel;
-        if (mounted != null) {
-            // A store that is under way may wait for a page whose reader met the truncation.
-            try (Session.Deferring _ = requests.deferring()) {
-                mounted.shortened(ino);
-            }
+        if (mounted == null) {
+            return;
+        }
+        if (!mounted.isStoring(ino)) {
+            mounted.shortened(ino);
+            return;
+        }
+        // The store may wait for a page whose reader met the truncation.
+        try (Session.Deferring _ = requests.deferring()) {
+            mounted.shortened(ino);
         }
     }
 

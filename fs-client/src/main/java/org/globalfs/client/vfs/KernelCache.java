@@ -75,6 +75,9 @@ public interface KernelCache {
      */
     void shortened(long ino);
 
+    /** Whether {@link #shortened} may have to wait. */
+    boolean isStoring(long ino);
+
     /** What is known of the size that the kernel believes in, while it may not believe answers. */
     interface Doubt {
         /** Whether the kernel has the file this long already. */

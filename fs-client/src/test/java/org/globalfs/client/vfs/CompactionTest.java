@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.FakeBlockStore;
@@ -142,6 +147,48 @@ class CompactionTest {
                 inOrder = full && embedded(here, log.ino()) == 0;
             }
             assertThat(inOrder).isTrue();
+        }
+    }
+
+    /** Small lines are kept by replicas, and need no storage. */
+    @Test
+    void whoWritesMeanwhileDoesNotWaitForStorageThatIsSilent() throws Exception {
+        int bytes = 8 << 10;
+        CountDownLatch answers = new CountDownLatch(1);
+        AtomicInteger tried = new AtomicInteger();
+        blocks.beforePut =
+                () -> {
+                    tried.incrementAndGet();
+                    awaitAll(answers);
+                };
+        try (FakeCluster cluster = new FakeCluster(folder, 1);
+                TestClient here = client(cluster);
+                Closeable _ = answers::countDown) {
+            long home = here.mkdir(FileSystem.ROOT, "home");
+            Open log = here.create(home, "log");
+            here.close(log);
+            Callable<Integer> lines =
+                    () -> {
+                        int written = 0;
+                        while (tried.get() == 0 || written < FULL * SIZE / bytes + 70) {
+                            Open file =
+                                    here.open(log.ino(), OpenFlags.O_WRONLY | OpenFlags.O_APPEND);
+                            here.write(file, (long) written++ * bytes, new byte[bytes]);
+                            here.close(file);
+                        }
+                        return written;
+                    };
+            FutureTask<Integer> written = new FutureTask<>(lines);
+            Thread.startVirtualThread(written);
+            assertThat(written.get(40, TimeUnit.SECONDS)).isPositive();
+        }
+    }
+
+    private static void awaitAll(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -190,6 +190,11 @@ class PageGrantsTest {
         }
 
         @Override
+        public boolean isStoring(long ino) {
+            return true;
+        }
+
+        @Override
         public boolean mapsDirectFiles() {
             return true;
         }
@@ -382,6 +387,11 @@ class PageGrantsTest {
 
         @Override
         public void shortened(long ino) {}
+
+        @Override
+        public boolean isStoring(long ino) {
+            return false;
+        }
 
         @Override
         public boolean mapsDirectFiles() {

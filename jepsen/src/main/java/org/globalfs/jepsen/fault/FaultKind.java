@@ -224,7 +224,6 @@ public enum FaultKind {
                             PAUSE_COORDINATOR,
                             PAUSE_MOUNT,
                             CUT_POWER,
-                            FILL_DISK,
                             DAMAGE_LOG,
                             DAMAGE_STATE,
                             DAMAGE_CHUNKS,

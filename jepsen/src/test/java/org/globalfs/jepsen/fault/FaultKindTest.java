@@ -158,7 +158,6 @@ class FaultKindTest {
                         FaultKind.KILL_NODES,
                         FaultKind.RESTART_LOOP,
                         FaultKind.CUT_POWER,
-                        FaultKind.FILL_DISK,
                         FaultKind.DAMAGE_CHUNKS)) {
             for (String client : TestedCluster.REGIONS) {
                 assertThat(fault(kind).writable(client, FaultKind.GLOBAL)).isTrue();
