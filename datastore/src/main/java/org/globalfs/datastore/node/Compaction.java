@@ -32,6 +32,9 @@ public final class Compaction implements AutoCloseable {
     private static final int BATCH_BYTES = 8 << 20;
     private static final long CLOSE_MS = 3_000;
 
+    /** After so many bytes a pass ends: by then others may have more garbage than those to come. */
+    private static final long PASS_BYTES = 512L << 20;
+
     /**
      * A segment that could not be emptied (a chunk in it is damaged, say) is left alone so long.
      */
@@ -41,10 +44,18 @@ public final class Compaction implements AutoCloseable {
     private final String node;
     private final Map<Integer, Long> notBefore = new HashMap<>();
 
-    /** No descriptor was left, which each of very many segments would find. */
+    /**
+     * No descriptor was left, which each of very many segments would find: it ends a pass, and the
+     * next one begins with those that need least.
+     */
     private boolean usedUp;
 
     private long usedUpNs;
+    private final long passBytes;
+
+    /** What this pass has copied. */
+    private long copiedBytes;
+
     private final Shutdown shutdown = new Shutdown();
     private final Pace pace;
     private final Thread thread;
@@ -59,6 +70,16 @@ public final class Compaction implements AutoCloseable {
      * @param bytesPerSecond more than 0; copies at most, over any time that is long against 8 MiB
      */
     public Compaction(SegmentStore store, String node, long bytesPerSecond) {
+        this(store, node, bytesPerSecond, PASS_BYTES);
+    }
+
+    /**
+     * As {@link #Compaction(SegmentStore, String, long)}.
+     *
+     * @param passBytes more than 0: see {@link #compact}
+     */
+    Compaction(SegmentStore store, String node, long bytesPerSecond, long passBytes) {
+        this.passBytes = passBytes;
         this.store = store;
         this.node = node;
         pace = new Pace(bytesPerSecond, shutdown);
@@ -83,19 +104,27 @@ public final class Compaction implements AutoCloseable {
         }
     }
 
-    /** Goes through all segments once; returns how many went: none of a disk that failed. */
+    /**
+     * Goes through all segments once, or the first of them until so much is copied that it is to be
+     * asked again which come first; returns how many went: none of a disk that failed.
+     */
     int compact() throws IOException {
         int removed = 0;
         if (store.files().hasFailed()) {
             return removed; // what is copied would never be synced, nor what it is copied from go
         }
-        usedUp = usedUp && System.nanoTime() - usedUpNs < BACK_OFF_NS;
-        for (SegmentFile segment : store.files().wasteful()) {
+        if (usedUp && System.nanoTime() - usedUpNs < BACK_OFF_NS) {
+            return removed;
+        }
+        List<SegmentFile> segments = store.files().wasteful(usedUp);
+        usedUp = false;
+        copiedBytes = 0;
+        for (SegmentFile segment : segments) {
+            if (isOver()) {
+                break;
+            }
             Long due = notBefore.get(segment.number());
-            if (shutdown.begun()
-                    || usedUp
-                    || store.files().hasFailed()
-                    || due != null && System.nanoTime() - due < 0) {
+            if (due != null && System.nanoTime() - due < 0) {
                 continue;
             }
             if (emptied(segment)) {
@@ -106,6 +135,10 @@ public final class Compaction implements AutoCloseable {
             }
         }
         return removed;
+    }
+
+    private boolean isOver() {
+        return shutdown.begun() || usedUp || copiedBytes >= passBytes || store.files().hasFailed();
     }
 
     /** As {@link #empty}. One that cannot be read keeps its garbage, and the others do not. */
@@ -154,10 +187,15 @@ public final class Compaction implements AutoCloseable {
             bytes += location.recordBytes();
             if (bytes >= BATCH_BYTES) {
                 settle(copied);
-                var _ = pace.spend(bytes);
+                spend(bytes);
                 bytes = 0;
             }
         }
+        spend(bytes);
+    }
+
+    private void spend(long bytes) {
+        copiedBytes += bytes;
         var _ = pace.spend(bytes);
     }
 

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -353,11 +353,26 @@ final class SegmentFolder {
         }
     }
 
+    /** What was known of a segment when it was looked at: deletes go on while they are sorted. */
+    private record Candidate(SegmentFile segment, boolean wasteful, boolean sparse, long live) {
+        static final Comparator<Candidate> LEAST_LIVE = Comparator.comparingLong(Candidate::live);
+        static final Comparator<Candidate> WASTEFUL_FIRST =
+                Comparator.comparing(Candidate::wasteful).reversed().thenComparing(LEAST_LIVE);
+
+        static Candidate of(SegmentFile segment) {
+            return new Candidate(
+                    segment, segment.isWasteful(), segment.isSparse(), segment.liveBytes());
+        }
+    }
+
     /**
-     * Sealed segments that {@link Compaction} should empty, those with least to copy first: without
-     * a descriptor left there is only the rest of the newest one to copy to.
+     * Sealed segments that {@link Compaction} should empty: those first that give the disk
+     * something back, and of these, as of the others, those with least to copy.
+     *
+     * @param leastFirst those with least to copy come first of all: without a descriptor left there
+     *     is only the rest of the newest one to copy to, and each that goes gives one back
      */
-    List<SegmentFile> wasteful() throws IOException {
+    List<SegmentFile> wasteful(boolean leastFirst) throws IOException {
         appendLock.lock();
         try {
             SegmentFile last = active;
@@ -368,10 +383,10 @@ final class SegmentFolder {
             }
             return segments.values().stream()
                     .filter(SegmentFile::sealed)
-                    .filter(segment -> segment.isWasteful() || segment.isSparse())
-                    .map(segment -> Map.entry(segment.liveBytes(), segment)) // deletes go on
-                    .sorted(Map.Entry.comparingByKey())
-                    .map(Map.Entry::getValue)
+                    .map(Candidate::of)
+                    .filter(candidate -> candidate.wasteful || candidate.sparse)
+                    .sorted(leastFirst ? Candidate.LEAST_LIVE : Candidate.WASTEFUL_FIRST)
+                    .map(Candidate::segment)
                     .toList();
         } finally {
             appendLock.unlock();

@@ -110,7 +110,7 @@ class CompactionTest {
         try (SegmentStore store = open()) {
             fill(store, 1_000, 9_000);
             deleteOneIn(store, 2);
-            assertThat(store.files().wasteful()).hasSizeGreaterThan(2);
+            assertThat(store.files().wasteful(false)).hasSizeGreaterThan(2);
             AtomicInteger removed = new AtomicInteger();
             Thread compacting;
             try (Compaction compaction = new Compaction(store, "n", 1)) {
@@ -302,7 +302,7 @@ class CompactionTest {
             bad.add(segment.path(), 0);
             assertThat(compact(store)).as("seed %s", seed).isPositive();
             assertThat(segment.isRemoved()).isFalse();
-            assertThat(store.files().wasteful()).containsExactly(segment);
+            assertThat(store.files().wasteful(false)).containsExactly(segment);
             chunks.check(store);
         }
     }
@@ -329,7 +329,7 @@ class CompactionTest {
             assertThat(compact(store)).as("seed %s", seed).isZero();
             readsLeft.set(Integer.MAX_VALUE);
             assertThat(compact(store)).isPositive();
-            assertThat(store.files().wasteful()).as("seed %s", seed).isEmpty();
+            assertThat(store.files().wasteful(false)).as("seed %s", seed).isEmpty();
             assertThat(garbage(store)).isLessThanOrEqualTo(MOST_GARBAGE);
             chunks.check(store);
         }

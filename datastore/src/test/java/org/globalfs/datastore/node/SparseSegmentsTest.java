@@ -104,10 +104,60 @@ class SparseSegmentsTest {
                     chunks.live().stream()
                             .filter(key -> key.idLow() > 200 && key.idLow() % 5 == 1)
                             .toList());
-            assertThat(store.files().wasteful())
+            assertThat(store.files().wasteful(true))
                     .hasSizeGreaterThan(10)
                     .extracting(SegmentFile::liveBytes)
                     .isSorted();
+        }
+    }
+
+    /** More than half of what is in them lives, and the disk has not got the rest back. */
+    private List<SegmentFile> wasteMuch(SegmentStore store) throws IOException {
+        int before = store.files().count();
+        Map<ChunkKey, byte[]> small = new LinkedHashMap<>();
+        for (int i = 0; i < 800; i++) {
+            small.put(new ChunkKey(2, i, 0), new byte[3_000 + i % 3]);
+        }
+        chunks.put(store, small);
+        chunks.delete(store, small.keySet().stream().filter(k -> k.idLow() % 5 < 2).toList());
+        List<SegmentFile> wasteful =
+                store.files().all().stream()
+                        .skip(before)
+                        .filter(segment -> segment.sealed() && segment.isWasteful())
+                        .toList();
+        assertThat(wasteful).isNotEmpty().noneMatch(SegmentFile::isSparse);
+        return wasteful;
+    }
+
+    /** Else a full node would wait for thousands of others that give it nothing. */
+    @Test
+    void thoseThatGiveTheDiskSomethingBackGoFirst() throws IOException {
+        try (SegmentStore store = open()) {
+            deleteAllButOneOf(store, 10);
+            List<SegmentFile> wasteful = wasteMuch(store);
+            List<SegmentFile> segments = store.files().wasteful(false);
+            assertThat(segments).containsAll(wasteful).hasSizeGreaterThan(wasteful.size() + 10);
+            int some = (int) segments.stream().filter(SegmentFile::isWasteful).count();
+            assertThat(segments.subList(0, some)).allMatch(SegmentFile::isWasteful);
+        }
+    }
+
+    /** What is deleted while others are emptied comes before the rest of these. */
+    @Test
+    void whatIsWastedMeanwhileDoesNotWaitForAllThatWereThereBefore() throws IOException {
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n", 64 << 20, 10 * CHUNK_BYTES)) {
+            deleteAllButOneOf(store, 10);
+            int before = store.files().count();
+            assertThat(compaction.compact()).isBetween(1, 10);
+            assertThat(store.files().count()).isGreaterThan(before / 2);
+            List<SegmentFile> wasteful = wasteMuch(store);
+            assertThat(compaction.compact()).isPositive();
+            assertThat(wasteful).anyMatch(SegmentFile::isRemoved);
+            while (compaction.compact() > 0) {
+                chunks.check(store);
+            }
+            assertThat(store.files().count()).isLessThan(10);
         }
     }
 
