@@ -7,10 +7,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.globalfs.datastore.node.FaultPoints.Step;
 import org.globalfs.datastore.wire.BufferPool;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
+import org.globalfs.protocol.Disk;
 import org.globalfs.protocol.OpenFiles;
 import org.globalfs.protocol.Shutdown;
 import org.globalfs.protocol.config.Roles.StorageRole;
@@ -36,21 +38,29 @@ public final class Compaction implements AutoCloseable {
     private static final long PASS_BYTES = 512L << 20;
 
     /**
-     * A segment that could not be emptied (a chunk in it is damaged, say) is left alone so long.
+     * Nothing is tried for so long where room, a descriptor or the index lacked; and a segment of
+     * which something stays (a chunk in it is damaged, say) is left alone so long.
      */
     private static final long BACK_OFF_NS = TimeUnit.SECONDS.toNanos(30);
 
+    /** What cannot be read is tried less and less often, and at least so often. */
+    private static final long MOST_BACK_OFF_NS = TimeUnit.HOURS.toNanos(1);
+
     private final SegmentStore store;
     private final String node;
-    private final Map<Integer, Long> notBefore = new HashMap<>();
+    private final LongSupplier nanoTime;
+    private final Map<Integer, BackOff> backOffs = new HashMap<>();
 
-    /**
-     * No descriptor was left, which each of very many segments would find: it ends a pass, and the
-     * next one begins with those that need least.
-     */
+    /** No descriptor was left: a pass begins with those that need least. */
     private boolean usedUp;
 
-    private long usedUpNs;
+    /**
+     * Something lacked that each of very many segments would find lacking, and look through all it
+     * has before: that ends a pass.
+     */
+    private boolean lacks;
+
+    private long lacksSinceNs;
     private final long passBytes;
 
     /** What this pass has copied. */
@@ -70,16 +80,23 @@ public final class Compaction implements AutoCloseable {
      * @param bytesPerSecond more than 0; copies at most, over any time that is long against 8 MiB
      */
     public Compaction(SegmentStore store, String node, long bytesPerSecond) {
-        this(store, node, bytesPerSecond, PASS_BYTES);
+        this(store, node, bytesPerSecond, PASS_BYTES, System::nanoTime);
     }
 
     /**
      * As {@link #Compaction(SegmentStore, String, long)}.
      *
      * @param passBytes more than 0: see {@link #compact}
+     * @param nanoTime as {@link System#nanoTime}
      */
-    Compaction(SegmentStore store, String node, long bytesPerSecond, long passBytes) {
+    Compaction(
+            SegmentStore store,
+            String node,
+            long bytesPerSecond,
+            long passBytes,
+            LongSupplier nanoTime) {
         this.passBytes = passBytes;
+        this.nanoTime = nanoTime;
         this.store = store;
         this.node = node;
         pace = new Pace(bytesPerSecond, shutdown);
@@ -113,44 +130,71 @@ public final class Compaction implements AutoCloseable {
         if (store.files().hasFailed()) {
             return removed; // what is copied would never be synced, nor what it is copied from go
         }
-        if (usedUp && System.nanoTime() - usedUpNs < BACK_OFF_NS) {
+        if (lacks && nanoTime.getAsLong() - lacksSinceNs < BACK_OFF_NS) {
             return removed;
         }
         List<SegmentFile> segments = store.files().wasteful(usedUp);
         usedUp = false;
+        lacks = false;
         copiedBytes = 0;
         for (SegmentFile segment : segments) {
             if (isOver()) {
                 break;
             }
-            Long due = notBefore.get(segment.number());
-            if (due != null && System.nanoTime() - due < 0) {
-                continue;
-            }
-            if (emptied(segment)) {
-                notBefore.remove(segment.number());
+            BackOff backOff = backOffs.get(segment.number());
+            if ((backOff == null || backOff.isOver(nanoTime.getAsLong())) && emptied(segment)) {
+                backOffs.remove(segment.number());
                 removed++;
-            } else {
-                notBefore.put(segment.number(), System.nanoTime() + BACK_OFF_NS);
             }
         }
         return removed;
     }
 
-    private boolean isOver() {
-        return shutdown.begun() || usedUp || copiedBytes >= passBytes || store.files().hasFailed();
+    /** A segment is left alone for so long from then on. */
+    private record BackOff(long sinceNs, long forNs) {
+        boolean isOver(long nowNs) {
+            return nowNs - sinceNs >= forNs;
+        }
     }
 
-    /** As {@link #empty}. One that cannot be read keeps its garbage, and the others do not. */
+    private boolean isOver() {
+        return shutdown.begun() || lacks || copiedBytes >= passBytes || store.files().hasFailed();
+    }
+
+    /** As {@link #empty}. One that cannot be emptied keeps its garbage, and the others do not. */
     private boolean emptied(SegmentFile segment) {
         try {
-            return empty(segment);
+            if (empty(segment)) {
+                return true;
+            }
+            stays(segment);
         } catch (IOException | RuntimeException e) {
             usedUp = OpenFiles.areUsedUp(e);
-            usedUpNs = System.nanoTime();
+            if (usedUp || Disk.isFull(e) || ChunkIndex.isRefusal(e)) {
+                lack();
+                stays(segment);
+            } else {
+                BackOff before = backOffs.get(segment.number());
+                long forNs = before == null ? BACK_OFF_NS : 2 * before.forNs;
+                backOff(segment, Math.min(MOST_BACK_OFF_NS, forNs));
+            }
             LOG.warn("{}: {} keeps its garbage for now", node, segment.path(), e);
-            return false;
         }
+        return false;
+    }
+
+    /** Where something lacks the next pass begins with another one, which may need less of it. */
+    private void stays(SegmentFile segment) {
+        backOff(segment, lacks ? 2 * BACK_OFF_NS : BACK_OFF_NS);
+    }
+
+    private void backOff(SegmentFile segment, long forNs) {
+        backOffs.put(segment.number(), new BackOff(nanoTime.getAsLong(), forNs));
+    }
+
+    private void lack() {
+        lacks = true;
+        lacksSinceNs = nanoTime.getAsLong();
     }
 
     /** False: something stays in it for now. */
@@ -180,7 +224,11 @@ public final class Compaction implements AutoCloseable {
                     || location.offset() != record.offset()) {
                 continue;
             }
-            if (shutdown.begun() || !copy(record.key(), location)) {
+            if (shutdown.begun()) {
+                return;
+            }
+            if (!copy(record.key(), location)) {
+                lack();
                 return;
             }
             copied.add(record.key());

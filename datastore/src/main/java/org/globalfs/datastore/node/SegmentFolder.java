@@ -1,6 +1,7 @@
 package org.globalfs.datastore.node;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
@@ -271,7 +272,13 @@ final class SegmentFolder {
      * files open once it has fewer, and an index that refuses changes once it is written anew.
      */
     IOException failed(Exception e) {
-        IOException failure = e instanceof IOException io ? io : new IOException(e.getMessage(), e);
+        IOException failure =
+                switch (e) {
+                    case IOException io -> io;
+                    case UncheckedIOException unchecked ->
+                            Objects.requireNonNull(unchecked.getCause());
+                    default -> new IOException(e.getMessage(), e);
+                };
         if (!Disk.isFull(failure)
                 && !OpenFiles.areUsedUp(failure)
                 && !ChunkIndex.isRefusal(e)

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkStatus;
 import org.globalfs.protocol.Disk;
@@ -303,6 +304,48 @@ class CompactionTest {
             assertThat(compact(store)).as("seed %s", seed).isPositive();
             assertThat(segment.isRemoved()).isFalse();
             assertThat(store.files().wasteful(false)).containsExactly(segment);
+            chunks.check(store);
+        }
+    }
+
+    /** It may never be readable again, and each time the log tells of it. */
+    @Test
+    void aSegmentThatCannotBeLookedThroughIsTriedLessAndLessOften() throws IOException {
+        AtomicReference<Path> unreadable = new AtomicReference<>(folder);
+        AtomicInteger tried = new AtomicInteger();
+        FaultPoints failing =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void reading(Path path, long offset) throws IOException {
+                        if (offset == 0 && path.equals(unreadable.get())) {
+                            tried.incrementAndGet();
+                            throw new IOException("Input/output error");
+                        }
+                    }
+                };
+        AtomicLong now = new AtomicLong();
+        try (SegmentStore store = open(failing);
+                Compaction compaction =
+                        new Compaction(store, "n", 64 << 20, Long.MAX_VALUE, now::get)) {
+            SegmentFile segment = place(store, oneAmongGarbage(store)).segment();
+            unreadable.set(segment.path());
+            for (int second = 0; second < 3_600; second += 10) {
+                compaction.compact();
+                now.addAndGet(TimeUnit.SECONDS.toNanos(10));
+            }
+            assertThat(tried).as("after 0, 30, 90, 210, 450, 930, 1890 s").hasValue(7);
+            for (int hour = 0; hour < 10; hour++) {
+                now.addAndGet(TimeUnit.HOURS.toNanos(1));
+                compaction.compact();
+            }
+            assertThat(tried).as("once an hour").hasValue(17);
+            unreadable.set(folder);
+            now.addAndGet(TimeUnit.HOURS.toNanos(1));
+            assertThat(compaction.compact()).isEqualTo(1);
+            assertThat(segment.isRemoved()).isTrue();
             chunks.check(store);
         }
     }

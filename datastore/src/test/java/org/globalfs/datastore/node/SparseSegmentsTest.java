@@ -10,7 +10,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.protocol.Disk;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,6 +32,7 @@ class SparseSegmentsTest {
 
     @TempDir Path folder;
     private final AckedChunks chunks = new AckedChunks();
+    private final AtomicLong now = new AtomicLong();
     private final List<ChunkKey> keys = new ArrayList<>();
 
     @BeforeEach
@@ -52,10 +55,14 @@ class SparseSegmentsTest {
     }
 
     private SegmentStore open(FaultPoints faults) throws IOException {
+        return open(Disk.of(folder), faults);
+    }
+
+    private SegmentStore open(Disk disk, FaultPoints faults) throws IOException {
         return SegmentStore.open(
                 folder,
                 new SegmentStore.Options("c", "n", Long.MAX_VALUE, 0, SEGMENT_BYTES, true),
-                Disk.of(folder),
+                disk,
                 faults);
     }
 
@@ -146,7 +153,8 @@ class SparseSegmentsTest {
     @Test
     void whatIsWastedMeanwhileDoesNotWaitForAllThatWereThereBefore() throws IOException {
         try (SegmentStore store = open();
-                Compaction compaction = new Compaction(store, "n", 64 << 20, 10 * CHUNK_BYTES)) {
+                Compaction compaction =
+                        new Compaction(store, "n", 64 << 20, 10 * CHUNK_BYTES, now::get)) {
             deleteAllButOneOf(store, 10);
             int before = store.files().count();
             assertThat(compaction.compact()).isBetween(1, 10);
@@ -186,6 +194,50 @@ class SparseSegmentsTest {
         }
         try (SegmentStore store = open();
                 Compaction compaction = new Compaction(store, "n")) {
+            assertThat(compaction.compact()).isPositive();
+            chunks.check(store);
+        }
+    }
+
+    /** Each that is looked through in vain is read, and there are very many. */
+    @Test
+    void whereThereIsNoRoomItIsTriedOnceAndNotForEachSegment() throws IOException {
+        AtomicInteger looked = new AtomicInteger();
+        FaultPoints counting =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void reading(Path path, long offset) {
+                        looked.addAndGet(offset == 0 ? 1 : 0);
+                    }
+                };
+        AtomicLong free = new AtomicLong(Long.MAX_VALUE / 2);
+        Disk disk =
+                new Disk() {
+                    @Override
+                    public long freeBytes() {
+                        return free.get();
+                    }
+
+                    @Override
+                    public long sizeBytes() {
+                        return Long.MAX_VALUE / 2;
+                    }
+                };
+        try (SegmentStore store = open(disk, counting);
+                Compaction compaction =
+                        new Compaction(store, "n", 64 << 20, Long.MAX_VALUE, now::get)) {
+            deleteAllButOneOf(store, 10);
+            free.set(0);
+            int removed = compaction.compact();
+            assertThat(looked).hasValue(removed + 1);
+            now.addAndGet(TimeUnit.SECONDS.toNanos(29));
+            assertThat(compaction.compact()).isZero();
+            assertThat(looked).hasValue(removed + 1);
+            free.set(Long.MAX_VALUE / 2);
+            now.addAndGet(TimeUnit.SECONDS.toNanos(1));
             assertThat(compaction.compact()).isPositive();
             chunks.check(store);
         }
