@@ -32,6 +32,10 @@ public final class Compaction implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Compaction.class);
     private static final long TURN_MS = 1_000;
     private static final int BATCH_BYTES = 8 << 20;
+
+    /** What a segment costs at least: it is synced several times, however little it has. */
+    private static final int LEAST_BYTES = 1 << 20;
+
     private static final long CLOSE_MS = 3_000;
 
     /** After so many bytes a pass ends: by then others may have more garbage than those to come. */
@@ -216,6 +220,7 @@ public final class Compaction implements AutoCloseable {
      */
     private void copyLive(SegmentFile segment, List<ChunkKey> copied) throws IOException {
         int bytes = 0;
+        long before = copiedBytes;
         for (ChunkRecord record : store.records(segment)) {
             ChunkLocation location = store.location(record.key());
             if (!record.live()
@@ -239,7 +244,7 @@ public final class Compaction implements AutoCloseable {
                 bytes = 0;
             }
         }
-        spend(bytes);
+        spend(Math.max(bytes, LEAST_BYTES - (copiedBytes - before)));
     }
 
     private void spend(long bytes) {

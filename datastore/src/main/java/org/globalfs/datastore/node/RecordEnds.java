@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import org.globalfs.datastore.wire.ChunkKey;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,11 @@ final class RecordEnds {
     /** Records that live on, though the index does not name them. */
     Collection<ChunkLocation> originals() {
         return originals.values();
+    }
+
+    /** The older record of a chunk that was copied; null: it has ended, or there was none. */
+    @Nullable ChunkLocation original(ChunkKey key) {
+        return originals.get(key);
     }
 
     /** Ends the older record of a chunk that was copied. */

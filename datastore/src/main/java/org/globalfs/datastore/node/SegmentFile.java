@@ -97,6 +97,9 @@ final class SegmentFile {
     /** Deaths written. */
     private long deaths;
 
+    /** Of these, those on disk. Less than 0: it was not synced since it was opened. */
+    private long syncedDeaths = -1;
+
     /** Of the index, when something in here died last. */
     private long stamp;
 
@@ -379,7 +382,13 @@ final class SegmentFile {
         return failure;
     }
 
+    /** Whether whatever is dead in it is so on disk. */
+    synchronized boolean areDeathsSynced() {
+        return syncedDeaths == deaths;
+    }
+
     private synchronized void noteSynced(long through) {
+        syncedDeaths = Math.max(syncedDeaths, through);
         dead.synced(through);
     }
 

@@ -343,7 +343,9 @@ final class SegmentFolder {
     private void drop(SegmentFile segment) throws IOException {
         try {
             // A power failure may undo the removal: nothing in the file may be live then.
-            segment.sync();
+            if (!segment.areDeathsSynced()) {
+                segment.sync();
+            }
             remove(segment);
         } catch (IOException e) {
             throw failed(e);

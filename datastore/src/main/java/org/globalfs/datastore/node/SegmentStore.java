@@ -600,6 +600,7 @@ public final class SegmentStore implements AutoCloseable {
     /** The copies of these chunks are on disk: what they were copied from dies, durably. */
     void endOriginals(Collection<ChunkKey> keys) throws IOException {
         for (ChunkKey key : keys) {
+            stampOriginal(key);
             indexLock.lock();
             try {
                 ends.endOriginal(key);
@@ -609,6 +610,20 @@ public final class SegmentStore implements AutoCloseable {
         }
         reached(Step.ORIGINALS_DEAD);
         sync();
+    }
+
+    /** It takes its time, so not with the lock with which the record dies. */
+    private void stampOriginal(ChunkKey key) throws IOException {
+        ChunkLocation original;
+        indexLock.lock();
+        try {
+            original = ends.original(key);
+        } finally {
+            indexLock.unlock();
+        }
+        if (original != null) {
+            files.stamp(original.segment(), checkpoints.epoch());
+        }
     }
 
     /** Segments whose records were read at the start. */

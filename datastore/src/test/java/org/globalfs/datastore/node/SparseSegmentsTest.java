@@ -3,16 +3,21 @@ package org.globalfs.datastore.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.protocol.Disk;
 import org.junit.jupiter.api.BeforeEach;
@@ -153,8 +158,7 @@ class SparseSegmentsTest {
     @Test
     void whatIsWastedMeanwhileDoesNotWaitForAllThatWereThereBefore() throws IOException {
         try (SegmentStore store = open();
-                Compaction compaction =
-                        new Compaction(store, "n", 64 << 20, 10 * CHUNK_BYTES, now::get)) {
+                Compaction compaction = new Compaction(store, "n", 64 << 20, 4 << 20, now::get)) {
             deleteAllButOneOf(store, 10);
             int before = store.files().count();
             assertThat(compaction.compact()).isBetween(1, 10);
@@ -239,6 +243,76 @@ class SparseSegmentsTest {
             free.set(Long.MAX_VALUE / 2);
             now.addAndGet(TimeUnit.SECONDS.toNanos(1));
             assertThat(compaction.compact()).isPositive();
+            chunks.check(store);
+        }
+    }
+
+    /** A sync takes its time, and where there are thousands of them others wait often. */
+    @Test
+    void whatIsEmptiedIsNotSyncedWhileOthersWait() throws IOException {
+        Set<Path> emptied = new HashSet<>();
+        Thread compacting = Thread.currentThread();
+        AtomicInteger puts = new AtomicInteger();
+        AtomicReference<String> waited = new AtomicReference<>("");
+        AtomicReference<SegmentStore> opened = new AtomicReference<>();
+        FaultPoints probing =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void syncing(Path path) {
+                        if (Thread.currentThread().equals(compacting)
+                                && emptied.contains(path)
+                                && waited.get().isEmpty()
+                                && !puts(opened.get(), puts.incrementAndGet())) {
+                            waited.set("a put waits for the sync of " + path);
+                        }
+                    }
+                };
+        try (SegmentStore store = open(probing);
+                Compaction compaction = new Compaction(store, "n")) {
+            opened.set(store);
+            deleteAllButOneOf(store, 10);
+            store.checkpoint(); // what dies from now on is told of anew
+            store.files().wasteful(true).forEach(segment -> emptied.add(segment.path()));
+            compaction.compact();
+            assertThat(waited.get()).isEmpty();
+            assertThat(puts.get()).isGreaterThan(10);
+            for (int i = 1; i <= puts.get(); i++) {
+                store.delete(List.of(new ChunkKey(3, i, 0)));
+            }
+            chunks.check(store);
+        }
+    }
+
+    private static boolean puts(SegmentStore store, int number) {
+        Thread put =
+                Thread.ofPlatform()
+                        .start(() -> {
+                            try {
+                                store.put(
+                                        new ChunkKey(3, number, 0),
+                                        AckedChunks.SHAPE,
+                                        new byte[100]);
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        try {
+            return put.join(Duration.ofSeconds(10));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** However little is in each: each is synced, and removed. */
+    @Test
+    void eachSegmentCountsForAtLeastAMebibyte() throws IOException {
+        try (SegmentStore store = open();
+                Compaction compaction = new Compaction(store, "n", 64 << 20, 3 << 20, now::get)) {
+            deleteAllButOneOf(store, 10);
+            assertThat(compaction.compact()).isEqualTo(3);
             chunks.check(store);
         }
     }
