@@ -1,6 +1,7 @@
 package org.globalfs.datastore.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -148,6 +149,7 @@ class CacheReaderTest {
     }
 
     private void assertThatFirstIsClosed() throws IOException {
+        await().until(() -> !open.isEmpty()); // a connection is there before it is accepted
         Socket first = open.getFirst();
         first.setSoTimeout(20_000);
         // Hello and the request before it.
