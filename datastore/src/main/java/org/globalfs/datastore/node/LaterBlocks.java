@@ -62,6 +62,13 @@ final class LaterBlocks {
         }
     }
 
+    /** Those that are left are to be looked for again, with all others. */
+    void clear() {
+        byRisk.clear();
+        size = 0;
+        drops = false;
+    }
+
     /** Whether there was no room for some, which has to be looked for again. */
     boolean drops() {
         return drops;

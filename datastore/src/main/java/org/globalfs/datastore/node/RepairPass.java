@@ -118,19 +118,20 @@ final class RepairPass implements AutoCloseable {
         do {
             mourned.addAll(view.dead());
             strays = 0;
+            later.clear();
             tally.begin(store.count());
-            walk(this::make, this::isOver);
+            walk(this::make, this::isToBeginAnew);
             makeLater();
-            if (later.drops() && !isOver()) {
+            if (later.drops() && !isToBeginAnew()) {
                 // More than could be put in order: none can lose less than those that were.
                 tally.begin(store.count() + strays);
-                walk(this::makeRest, this::isOver);
+                walk(this::makeRest, this::isToBeginAnew);
                 makeLater();
             }
             if (strays > 0) {
                 walk(this::move, this::isToStay);
             }
-        } while (strays > 0 && hasMoreDead() && !isOver());
+        } while (hasMoreDead() && !isOver());
         if (isOver()) {
             tally.end(PassState.WAITING);
             return Outcome.GOES_ON;
@@ -179,7 +180,7 @@ final class RepairPass implements AutoCloseable {
 
     /** Those that can lose more chunks, the fewer the sooner; and young ones. */
     private void makeLater() {
-        while (later.size() > 0 && !isOver()) {
+        while (later.size() > 0 && !isToBeginAnew()) {
             var _ = shutdown.await(later.waitNs(BATCH, System.nanoTime()), TimeUnit.NANOSECONDS);
             Map<ChunkKey, ChunkShape> blocks = later.take(BATCH);
             look(blocks, Aim.MAKE_LATER);
@@ -243,10 +244,15 @@ final class RepairPass implements AutoCloseable {
         if (System.nanoTime() - viewedNs >= LOOK_NS) {
             lookAround();
         }
+        return isToBeginAnew();
+    }
+
+    /** What lacks chunks of two dead nodes comes before what lacks those of one. */
+    private boolean isToBeginAnew() {
         return isOver() || hasMoreDead();
     }
 
-    /** Once a pass for each node: what dies again and again does not keep all else from moving. */
+    /** Once a pass for each node: what dies again and again does not keep all else from being done. */
     private boolean hasMoreDead() {
         return !mourned.containsAll(view.dead());
     }
