@@ -39,7 +39,7 @@ final class LaterBlocks {
      * @return false: there is no room, and all others can lose no more than this one
      */
     boolean add(ChunkKey block, ChunkShape shape, int spare, long youngForMs, long nowNs) {
-        if (size == most) {
+        if (isFull()) {
             drops = true;
             if (size == 0 || byRisk.lastKey() <= spare) {
                 return false;
@@ -53,6 +53,11 @@ final class LaterBlocks {
                 .add(new Entry(block, shape, readyNs));
         size++;
         return true;
+    }
+
+    /** Whether it takes another one only in the place of one that can lose more, or not at all. */
+    boolean isFull() {
+        return size == most;
     }
 
     private void ended(int spare, Deque<Entry> entries) {

@@ -64,7 +64,7 @@ final class RepairPass implements AutoCloseable {
 
     private final RepairTally tally;
     private final Map<Integer, Placement> placements = new HashMap<>();
-    private final LaterBlocks later = new LaterBlocks(MOST_LATER);
+    private final LaterBlocks later;
     private final Pace pace;
 
     /** Nodes that took no chunk, and why: others are asked instead. */
@@ -102,6 +102,16 @@ final class RepairPass implements AutoCloseable {
             Shutdown shutdown) {}
 
     RepairPass(Scope scope, Epoch epoch, Peers.View view, RepairTally tally) {
+        this(scope, epoch, view, tally, MOST_LATER);
+    }
+
+    /**
+     * As {@link #RepairPass(Scope, Epoch, Peers.View, RepairTally)}.
+     *
+     * @param mostLater how many blocks are put in order, at most
+     */
+    RepairPass(Scope scope, Epoch epoch, Peers.View view, RepairTally tally, int mostLater) {
+        later = new LaterBlocks(mostLater);
         this.scope = scope;
         this.store = scope.store;
         this.self = scope.self;
@@ -252,7 +262,9 @@ final class RepairPass implements AutoCloseable {
         return isOver() || hasMoreDead();
     }
 
-    /** Once a pass for each node: what dies again and again does not keep all else from being done. */
+    /**
+     * Once a pass for each node: what dies again and again does not keep all else from being done.
+     */
     private boolean hasMoreDead() {
         return !mourned.containsAll(view.dead());
     }
@@ -552,6 +564,9 @@ final class RepairPass implements AutoCloseable {
             boolean waits = youngMs > 0 || aim == Aim.MAKE && spare > 0;
             if (aim == Aim.MAKE_LATER || !waits) {
                 return false;
+            }
+            if (aim == Aim.MAKE_REST && later.isFull()) {
+                return false; // no further walk would find it, or whoever made room for it
             }
             int before = later.size();
             boolean taken = later.add(block, shape, spare, youngMs, System.nanoTime());

@@ -6,7 +6,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.globalfs.datastore.node.RepairSchedule.Outcome;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.datastore.wire.ChunkShape;
@@ -29,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class RepairPassTest {
     private static final ChunkShape SHAPE = new ChunkShape(4_000, 1, 1, 1, 1);
+    private static final ChunkShape WIDE = new ChunkShape(100, 1, 1, 4, 1);
     private static final long NEVER_MS = 1L << 40;
 
     @TempDir Path folder;
@@ -64,19 +73,24 @@ class RepairPassTest {
     }
 
     private Outcome pass(RepairTally tally) {
-        Peers peers = new Peers("c", "n", 1, discovery, NEVER_MS);
+        return pass(tally, NEVER_MS, 0, ChunkSource.NONE, 100);
+    }
+
+    private Outcome pass(
+            RepairTally tally, long graceMs, long quietMs, ChunkSource source, int mostLater) {
+        Peers peers = new Peers("c", "n", 1, discovery, graceMs);
         RepairPass.Scope scope =
                 new RepairPass.Scope(
                         store,
                         "n",
                         epochs,
-                        new RepairOptions(0, Long.MAX_VALUE, 0),
-                        ChunkSource.NONE,
+                        new RepairOptions(0, Long.MAX_VALUE, quietMs),
+                        source,
                         peers,
                         new RepairNews(),
                         new Shutdown());
         Epoch epoch = epochs.newest();
-        try (RepairPass pass = new RepairPass(scope, epoch, peers.look(epoch), tally)) {
+        try (RepairPass pass = new RepairPass(scope, epoch, peers.look(epoch), tally, mostLater)) {
             return pass.run();
         }
     }
@@ -115,5 +129,84 @@ class RepairPassTest {
         assertThat(pass(tally)).isEqualTo(Outcome.GOES_ON);
         assertThat(tally.of(RepairTally.Count.TO_MOVE)).isEqualTo(1);
         assertThat(tally.of(RepairTally.Count.UNCLEAR)).isZero();
+    }
+
+    /** Of five chunks of each block this node holds the first ones; the others' nodes are dead. */
+    private void keepSome(ChunkKey block, int chunks) throws IOException {
+        for (int i = 0; i < chunks; i++) {
+            ChunkKey key = new ChunkKey(block.idHigh(), block.idLow(), i);
+            assertThat(store.put(key, WIDE, new byte[100])).isEqualTo(ChunkStatus.OK);
+        }
+    }
+
+    private void joinFour() throws IOException {
+        for (String id : List.of("a", "b", "c")) {
+            epochs.join(site(id, new HostPort("127.0.0.1", 1)));
+        }
+    }
+
+    private static ChunkKey block(ChunkKey key) {
+        return new ChunkKey(key.idHigh(), key.idLow(), 0);
+    }
+
+    /** Others' wait ends only once all of them are made, which may take days. */
+    @Test
+    void blocksThatLackChunksOfASecondNodeComeFirstOnceItDies() throws IOException {
+        int blocks = 600;
+        joinFour();
+        epochs.join(new StorageSite("far", "east", 2, "far", new HostPort("127.0.0.1", 1), 1));
+        discovery.register(
+                new Member(
+                        Role.STORAGE,
+                        "far",
+                        "east",
+                        2,
+                        "far",
+                        new HostPort("127.0.0.1", 1),
+                        Map.of()));
+        for (int i = 0; i < blocks; i++) {
+            keepSome(new ChunkKey(1, i, 0), 2);
+        }
+        ChunkKey hit = new ChunkKey(1, blocks - 1, 0);
+        Set<ChunkKey> made = Collections.synchronizedSet(new LinkedHashSet<>());
+        AtomicBoolean dead = new AtomicBoolean();
+        AtomicInteger before = new AtomicInteger();
+        ChunkSource source =
+                (key, shape) -> {
+                    if (dead.compareAndSet(false, true)) {
+                        // With it goes what made the last block one that can lose another chunk.
+                        assertThat(store.delete(List.of(new ChunkKey(1, blocks - 1, 1))))
+                                .isEqualTo(1);
+                        discovery.remove(Role.STORAGE, "far");
+                    }
+                    if (made.add(block(key)) && block(key).equals(hit)) {
+                        before.set(made.size());
+                    }
+                    return new byte[100];
+                };
+        pass(new RepairTally(1), 0, 0, source, 10_000);
+        assertThat(made).hasSize(blocks);
+        assertThat(before.get()).as("after those that were begun").isBetween(2, 300);
+    }
+
+    @Test
+    void noYoungBlockIsLeftOutWhereMoreAreThanCanBePutInOrder() throws IOException {
+        joinFour();
+        // Ahead of the clock they are young whenever it is asked.
+        long young = System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1) << 16;
+        Set<ChunkKey> blocks = new HashSet<>();
+        for (int chunks = 3; chunks > 0; chunks--) {
+            ChunkKey block = new ChunkKey(young, 9 - chunks, 0);
+            keepSome(block, chunks);
+            blocks.add(block);
+        }
+        Set<ChunkKey> made = Collections.synchronizedSet(new HashSet<>());
+        ChunkSource source =
+                (key, shape) -> {
+                    made.add(block(key));
+                    return new byte[100];
+                };
+        pass(new RepairTally(1), 0, 50, source, 1);
+        assertThat(made).isEqualTo(blocks);
     }
 }
