@@ -50,6 +50,7 @@ final class SegmentFolder {
     private final NavigableMap<Integer, SegmentFile> segments = new ConcurrentSkipListMap<>();
     private final DirectFiles directFiles;
     private final DirectAppends direct;
+    private final SpareFile spare;
     private final ByteBuffer recordHeader = ByteBuffer.allocateDirect(ChunkRecord.MAX_HEADER_BYTES);
     private @Nullable SegmentFile active;
     private int nextSegment = 1;
@@ -69,6 +70,8 @@ final class SegmentFolder {
         this.faults = faults;
         this.directFiles = new DirectFiles(options.pastPageCache());
         this.direct = new DirectAppends(directFiles);
+        this.spare = new SpareFile(folder);
+        spare.take();
     }
 
     /** A segment that was found at the start, where nothing else runs; unsealed ones in order. */
@@ -131,9 +134,7 @@ final class SegmentFolder {
             if (free(needed, frees) < needed) {
                 return null;
             }
-            segment =
-                    SegmentFile.create(
-                            folder, nextSegment, options.cluster(), options.node(), faults);
+            segment = create(frees);
             nextSegment++;
             usedBytes.addAndGet(segment.usedBytes());
             segments.put(segment.number(), segment);
@@ -143,6 +144,24 @@ final class SegmentFolder {
         return hasRoom(segment, offset + recordBytes, frees)
                 ? new Room(segment, offset, direct.recordBytes(leastBytes, offset))
                 : null;
+    }
+
+    /**
+     * @param frees others go once it is there, which may take the last descriptors
+     */
+    private SegmentFile create(boolean frees) throws IOException {
+        try {
+            return createOnce();
+        } catch (IOException e) {
+            if (!frees || !OpenFiles.areUsedUp(e) || !spare.give()) {
+                throw e;
+            }
+            return createOnce();
+        }
+    }
+
+    private SegmentFile createOnce() throws IOException {
+        return SegmentFile.create(folder, nextSegment, options.cluster(), options.node(), faults);
     }
 
     private void sealActive(SegmentFile segment) throws IOException {
@@ -357,6 +376,9 @@ final class SegmentFolder {
         segments.remove(segment.number());
         long used = segment.usedBytes();
         if (segment.remove()) {
+            if (!closed) {
+                spare.take();
+            }
             usedBytes.addAndGet(-used);
             LOG.debug("{} removed, all its chunks are deleted", segment.path());
         }
@@ -480,7 +502,8 @@ final class SegmentFolder {
     }
 
     private void closeAll() throws IOException {
-        try (direct) {
+        try (direct;
+                spare) {
             for (SegmentFile segment : segments.values()) {
                 segment.close();
             }

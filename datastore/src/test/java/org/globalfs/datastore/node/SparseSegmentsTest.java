@@ -1,10 +1,12 @@
 package org.globalfs.datastore.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.globalfs.datastore.wire.ChunkKey;
 import org.globalfs.protocol.Disk;
 import org.junit.jupiter.api.BeforeEach;
@@ -193,7 +196,7 @@ class SparseSegmentsTest {
                 assertThat(compaction.compact()).as("into the newest segment").isPositive();
                 assertThat(compaction.compact()).isZero();
             }
-            assertThat(tried).hasValue(1);
+            assertThat(tried).as("and with the descriptors kept for this").hasValue(2);
             chunks.check(store);
         }
         try (SegmentStore store = open();
@@ -315,5 +318,59 @@ class SparseSegmentsTest {
             assertThat(compaction.compact()).isEqualTo(3);
             chunks.check(store);
         }
+    }
+
+    /** Of this store: its segments', and what it has of its folder. */
+    private long descriptors() throws IOException {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(
+                            fd -> {
+                                try {
+                                    Path file = Files.readSymbolicLink(fd);
+                                    return file.equals(folder)
+                                            || file.toString().contains(folder + "/segment");
+                                } catch (IOException e) {
+                                    return false; // closed meanwhile
+                                }
+                            })
+                    .count();
+        }
+    }
+
+    /** The chunk that does not fit ends the newest segment: nothing could be copied to one. */
+    @Test
+    void whereAPutFindsNoDescriptorOthersComeBackNevertheless() throws IOException {
+        AtomicLong limit = new AtomicLong(Long.MAX_VALUE);
+        FaultPoints limited =
+                new FaultPoints() {
+                    @Override
+                    public void reached(Step step, Path path) {}
+
+                    @Override
+                    public void opening(Path path) throws IOException {
+                        // It, and its folder while that is synced.
+                        if (descriptors() + 2 > limit.get()) {
+                            throw new FileSystemException(
+                                    path.toString(), null, "Too many open files");
+                        }
+                    }
+                };
+        try (SegmentStore store = open(limited);
+                Compaction compaction = new Compaction(store, "n", 1 << 30, 1L << 40, now::get)) {
+            deleteAllButOneOf(store, 10);
+            limit.set(descriptors());
+            for (int i = 0; i < 2; i++) {
+                ChunkKey large = new ChunkKey(4, i, 0);
+                assertThatThrownBy(() ->
+                                store.put(
+                                        large, AckedChunks.SHAPE, new byte[SEGMENT_BYTES - 8_192]))
+                        .hasMessageContaining("Too many open files");
+            }
+            assertThat(compaction.compact()).isGreaterThan(10);
+            assertThat(descriptors()).isLessThan(limit.get());
+            chunks.check(store);
+            chunks.put(store, Map.of(new ChunkKey(4, 9, 0), new byte[1_000]));
+        }
+        assertThat(descriptors()).as("once it is closed").isZero();
     }
 }
