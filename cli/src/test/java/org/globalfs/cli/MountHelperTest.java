@@ -57,9 +57,12 @@ class MountHelperTest {
                                 + " "
                                 + folder.resolve("mnt")
                                 + "\n");
-        Ended ended = helper("globalfs-local-1", "-o", "rw,remount,threads=3");
+        Ended ended = helper("globalfs-local-1", "-o", "rw,remount,bogus=3");
         assertThat(ended.code).isEqualTo(32);
-        assertThat(ended.output).contains("threads=3 cannot be changed while").hasLineCount(1);
+        assertThat(ended.output).contains("bogus=3 cannot be changed while").hasLineCount(1);
+        // mount(8) adds what the line in fstab says.
+        assertThat(helper("client.yaml", "-o", "threads=3,read_ahead_kb=0,remount,ro").output)
+                .contains(" -o remount,ro ");
         assertThat(helper("none.yaml", "-o", "rw").output).contains("cannot read");
     }
 
@@ -67,9 +70,14 @@ class MountHelperTest {
     void remountingDoesNotMakeWritableWhatTheFileSaysIsReadOnly() throws Exception {
         assertThat(helper("client.yaml", "-o", "rw,remount,noexec").output)
                 .contains(" remount,rw,noexec ");
-        Files.writeString(folder.resolve("client.yaml"), "mount:\n  readOnly: true\n");
+        for (String mount : List.of("mount:\n  readOnly: true\n", "mount: {readOnly: true}\n")) {
+            Files.writeString(folder.resolve("client.yaml"), mount);
+            assertThat(helper("client.yaml", "-o", "rw,remount,noexec").output)
+                    .contains(" remount,rw,noexec,ro ");
+        }
+        Files.writeString(folder.resolve("client.yaml"), "mount: {sync: true} # readOnly: true\n");
         assertThat(helper("client.yaml", "-o", "rw,remount,noexec").output)
-                .contains(" remount,rw,noexec,ro ");
+                .contains(" remount,rw,noexec ");
     }
 
     private Ended helper(String source, String... options) throws Exception {

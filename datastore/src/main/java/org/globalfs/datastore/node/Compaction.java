@@ -189,7 +189,9 @@ public final class Compaction implements AutoCloseable {
 
     /** Where something lacks the next pass begins with another one, which may need less of it. */
     private void stays(SegmentFile segment) {
-        backOff(segment, lacks ? 2 * BACK_OFF_NS : BACK_OFF_NS);
+        BackOff before = backOffs.get(segment.number());
+        long forNs = lacks ? 2 * (before == null ? BACK_OFF_NS : before.forNs) : BACK_OFF_NS;
+        backOff(segment, Math.min(MOST_BACK_OFF_NS, forNs));
     }
 
     private void backOff(SegmentFile segment, long forNs) {

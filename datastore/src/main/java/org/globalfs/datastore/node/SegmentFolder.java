@@ -134,29 +134,37 @@ final class SegmentFolder {
             if (free(needed, frees) < needed) {
                 return null;
             }
-            segment = create(frees);
+            segment = sparing(frees, this::createOnce);
             nextSegment++;
             usedBytes.addAndGet(segment.usedBytes());
             segments.put(segment.number(), segment);
             active = segment;
         }
         int offset = segment.tail();
-        return hasRoom(segment, offset + recordBytes, frees)
+        SegmentFile to = segment;
+        return sparing(frees, () -> hasRoom(to, offset + recordBytes, frees))
                 ? new Room(segment, offset, direct.recordBytes(leastBytes, offset))
                 : null;
     }
 
+    /** What needs a descriptor. */
+    private interface Opens<T> {
+        T run() throws IOException;
+    }
+
     /**
-     * @param frees others go once it is there, which may take the last descriptors
+     * @param frees others go once it is done, which may take the last descriptors
      */
-    private SegmentFile create(boolean frees) throws IOException {
+    private <T> T sparing(boolean frees, Opens<T> opens) throws IOException {
         try {
-            return createOnce();
+            return opens.run();
         } catch (IOException e) {
-            if (!frees || !OpenFiles.areUsedUp(e) || !spare.give()) {
+            if (!frees || !OpenFiles.areUsedUp(e)) {
                 throw e;
             }
-            return createOnce();
+            direct.close();
+            var _ = spare.give();
+            return opens.run();
         }
     }
 

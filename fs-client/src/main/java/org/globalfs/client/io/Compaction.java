@@ -111,6 +111,24 @@ final class Compaction {
         return due ? runs : List.of();
     }
 
+    /**
+     * Has in the cache what {@link #run} will read, as whoever writes the file does not wait for
+     * this. False: it cannot be had now.
+     */
+    boolean fetchedAhead() {
+        Patience patience = Patience.of(writeBack.options().timeout());
+        try {
+            ContentMap map = backing.fetch(ino, start, WINDOW_BYTES, patience);
+            fetchBlocks(map, runs(map), patience.deadlineNs());
+            return true;
+        } catch (ContentException e) {
+            return e.errno() != Errno.EIO; // else it is gone, above all
+        } catch (IOException e) {
+            LOG.info("inode {} stays fragmented at {}: {}", ino, start, e.getMessage());
+            return false;
+        }
+    }
+
     /** Looks, and does what is needed. Nothing else may be committed to the file meanwhile. */
     Outcome run() {
         Patience patience = Patience.of(writeBack.options().timeout());
@@ -187,7 +205,7 @@ final class Compaction {
             CompletableFuture.allOf(slices.toArray(CompletableFuture[]::new))
                     .get(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException | ExecutionException e) {
-            throw new IOException("its blocks are not to be had", e);
+            throw new IOException("its blocks are not to be had: " + e, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while reading blocks", e);

@@ -54,7 +54,10 @@ public final class FileContent {
     private final long ino;
     private final WriteBack writeBack;
     private final Backing backing;
-    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Fair: who puts the file in order takes it again and again while others wait to write. */
+    private final ReentrantLock lock = new ReentrantLock(true);
+
     private final Condition committed = lock.newCondition();
 
     /** What {@link #flushSoon} was asked for: one thread a file does it, however often that is. */
@@ -433,6 +436,9 @@ public final class FileContent {
                 new Compaction(ino, window * Compaction.WINDOW_BYTES, backing, writeBack);
         if (!compaction.isDue(backing.known(ino))) {
             return true;
+        }
+        if (!compaction.fetchedAhead()) {
+            return false;
         }
         lock.lock();
         try {

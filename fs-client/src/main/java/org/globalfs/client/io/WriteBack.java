@@ -22,6 +22,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.globalfs.client.meta.Answer;
 import org.globalfs.client.meta.Patience;
@@ -345,11 +346,17 @@ public final class WriteBack implements AutoCloseable {
      */
     BlockRef storeNow(long ino, ByteBuffer content, long deadlineNs) throws IOException {
         CompletableFuture<BlockRef> result = new CompletableFuture<>();
+        // What is given up may wait for its turn for long, and must not take memory meanwhile.
+        AtomicReference<@Nullable ByteBuffer> wanted = new AtomicReference<>(content);
         uploads.execute(
                 backing.home(ino),
                 () -> {
+                    ByteBuffer stored = wanted.get();
                     try {
-                        result.complete(put(ino, content));
+                        BlockRef ref = stored == null ? null : put(ino, stored);
+                        if (ref != null && !result.complete(ref)) {
+                            delete(List.of(ref));
+                        }
                     } catch (IOException | RuntimeException | Error e) {
                         result.completeExceptionally(e);
                     }
@@ -357,8 +364,12 @@ public final class WriteBack implements AutoCloseable {
         try {
             return result.get(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            deleteUnused(List.of(result), List.of());
-            throw new IOException("storing a block takes long", e);
+            wanted.set(null);
+            IOException late = new IOException("storing a block takes long", e);
+            if (result.completeExceptionally(late)) {
+                throw late;
+            }
+            return await(result);
         } catch (ExecutionException e) {
             throw new IOException("storing a block failed: " + e.getMessage(), e.getCause());
         } catch (InterruptedException e) {

@@ -541,6 +541,9 @@ final class Files {
                 boolean outgrew = !(anew && pastPages(open)) && open.inode.outgrew(version, end);
                 outgrown = into.hasRemaining() && (appending || outgrew);
                 anew = true;
+                if (outgrown) {
+                    grants.readAgain(ino);
+                }
             } while (outgrown && !patience.over());
         } catch (ContentException e) {
             throw failed(e);

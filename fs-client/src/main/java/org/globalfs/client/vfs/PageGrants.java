@@ -86,6 +86,15 @@ final class PageGrants implements AutoCloseable {
         }
     }
 
+    /** What was {@link #read} is not the answer: it is read once more, which may take long. */
+    void readAgain(long ino) {
+        KernelCache mounted = kernel;
+        Held pages = held.get(ino);
+        if (mounted != null && pages != null && pages.validity == null) {
+            beginDrop(mounted, ino);
+        }
+    }
+
     /**
      * The kernel has content of this version: a write of this client made it, or the open of the
      * file found that the pages of an earlier one are of it.
