@@ -89,7 +89,7 @@ public final class DatastoreBench implements Callable<Integer> {
                     new Session(
                             workplace.folder(),
                             isal,
-                            quick ? 0.3 : seconds,
+                            quick ? 0.1 : seconds,
                             quick ? 1 : rounds,
                             quick ? 64 << 20 : (long) (gibibytes * (1 << 30)),
                             quick);

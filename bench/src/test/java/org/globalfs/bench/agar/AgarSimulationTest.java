@@ -34,14 +34,16 @@ class AgarSimulationTest {
                 .isGreaterThanOrEqualTo(gain);
     }
 
-    /** Every third setting, spread evenly; {@code -Dglobalfs.agar=all} for all of them. */
+    /** Each size and each skew, with some other; {@code -Dglobalfs.agar=all} for all of them. */
     @Test
     void agarIsNeverWorse() throws Exception {
         boolean all = "all".equals(System.getProperty("globalfs.agar"));
         List<Callable<Double>> gains = new ArrayList<>();
         List<Setting> settings = new ArrayList<>();
         for (int m = 0; m < AgarBench.MEGABYTES.length; m++) {
-            for (int s = all ? 0 : m % 3; s < AgarBench.SKEWS.length; s += all ? 1 : 3) {
+            for (int s = all ? 0 : m;
+                    s < AgarBench.SKEWS.length;
+                    s += all ? 1 : AgarBench.MEGABYTES.length) {
                 Setting setting = new Setting(AgarBench.SKEWS[s], AgarBench.MEGABYTES[m], WARM);
                 settings.add(setting);
                 gains.add(() -> Comparison.of(setting, SEED).gain());
