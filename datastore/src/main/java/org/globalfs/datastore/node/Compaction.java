@@ -50,6 +50,8 @@ public final class Compaction implements AutoCloseable {
     /** What cannot be read is tried less and less often, and at least so often. */
     private static final long MOST_BACK_OFF_NS = TimeUnit.HOURS.toNanos(1);
 
+    private static final long MOST_LACKING_NS = 8 * BACK_OFF_NS;
+
     private final SegmentStore store;
     private final String node;
     private final LongSupplier nanoTime;
@@ -187,11 +189,14 @@ public final class Compaction implements AutoCloseable {
         return false;
     }
 
-    /** Where something lacks the next pass begins with another one, which may need less of it. */
+    /**
+     * Where something lacks the next passes begin with others, which may need less of it. Not for
+     * long: nobody says when it is there again.
+     */
     private void stays(SegmentFile segment) {
         BackOff before = backOffs.get(segment.number());
         long forNs = lacks ? 2 * (before == null ? BACK_OFF_NS : before.forNs) : BACK_OFF_NS;
-        backOff(segment, Math.min(MOST_BACK_OFF_NS, forNs));
+        backOff(segment, Math.min(MOST_LACKING_NS, forNs));
     }
 
     private void backOff(SegmentFile segment, long forNs) {

@@ -8,7 +8,7 @@ import java.util.Optional;
  * A fault that content survives as long as no other has taken of it: first, what earlier ones took
  * is made anew. So all of it has to be readable meanwhile, for who reaches its replicas.
  */
-final class OnWholeContent implements Fault {
+final class OnWholeContent extends AroundFault {
     private static final Duration LIMIT = Duration.ofSeconds(45);
 
     /** Content on storage nodes. */
@@ -17,18 +17,12 @@ final class OnWholeContent implements Fault {
         Optional<String> awaitWhole(Duration limit) throws IOException;
     }
 
-    private final Fault fault;
     private final Content content;
     private boolean whole;
 
     OnWholeContent(Fault fault, Content content) {
-        this.fault = fault;
+        super(fault);
         this.content = content;
-    }
-
-    @Override
-    public String name() {
-        return fault.name();
     }
 
     @Override
@@ -38,36 +32,11 @@ final class OnWholeContent implements Fault {
         lacking.ifPresent(what ->
                 System.out.println(
                         name() + ": content is not whole before it; not judged: " + what));
-        fault.aim();
-    }
-
-    @Override
-    public String target() {
-        return fault.target();
-    }
-
-    @Override
-    public boolean spares(String client, String partition) {
-        return fault.spares(client, partition);
+        super.aim();
     }
 
     @Override
     public boolean readable(String client, String partition) {
-        return whole && fault.spares(client, partition);
-    }
-
-    @Override
-    public boolean writable(String client, String partition) {
-        return fault.writable(client, partition);
-    }
-
-    @Override
-    public void begin() throws IOException {
-        fault.begin();
-    }
-
-    @Override
-    public void end() throws IOException {
-        fault.end();
+        return whole && spares(client, partition);
     }
 }
